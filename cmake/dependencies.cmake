@@ -1,0 +1,14 @@
+# Third-party libraries, each used by the one folder that adapts it (docs/decisions/). All are Debian packages, but for
+# HDF5, which is built once from source into TAILRACE_DEPS.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(liburing REQUIRED IMPORTED_TARGET liburing)
+
+set(TAILRACE_DEPS ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Where dependencies built from source are kept")
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/build_hdf5.sh ${TAILRACE_DEPS}/hdf5 COMMAND_ERROR_IS_FATAL ANY)
+find_package(HDF5 REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${TAILRACE_DEPS}/hdf5/cmake
+             COMPONENTS C static)

@@ -1,0 +1,27 @@
+# tailrace_folder(NAME [SOURCES …] [USES …] [PRIVATE …]): one CMake target for one folder of src.
+#
+# The target is tailrace_<NAME with / replaced by _>. USES names the folders (targets) whose headers it may include;
+# PRIVATE the libraries that stay inside it. A folder of headers alone becomes an interface target.
+function(tailrace_folder name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  string(REPLACE "/" "_" target "tailrace_${name}")
+  if(ARG_SOURCES)
+    add_library(${target} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE tailrace_warnings ${ARG_PRIVATE})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} ${scope} ${ARG_USES} tailrace_flags)
+endfunction()
+
+add_library(tailrace_flags INTERFACE)
+if(TAILRACE_SANITIZE)
+  target_compile_options(tailrace_flags INTERFACE -fsanitize=${TAILRACE_SANITIZE} -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=all)
+  target_link_options(tailrace_flags INTERFACE -fsanitize=${TAILRACE_SANITIZE})
+endif()
+add_library(tailrace_warnings INTERFACE)
+target_compile_options(tailrace_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)

@@ -1,0 +1,295 @@
+/* tailrace.h: the C interface of tailrace, and its only stable ABI.
+ *
+ * tailrace carries a program's output off its critical path: the program hands blocks of bytes over and computes
+ * on; a writer takes them to openPMD/HDF5 files. Every other language binding is written on this header alone.
+ *
+ * Conventions, for every call:
+ *  1. It returns a tailrace_status; out-parameters come last and are written only where their call says so.
+ *  2. A status other than TAILRACE_OK is explained by tailrace_last_error() of the same client, or, where there
+ *     is no client yet (open, check, recover), by tailrace_last_error(NULL, …) on the same thread.
+ *  3. Nothing is lost in silence. A request that was accepted and fails later is reported (a) by its ticket,
+ *     (b) by the next call of its client, of any kind, which returns TAILRACE_EARLIER_FAILURE, and (c) by
+ *     tailrace_close, until one of them has told you. A call that returns TAILRACE_EARLIER_FAILURE *has been
+ *     carried out*: do not repeat it. If the call itself fails, its own status comes first, and the earlier
+ *     failure waits for the call after.
+ *  4. A client handle may be used by one thread at a time (any thread; a second one inside at the same moment
+ *     is refused with TAILRACE_BUSY). Different clients are independent of each other.
+ *  5. Arrays are in C order (last dimension fastest), in the machine's byte order, dense. Sizes are in bytes.
+ *  6. Strings are UTF-8, ended by NUL, and borrowed for the call; strings handed out live as long as said there.
+ *  7. Structures that may grow begin with `struct_size`: set it to sizeof of the structure before the call.
+ *  8. No call throws, aborts on bad input, raises a signal, forks, or needs MPI or an environment variable.
+ *  9. Functions are only ever appended; their list is src/api/tailrace.map.
+ */
+#ifndef TAILRACE_TAILRACE_H
+#define TAILRACE_TAILRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAILRACE_VERSION_MAJOR 0
+#define TAILRACE_VERSION_MINOR 1
+#define TAILRACE_VERSION_PATCH 0
+#define TAILRACE_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define TAILRACE_API __attribute__((visibility("default")))
+#else
+#define TAILRACE_API
+#endif
+
+/* The most dimensions a layout may have. */
+#define TAILRACE_MAX_RANK 4
+
+/* What a call has to say, grouped by what was lost. */
+typedef enum tailrace_status {
+  TAILRACE_OK = 0,
+
+  /* 1xx: this call was refused; nothing else is affected. */
+  TAILRACE_INVALID_ARGUMENT = 101, /* a NULL or out-of-range argument */
+  TAILRACE_INVALID_CONFIG = 102,   /* the configuration is wrong: the message says file, line, key */
+  TAILRACE_UNKNOWN_VARIABLE = 103, /* not declared in the configuration */
+  TAILRACE_WRONG_TYPE = 104,       /* the element type is not the declared one */
+  TAILRACE_WRONG_SHAPE = 105,      /* rank or extents are not the declared ones */
+  TAILRACE_WRONG_ORDER = 106,      /* e.g. a block for an iteration that has ended, a commit without an alloc */
+  TAILRACE_TOO_LARGE = 107,        /* the block can never fit into the memory budget */
+  TAILRACE_BUDGET_HELD = 108,      /* the budget is held by the caller's own blocks that it has not committed */
+  TAILRACE_NOT_FOUND = 109,        /* no such block to read, or no such file or directory to work on */
+  TAILRACE_CLIENT_IN_USE = 110,    /* another open handle, here or in another process, is this client */
+  TAILRACE_CLOSED = 111,           /* the handle has been closed */
+  TAILRACE_BUSY = 112,             /* another thread is inside a call of this client */
+  TAILRACE_UNSUPPORTED = 113,      /* valid, but this build or machine cannot do it */
+
+  /* 2xx: not an error of the caller's: the state of things. */
+  TAILRACE_TIMEOUT = 201, /* not ended within the time given; the request goes on */
+  TAILRACE_DROPPED = 202, /* `when_full: drop` gave up this whole iteration; its blocks are not written */
+
+  /* 3xx: data were lost, or may have been. */
+  TAILRACE_IO_ERROR = 301,        /* the operating system said no: see `system_errno` */
+  TAILRACE_EARLIER_FAILURE = 302, /* this call was carried out; a request accepted earlier has failed */
+  TAILRACE_NOT_PUBLISHED = 303,   /* a file was not published since something it depends on failed */
+
+  /* 4xx: tailrace itself cannot go on. */
+  TAILRACE_OUT_OF_MEMORY = 401, /* the system gave less memory than the budget asks for */
+  TAILRACE_INTERNAL = 402       /* a defect of tailrace: please report it */
+} tailrace_status;
+
+/* Element types, the C types of the same names. */
+typedef enum tailrace_type {
+  TAILRACE_INT8 = 1,
+  TAILRACE_INT16,
+  TAILRACE_INT32,
+  TAILRACE_INT64,
+  TAILRACE_UINT8,
+  TAILRACE_UINT16,
+  TAILRACE_UINT32,
+  TAILRACE_UINT64,
+  TAILRACE_FLOAT32,
+  TAILRACE_FLOAT64,
+  TAILRACE_LONG_DOUBLE
+} tailrace_type;
+
+/* One process (or thread) of the application, with an identity of its own. Opened by tailrace_open, ended by
+ * tailrace_close. A closed handle stays recognisable: using it returns TAILRACE_CLOSED. */
+typedef struct tailrace_client tailrace_client;
+
+/* A handle on one request, to wait on and to learn its end from. A plain value: copy it, forget it; there is
+ * nothing to free. It is good until its client is closed. A zeroed ticket has ended. */
+typedef struct tailrace_ticket {
+  tailrace_client* client;
+  uint64_t id;
+} tailrace_ticket;
+
+/* Everything that is known about a failure. The strings live until the next failing call on the same client
+ * (for client NULL: on the same thread); "" where they do not apply. */
+typedef struct tailrace_error {
+  size_t struct_size;
+  tailrace_status status; /* the cause: never TAILRACE_EARLIER_FAILURE */
+  int earlier;            /* 1: of a request accepted earlier; 0: of the call itself */
+  int system_errno;       /* errno of the operating system, or 0 */
+  int64_t iteration;      /* -1 where it does not apply */
+  uint64_t more;          /* further failures that no call has told yet */
+  const char* operation;  /* "write", "open", "publish", … */
+  const char* file;
+  const char* variable;
+  const char* message; /* one sentence or more, readable by itself */
+} tailrace_error;
+
+/* A declared variable, as this client writes it. */
+typedef struct tailrace_variable_info {
+  size_t struct_size;
+  tailrace_type type;
+  int rank;                          /* 1 … TAILRACE_MAX_RANK */
+  uint64_t shape[TAILRACE_MAX_RANK]; /* elements, slowest dimension first; unused ones are 0 */
+  uint64_t bytes;                    /* size of one block */
+} tailrace_variable_info;
+
+/* A parameter of the configuration, given by the program (a grid size known only at run time). */
+typedef struct tailrace_parameter {
+  const char* name;
+  int64_t value;
+} tailrace_parameter;
+
+/* What tailrace_open_with can be told beyond the file. Zero (NULL) means the default. */
+typedef struct tailrace_open_options {
+  size_t struct_size;
+  const char* config_text; /* the YAML itself, instead of a file; `config` then only names it in messages */
+  const char* path;        /* replaces `storage.path`: the output directory */
+  const tailrace_parameter* parameters; /* replace or add to `parameters:` */
+  size_t parameter_count;
+} tailrace_open_options;
+
+/* What a client has done so far. Counters only grow; times are in seconds. */
+typedef struct tailrace_stats {
+  size_t struct_size;
+  uint64_t blocks_accepted;        /* write, commit and borrow calls that were accepted */
+  uint64_t blocks_written;         /* … and whose bytes have reached storage */
+  uint64_t blocks_failed;          /* … and that could not be written */
+  uint64_t blocks_dropped;         /* refused or discarded with their iteration by `when_full: drop` */
+  uint64_t blocks_written_through; /* written from the caller's memory while it waited: `when_full: sync` */
+  uint64_t bytes_accepted;
+  uint64_t bytes_written;
+  uint64_t iterations_ended;
+  uint64_t iterations_published; /* files renamed to their final name */
+  uint64_t iterations_dropped;
+  uint64_t iterations_failed;    /* ended, but not published */
+  uint64_t signals;              /* signals recorded */
+  uint64_t failures;             /* all failures of accepted requests */
+  uint64_t failures_unseen;      /* … that no call has told yet */
+  uint64_t memory_budget;        /* bytes */
+  uint64_t memory_held;          /* bytes of the budget in use now */
+  uint64_t memory_peak;          /* bytes, the most ever in use; never above the budget */
+  double seconds_copying;        /* in `write`, copying into the pool */
+  double seconds_waiting_memory; /* in write and alloc, waiting for memory or for room in the queue */
+  double seconds_waiting_ticket; /* in wait, flush, read and close */
+  double seconds_writing;        /* engine: time with at least one transfer under way */
+} tailrace_stats;
+
+/* ---- opening and closing ------------------------------------------------------------------------------ */
+
+/* Opens client `client` (0 or more; usually the MPI rank) by the configuration file `config`, checks the whole
+ * of it, takes the memory budget and starts the writer. Fails with TAILRACE_INVALID_CONFIG, TAILRACE_IO_ERROR
+ * (no such file, directory not writable), TAILRACE_CLIENT_IN_USE, TAILRACE_OUT_OF_MEMORY. `*out` is the handle,
+ * or NULL on failure. */
+TAILRACE_API tailrace_status tailrace_open(const char* config, int client, tailrace_client** out);
+
+/* The same, with options. `options` may be NULL. Everything it points to is copied. */
+TAILRACE_API tailrace_status tailrace_open_with(const char* config, int client, const tailrace_open_options* options,
+                                                tailrace_client** out);
+
+/* Waits until everything accepted has ended, stops the writer and gives the memory back. Iterations that were
+ * not ended are left unpublished (`.part`) and reported. Returns TAILRACE_EARLIER_FAILURE, with the number in
+ * `more`, if failures were not yet told; the client is closed all the same. */
+TAILRACE_API tailrace_status tailrace_close(tailrace_client* client);
+
+/* ---- handing blocks over ------------------------------------------------------------------------------ */
+
+/* Takes a copy of one block, `info.bytes` long, and returns: one copy, no I/O. When the budget is full it
+ * blocks, writes through, or drops the iteration (TAILRACE_DROPPED), as `memory.when_full` says. `data` is the
+ * caller's again when the call returns. */
+TAILRACE_API tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration,
+                                            const void* data);
+
+/* Hands out memory of the pool, `info.bytes` long and aligned to a cache line (a page, for blocks of a page
+ * and more), to build the block in: no copy. It is the caller's until tailrace_commit. A second alloc before
+ * the commit returns the same memory. `when_full: sync` blocks here, as there are no bytes to write yet.
+ * `*data` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else NULL. */
+TAILRACE_API tailrace_status tailrace_alloc(tailrace_client* client, const char* variable, int64_t iteration,
+                                            void** data);
+
+/* Hands the allocated block over. The memory must not be touched any more. */
+TAILRACE_API tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration);
+
+/* Lends the caller's own memory: no copy, and nothing of the budget. `data` must stay valid and unchanged until
+ * the ticket has ended (tailrace_wait or tailrace_test says so, or flush or close has returned). `*ticket` is
+ * set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
+TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, int64_t iteration,
+                                             const void* data, tailrace_ticket* ticket);
+
+/* Says that the client hands over nothing more for `iteration`: its file is completed and published in the
+ * background. Returns at once. An iteration of which nothing was handed over has nothing to publish. */
+TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration);
+
+/* Records the event `event` of `iteration`; actions bound to it run where the configuration says. (This
+ * version records it in the file of the iteration and in the statistics; it has no actions yet.) */
+TAILRACE_API tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration);
+
+/* ---- waiting and reading ------------------------------------------------------------------------------ */
+
+/* Waits until the request has ended, at most `timeout_ms` milliseconds (-1: for ever). TAILRACE_OK: written,
+ * the memory is the caller's again. TAILRACE_TIMEOUT: not yet. Otherwise why it failed (the memory is the
+ * caller's again, too). A ticket may be waited for more than once. */
+TAILRACE_API tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeout_ms);
+
+/* Like tailrace_wait with no time to wait; `*ended` is 1 if the request has ended, else 0. */
+TAILRACE_API tailrace_status tailrace_test(tailrace_ticket ticket, int* ended);
+
+/* Waits until everything this client handed over has ended as `storage.durability` asks: accepted (returns at
+ * once), written (all bytes written, ended iterations published) or durable (and synced to the device). */
+TAILRACE_API tailrace_status tailrace_flush(tailrace_client* client);
+
+/* Reads one block that this client wrote, `info.bytes` long, into `data`, and waits for it. Sees every earlier
+ * write of this client, published or not. TAILRACE_NOT_FOUND if there is no such block. */
+TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration,
+                                           void* data);
+
+/* ---- asking ------------------------------------------------------------------------------------------- */
+
+/* Type, shape and size of a declared variable. */
+TAILRACE_API tailrace_status tailrace_variable(tailrace_client* client, const char* variable,
+                                               tailrace_variable_info* out);
+
+/* States what the caller believes about a variable; fails with TAILRACE_WRONG_TYPE or TAILRACE_WRONG_SHAPE and a
+ * message that names both sides. `shape` has `rank` entries, slowest dimension first. The bindings call it
+ * before every block, so that a wrong array is never written. Never returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_expect(tailrace_client* client, const char* variable, tailrace_type type,
+                                             int rank, const uint64_t* shape);
+
+/* What this client has done so far. Never returns TAILRACE_EARLIER_FAILURE (the counters tell). */
+TAILRACE_API tailrace_status tailrace_get_stats(tailrace_client* client, tailrace_stats* out);
+
+/* The failure that the last failing call of this client returned; for NULL, of the last failing call without a
+ * client on this thread. TAILRACE_OK in `out->status` if there was none. */
+TAILRACE_API tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out);
+
+/* What the writer is and got, as one line of text ("place thread, pinned to cpu 1 (…); uring, …; pool …"): for
+ * logs and reports. Lives as long as the client is open. */
+TAILRACE_API tailrace_status tailrace_describe(tailrace_client* client, const char** text);
+
+/* A short English name of a status ("wrong type"); never NULL; lives for ever. */
+TAILRACE_API const char* tailrace_status_text(tailrace_status status);
+
+/* "0.1.0"; lives for ever. */
+TAILRACE_API const char* tailrace_version(void);
+
+/* ---- without a client --------------------------------------------------------------------------------- */
+
+/* Checks a configuration whole, as tailrace_open would, without opening anything. `options` may be NULL. */
+TAILRACE_API tailrace_status tailrace_check(const char* config, const tailrace_open_options* options);
+
+/* What a crash left of one file. */
+typedef enum tailrace_leftover {
+  TAILRACE_COMPLETE = 1,   /* everything was written; only the rename is missing */
+  TAILRACE_INCOMPLETE = 2, /* bytes are missing */
+  TAILRACE_IN_USE = 3,     /* its client is alive: never touched */
+  TAILRACE_STALE_LOCK = 4  /* the lock file of a client that is gone */
+} tailrace_leftover;
+
+/* Called for each leftover; the strings live for the call. `done` is 1 if it was finished or removed. A status
+ * other than TAILRACE_OK says what went wrong with this one. */
+typedef void (*tailrace_recover_callback)(void* context, const char* file, tailrace_leftover kind, int done,
+                                          tailrace_status status, const char* message);
+
+/* Looks through `directory` for what a crash left there: with `apply` 0 only lists; otherwise publishes complete
+ * files and removes incomplete ones and stale locks. Files of running clients are not touched. */
+TAILRACE_API tailrace_status tailrace_recover(const char* directory, int apply, tailrace_recover_callback callback,
+                                              void* context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TAILRACE_TAILRACE_H */

@@ -1,0 +1,31 @@
+// ErrorRecord: what tailrace_last_error tells, and the strings that it hands out.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+class ErrorRecord {
+ public:
+  // The failure of the call itself, or with `earlier` of a request accepted earlier; `more` are still untold.
+  void set(const Status& status, bool earlier, uint64_t more);
+  // Fills `out` up to its struct_size; its strings live until the next set().
+  tailrace_status get(tailrace_error* out) const;
+
+ private:
+  Status status_;
+  bool earlier_ = false;
+  uint64_t more_ = 0;
+};
+
+// Of calls without a client, one a thread.
+ErrorRecord& thread_error();
+
+// Copies a versioned structure to the caller, as much of it as the caller knows: its struct_size says.
+bool copy_out(void* out, const void* from, size_t size);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,84 @@
+// tailrace_client: the handle that users hold, and the guard that every call on one goes through.
+//
+// Handles are never freed, so that one that was closed is recognised and not a dangling pointer: a small record each,
+// for the life of the process (docs/decisions/004).
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "api/error_record.hpp"
+#include "runtime/session.hpp"
+
+struct tailrace_client {
+  // Known to whoever is inside a call, that is, has set `inside`.
+  std::unique_ptr<tailrace::impl::Session> session;
+  tailrace::impl::ErrorRecord error;
+  // True while a thread is in a call. acquire on entry, release on leaving: calls on a handle may come from different
+  // threads, one after the other.
+  std::atomic<bool> inside{false};
+};
+
+namespace tailrace::impl {
+
+// A new handle for an open session.
+tailrace_client* new_handle(std::unique_ptr<Session> session);
+
+// No exception leaves the C ABI: runs `body`, which returns a Status, and makes one of whatever it throws.
+template <class Body>
+Status without_exceptions(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Status(TAILRACE_OUT_OF_MEMORY, "the system has no more memory");
+  } catch (const std::exception& exception) {
+    return Status(TAILRACE_INTERNAL, std::string("unexpected exception: ") + exception.what());
+  }
+}
+
+// For calls without a client: the status is remembered for tailrace_last_error(NULL, …).
+template <class Body>
+tailrace_status guarded(Body body) {
+  const Status status = without_exceptions(body);
+  if (!status.ok()) thread_error().set(status, false, 0);
+  return status.code();
+}
+
+enum class Tells { earlier_failures, only_its_own };
+
+// For calls on a client: refuses NULL, closed and busy handles, runs `body(Session&)`, and tells its failure or else
+// (unless the call tells only its own) one of an earlier request.
+template <class Body>
+tailrace_status guarded(tailrace_client* client, Tells tells, Body body) {
+  if (client == nullptr) {
+    return guarded([] { return Status(TAILRACE_INVALID_ARGUMENT, "found NULL, expected a client handle"); });
+  }
+  if (client->inside.exchange(true, std::memory_order_acquire)) return TAILRACE_BUSY;
+  tailrace_status code = TAILRACE_OK;
+  if (client->session == nullptr) {
+    client->error.set(Status(TAILRACE_CLOSED, "this client has been closed"), false, 0);
+    code = TAILRACE_CLOSED;
+  } else {
+    Session& session = *client->session;
+    const Status status = without_exceptions([&] { return body(session); });
+    code = status.code();
+    if (!status.ok()) {
+      client->error.set(status, false, session.client().unseen_failures());
+    } else if (tells == Tells::earlier_failures) {
+      if (const std::optional<Status> earlier = session.client().earlier()) {
+        client->error.set(*earlier, true, session.client().unseen_failures());
+        code = TAILRACE_EARLIER_FAILURE;
+      }
+    }
+  }
+  client->inside.store(false, std::memory_order_release);
+  return code;
+}
+
+}  // namespace tailrace::impl

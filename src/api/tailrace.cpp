@@ -1,0 +1,250 @@
+// The C ABI: one thin guard a call (handle.hpp), and no logic of its own. Contracts are in tailrace.h.
+#include <tailrace/tailrace.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "api/handle.hpp"
+#include "runtime/expect.hpp"
+#include "runtime/recover.hpp"
+#include "runtime/stats.hpp"
+
+using namespace tailrace::impl;  // NOLINT: this file is nothing but calls into it
+
+namespace {
+
+Status null_argument(const char* name) {
+  return Status(TAILRACE_INVALID_ARGUMENT, std::string("found NULL, expected ") + name);
+}
+
+// The options as far as the caller's struct_size reaches; the rest is zero.
+tailrace_open_options known_part(const tailrace_open_options* options) {
+  tailrace_open_options known{};
+  if (options == nullptr) return known;
+  std::memcpy(&known, options, std::min(options->struct_size, sizeof known));
+  return known;
+}
+
+Result<ConfigInput> input_of(const char* config, int client, const tailrace_open_options* options) {
+  if (client < 0) {
+    return Status(TAILRACE_INVALID_ARGUMENT, "found client " + std::to_string(client) + ", expected 0 or more");
+  }
+  const tailrace_open_options known = known_part(options);
+  if (config == nullptr && known.config_text == nullptr) return null_argument("the name of a configuration file");
+  ConfigInput input;
+  input.file = config ? config : "(text)";
+  input.client = client;
+  if (known.config_text) input.text = known.config_text;
+  if (known.path) input.path_override = known.path;
+  if (known.parameter_count > 0 && known.parameters == nullptr) return null_argument("parameters");
+  for (size_t i = 0; i < known.parameter_count; ++i) {
+    if (known.parameters[i].name == nullptr) return null_argument("the name of a parameter");
+    input.parameters.emplace_back(known.parameters[i].name, known.parameters[i].value);
+  }
+  return input;
+}
+
+}  // namespace
+
+extern "C" {
+
+tailrace_status tailrace_open(const char* config, int client, tailrace_client** out) {
+  return tailrace_open_with(config, client, nullptr, out);
+}
+
+tailrace_status tailrace_open_with(const char* config, int client, const tailrace_open_options* options,
+                                   tailrace_client** out) {
+  return guarded([&] {
+    if (out == nullptr) return null_argument("where to put the handle");
+    *out = nullptr;
+    const Result<ConfigInput> input = input_of(config, client, options);
+    if (!input.ok()) return input.status();
+    auto session = Session::open(input.value());
+    if (!session.ok()) return session.status();
+    *out = new_handle(std::move(session).value());
+    return Status();
+  });
+}
+
+tailrace_status tailrace_close(tailrace_client* client) {
+  const tailrace_status status = guarded(client, Tells::earlier_failures, [](Session& session) {
+    session.client().finish();
+    return Status();
+  });
+  if (client == nullptr || client->inside.exchange(true, std::memory_order_acquire)) return status;
+  client->session.reset();
+  client->inside.store(false, std::memory_order_release);
+  return status;
+}
+
+tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration, const void* data) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (data == nullptr) return null_argument("the bytes of a block");
+    return session.client().write(variable, iteration, data);
+  });
+}
+
+tailrace_status tailrace_alloc(tailrace_client* client, const char* variable, int64_t iteration, void** data) {
+  if (data != nullptr) *data = nullptr;
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (data == nullptr) return null_argument("where to put the address");
+    const Result<void*> memory = session.client().alloc(variable, iteration);
+    if (memory.ok()) *data = memory.value();
+    return memory.status();
+  });
+}
+
+tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    return session.client().commit(variable, iteration);
+  });
+}
+
+tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, int64_t iteration, const void* data,
+                                tailrace_ticket* ticket) {
+  if (ticket != nullptr) *ticket = {nullptr, 0};
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (data == nullptr) return null_argument("the bytes of a block");
+    if (ticket == nullptr) return null_argument("where to put the ticket");
+    const Result<uint64_t> id = session.client().borrow(variable, iteration, data);
+    if (id.ok()) *ticket = {client, id.value()};
+    return id.status();
+  });
+}
+
+tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration) {
+  return guarded(client, Tells::earlier_failures,
+                 [&](Session& session) { return session.client().end_iteration(iteration); });
+}
+
+tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (event == nullptr) return null_argument("the name of an event");
+    return session.client().signal(event, iteration);
+  });
+}
+
+tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeout_ms) {
+  if (ticket.client == nullptr && ticket.id == 0) return TAILRACE_OK;
+  return guarded(ticket.client, Tells::earlier_failures, [&](Session& session) {
+    std::optional<std::chrono::milliseconds> timeout;
+    if (timeout_ms >= 0) timeout = std::chrono::milliseconds(timeout_ms);
+    return session.client().wait(ticket.id, timeout);
+  });
+}
+
+tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
+  if (ended == nullptr) return guarded([] { return null_argument("where to put whether it has ended"); });
+  *ended = 1;
+  const tailrace_status status = tailrace_wait(ticket, 0);
+  if (status != TAILRACE_TIMEOUT) return status;
+  *ended = 0;
+  return guarded(ticket.client, Tells::earlier_failures, [](Session&) { return Status(); });
+}
+
+tailrace_status tailrace_flush(tailrace_client* client) {
+  return guarded(client, Tells::earlier_failures, [](Session& session) { return session.client().flush(); });
+}
+
+tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration, void* data) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (data == nullptr) return null_argument("where to put the block");
+    return session.client().read(variable, iteration, data);
+  });
+}
+
+tailrace_status tailrace_variable(tailrace_client* client, const char* variable, tailrace_variable_info* out) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    const Result<uint32_t> index = session.client().find(variable);
+    if (!index.ok()) return index.status();
+    const tailrace_variable_info info = describe_variable(session.config(), index.value());
+    return copy_out(out, &info, sizeof info) ? Status() : null_argument("a structure with its struct_size");
+  });
+}
+
+tailrace_status tailrace_expect(tailrace_client* client, const char* variable, tailrace_type type, int rank,
+                                const uint64_t* shape) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (rank < 0 || (rank > 0 && shape == nullptr)) return null_argument("a shape of `rank` entries");
+    const Result<uint32_t> index = session.client().find(variable);
+    if (!index.ok()) return index.status();
+    return expect(session.config(), index.value(), type, {shape, static_cast<size_t>(rank)});
+  });
+}
+
+tailrace_status tailrace_get_stats(tailrace_client* client, tailrace_stats* out) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    const tailrace_stats stats = gather_stats(session);
+    return copy_out(out, &stats, sizeof stats) ? Status() : null_argument("a structure with its struct_size");
+  });
+}
+
+tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out) {
+  return client ? client->error.get(out) : thread_error().get(out);
+}
+
+tailrace_status tailrace_describe(tailrace_client* client, const char** text) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (text == nullptr) return null_argument("where to put the text");
+    *text = session.description().c_str();
+    return Status();
+  });
+}
+
+const char* tailrace_status_text(tailrace_status status) {
+  switch (status) {
+    case TAILRACE_OK: return "ok";
+    case TAILRACE_INVALID_ARGUMENT: return "invalid argument";
+    case TAILRACE_INVALID_CONFIG: return "invalid configuration";
+    case TAILRACE_UNKNOWN_VARIABLE: return "unknown variable";
+    case TAILRACE_WRONG_TYPE: return "wrong type";
+    case TAILRACE_WRONG_SHAPE: return "wrong shape";
+    case TAILRACE_WRONG_ORDER: return "wrong order";
+    case TAILRACE_TOO_LARGE: return "too large";
+    case TAILRACE_BUDGET_HELD: return "budget held by the caller";
+    case TAILRACE_NOT_FOUND: return "not found";
+    case TAILRACE_CLIENT_IN_USE: return "client in use";
+    case TAILRACE_CLOSED: return "closed";
+    case TAILRACE_BUSY: return "busy in another thread";
+    case TAILRACE_UNSUPPORTED: return "unsupported";
+    case TAILRACE_TIMEOUT: return "timeout";
+    case TAILRACE_DROPPED: return "dropped";
+    case TAILRACE_IO_ERROR: return "I/O error";
+    case TAILRACE_EARLIER_FAILURE: return "an earlier request failed";
+    case TAILRACE_NOT_PUBLISHED: return "not published";
+    case TAILRACE_OUT_OF_MEMORY: return "out of memory";
+    case TAILRACE_INTERNAL: return "internal error";
+  }
+  return "unknown status";
+}
+
+const char* tailrace_version(void) { return TAILRACE_VERSION_STRING; }
+
+tailrace_status tailrace_check(const char* config, const tailrace_open_options* options) {
+  return guarded([&] {
+    const Result<ConfigInput> input = input_of(config, 0, options);
+    if (!input.ok()) return input.status();
+    return read_config(input.value()).status();
+  });
+}
+
+tailrace_status tailrace_recover(const char* directory, int apply, tailrace_recover_callback callback,
+                                 void* context) {
+  return guarded([&] {
+    if (directory == nullptr) return null_argument("a directory");
+    return recover(directory, apply != 0, [&](const Leftover& leftover) {
+      if (callback == nullptr) return;
+      const char* const message = leftover.status.ok() ? "" : leftover.status.fault().message.c_str();
+      callback(context, leftover.file.c_str(), leftover.kind, leftover.done ? 1 : 0, leftover.status.code(), message);
+    });
+  });
+}
+
+}  // extern "C"

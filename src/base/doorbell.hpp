@@ -1,0 +1,36 @@
+// Doorbell: how one thread that sleeps when there is nothing to do is told that there is.
+//
+// The thread that serves calls prepare(), looks for work once more, and then either cancel()s or sleep()s. Whoever
+// makes work visible calls ring() after it. A ring costs a system call only if the server sleeps or is about to.
+// The bell is an eventfd, so that the kernel (io_uring) and other processes can ring it as well.
+#pragma once
+
+#include "base/sleep_flag.hpp"
+
+namespace tailrace::impl {
+
+class Doorbell {
+ public:
+  // Takes one file descriptor; aborts if the process has none left.
+  Doorbell();
+  ~Doorbell();
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
+
+  // Any thread. What the caller wrote before is seen by the server after it wakes.
+  void ring();
+
+  // The server only.
+  void prepare() { asleep_.announce(); }
+  void cancel() { asleep_.retract(); }
+  void sleep();
+
+  // For others to ring by writing 1 to it. Owned by the bell.
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+  SleepFlag<> asleep_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,58 @@
+#include "base/lock_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Whether `path` still names the file that is open as `fd`: its last holder may have removed it in between.
+bool same_file(const std::string& path, int fd) {
+  struct stat by_path {};
+  struct stat by_fd {};
+  return stat(path.c_str(), &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_ino == by_fd.st_ino &&
+         by_path.st_dev == by_fd.st_dev;
+}
+
+constexpr int kAttempts = 100;  // against holders that come and go
+
+}  // namespace
+
+Result<LockFile> LockFile::acquire(const std::string& path) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return Status::of_errno("create", path, errno);
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const int error = errno;
+    if (locked && same_file(path, fd)) return LockFile(path, fd, true);
+    if (!locked && (error == ENOSYS || error == ENOTSUP || error == ENOLCK)) return LockFile(path, fd, false);
+    ::close(fd);
+    if (!locked && error == EWOULDBLOCK) {
+      Fault fault;
+      fault.code = TAILRACE_CLIENT_IN_USE;
+      fault.operation = "open";
+      fault.file = path;
+      fault.message = fmt::format("this client is open already, here or in another process: '{}' is locked", path);
+      return Status(std::move(fault));
+    }
+    if (!locked && error != EINTR) return Status::of_errno("lock", path, error);
+  }
+  return Status(TAILRACE_CLIENT_IN_USE, fmt::format("'{}' is taken and released without end", path));
+}
+
+LockFile::LockFile(LockFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), held_(other.held_) {}
+
+LockFile::~LockFile() {
+  if (fd_ < 0) return;
+  ::unlink(path_.c_str());  // before the lock is given up, so that nobody locks a file that is about to go
+  ::close(fd_);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,34 @@
+// LockFile: "this client is open", visible to other processes and to recovery; gone with its holder, however that
+// ends.
+//
+// An advisory lock (flock) on a file of its own. The file is removed on release; one that is left and not locked is
+// of a process that died.
+#pragma once
+
+#include <string>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+class LockFile {
+ public:
+  // TAILRACE_CLIENT_IN_USE if somebody, here or in another process, holds it. On file systems without locks the file
+  // is made, and nothing is excluded: held() tells.
+  static Result<LockFile> acquire(const std::string& path);
+
+  LockFile(LockFile&& other) noexcept;
+  LockFile& operator=(LockFile&&) = delete;
+  ~LockFile();
+
+  bool held() const { return held_; }
+
+ private:
+  LockFile(std::string path, int fd, bool held) : path_(std::move(path)), fd_(fd), held_(held) {}
+
+  std::string path_;
+  int fd_;
+  bool held_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,80 @@
+// RangeAllocator: which parts of [0, size) are free. Two-level segregated fit (Masmano et al., TLSF, 2004): constant
+// time, whatever the sizes.
+//
+// The book-keeping of a pool's owner: private to one thread, never in shared memory, and it never touches the memory
+// it divides. All nodes are made at the start; nothing is allocated later.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tailrace::impl {
+
+class RangeAllocator {
+ public:
+  static constexpr uint64_t kGrain = 64;   // a cache line; sizes and offsets are multiples of it
+  static constexpr uint64_t kPage = 4096;  // ranges of a page or more are aligned to pages
+
+  struct Range {
+    uint32_t node;  // names the range for free(); below max_nodes
+    uint64_t offset;
+    uint64_t size;  // what was asked for, rounded up
+  };
+
+  // `size` is a multiple of kPage. At most `max_nodes` ranges, free and used ones together.
+  RangeAllocator(uint64_t size, uint32_t max_nodes);
+
+  // What a block of `bytes` takes: rounded up to cache lines, or to pages from one page on.
+  static uint64_t rounded(uint64_t bytes);
+
+  // A range of rounded(bytes), or nothing if there is none now. When everything is free, any range up to `size` is
+  // found.
+  std::optional<Range> allocate(uint64_t bytes);
+
+  // Whether `node` is a used range.
+  bool used(uint32_t node) const;
+  // Gives a used range back.
+  void free(uint32_t node);
+
+  uint64_t held() const { return held_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffffu;
+  static constexpr unsigned kSecond = 4;  // log2 of the classes between two powers of two
+  static constexpr unsigned kClasses = 64u << kSecond;
+  static constexpr int kTries = 8;  // nodes looked at in one class
+
+  enum class State : uint8_t { unused, free, used };
+  struct Node {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    uint32_t before = kNone, after = kNone;   // neighbours by offset
+    uint32_t previous = kNone, next = kNone;  // in the free list of the class, or of unused nodes (next)
+    State state = State::unused;
+  };
+
+  static unsigned class_of(uint64_t size);
+  static uint64_t lead_of(const Node& node, uint64_t alignment);
+  uint32_t find(uint64_t size, uint64_t alignment) const;
+  uint32_t find_in_class(unsigned index, uint64_t size, uint64_t alignment) const;
+  void put_free(uint32_t node);
+  void take_free(uint32_t node);
+  uint32_t new_node();
+  void retire(uint32_t node);
+  // Cuts `node` after `size` bytes; the rest becomes a new node behind it, of the same state.
+  uint32_t split(uint32_t node, uint64_t size);
+  void join_with_after(uint32_t node);
+
+  const uint64_t size_;
+  uint64_t held_ = 0;
+  uint32_t unused_ = kNone;
+  uint32_t unused_count_ = 0;
+  std::vector<Node> nodes_;
+  std::array<uint32_t, kClasses> lists_;
+  std::array<uint64_t, kClasses / 64> filled_{};  // one bit a class that has free ranges
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,93 @@
+// Engine: queue → schedule → merge → execute, put together. Takes requests; each ends exactly once, at its sink.
+//
+// A state machine driven by one thread that calls progress() whenever there may be something to do; it never sleeps
+// and never reads a clock of its own. Knows neither who feeds it nor what the bytes mean.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "engine/execute/executor.hpp"
+#include "engine/merge/join_adjacent.hpp"
+#include "engine/queue/request_queue.hpp"
+#include "engine/schedule/scheduler.hpp"
+#include "model/request.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+struct EngineOptions {
+  uint32_t max_pending = 4096;   // requests that have not ended
+  uint32_t largest_batch = 256;  // requests that are merged together
+  MergeLimits merge;
+  Executor::Options execute;
+};
+
+class Engine {
+ public:
+  // All are borrowed for the life of the engine.
+  Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const EngineOptions& options);
+  // Everything has ended.
+  ~Engine();
+
+  // Opens `path`. `final_path` is the name that a publish gives it; empty for files that are never published.
+  Result<FileId> open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
+  // Reserves space for the extent; see Storage::allocate.
+  Status allocate(FileId file, Extent extent);
+  // The path the file was opened by.
+  const std::string& path(FileId file) const;
+
+  // How many more requests can be submitted.
+  uint32_t room() const { return queue_.room(); }
+  // room() > 0. The request's end is told during a later progress(), never from within submit.
+  void submit(Request request);
+
+  // Moves everything on as far as it goes now.
+  void progress();
+  // True when every request has ended.
+  bool idle() const { return queue_.empty(); }
+
+  // Time with at least one transfer under way.
+  Nanoseconds busy() const { return busy_; }
+
+ private:
+  struct File {
+    FileHandle handle = 0;
+    std::string path;
+    std::string final_path;
+    bool direct = false;
+    Status failure;  // the first one: nothing that depends on the whole file may succeed after it
+  };
+
+  File& file(FileId id);
+  ExecutionTarget target(FileId id);
+  bool step();
+  void take_ready();
+  void start(const Request& request);
+  void finish_access(Executor::Ended& end);
+  void finish(const Request* request, Status status);
+  Status close_by(Operation operation, File& file);
+  void count_busy();
+
+  Storage& storage_;
+  Scheduler& scheduler_;
+  const Clock& clock_;
+  const EngineOptions options_;
+  RequestQueue queue_;
+  Executor executor_;
+  FileId next_file_ = 1;
+  std::unordered_map<FileId, File> files_;
+  std::vector<uint32_t> pieces_left_;  // by slot, of requests being carried out
+  std::vector<Status> outcome_;        // by slot, the first failure among its pieces
+  std::vector<const Request*> ready_;  // between the queue and the scheduler
+  std::vector<Executor::Ended> ended_;
+  std::vector<const Request*> batch_;
+  Nanoseconds busy_{0};
+  bool was_busy_ = false;
+  Nanoseconds busy_since_{0};
+};
+
+}  // namespace tailrace::impl

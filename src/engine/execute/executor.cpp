@@ -1,0 +1,172 @@
+#include "engine/execute/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace tailrace::impl {
+
+// An access or a sync being carried out.
+struct Executor::Job {
+  Access access;
+  const Request* sync = nullptr;
+  ExecutionTarget target;
+  std::vector<Extent> left;  // parts of the access's extent that have yet to begin, last first
+  bool sync_left = false;
+  uint32_t under_way = 0;
+  uint32_t fruitless = 0;  // transfers in a row without progress
+  Status status;
+
+  bool can_begin() const { return status.ok() && (sync_left || !left.empty()); }
+  bool done() const { return under_way == 0 && !can_begin(); }
+  const char* operation() const { return sync ? "sync" : name_of(access.operation); }
+};
+
+struct Executor::InFlight {
+  Job* job = nullptr;
+  PlannedTransfer plan;
+};
+
+Executor::Executor(Storage& storage, const Options& options)
+    : storage_(storage), options_(options), in_flight_(storage.capabilities().depth) {
+  for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) free_tags_.push_back(tag);
+}
+
+Executor::~Executor() { TAILRACE_REQUIRE(idle()); }
+
+bool Executor::hungry() const {
+  if (free_tags_.empty()) return false;
+  return std::none_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job->can_begin(); });
+}
+
+void Executor::start(Access access, ExecutionTarget target) {
+  auto job = std::make_unique<Job>();
+  job->left.push_back(access.extent);
+  job->access = std::move(access);
+  job->target = std::move(target);
+  jobs_.push_back(std::move(job));
+}
+
+void Executor::start_sync(const Request* request, ExecutionTarget target) {
+  auto job = std::make_unique<Job>();
+  job->sync = request;
+  job->sync_left = true;
+  job->target = std::move(target);
+  jobs_.push_back(std::move(job));
+}
+
+void Executor::progress(std::vector<Ended>& ended) {
+  Completion done[32];
+  for (;;) {
+    const size_t count = storage_.reap(done);
+    for (size_t i = 0; i < count; ++i) complete(done[i]);
+    begin_transfers();
+    if (count == 0) break;
+  }
+  retire(ended);
+}
+
+void Executor::begin_transfers() {
+  for (const auto& job : jobs_) {
+    while (job->can_begin()) {
+      if (free_tags_.empty()) return;
+      begin(*job);
+    }
+  }
+}
+
+void Executor::begin(Job& job) {
+  const uint32_t tag = free_tags_.back();
+  free_tags_.pop_back();
+  in_flight_[tag] = std::make_unique<InFlight>();
+  InFlight& flight = *in_flight_[tag];
+  flight.job = &job;
+  ++job.under_way;
+  Transfer transfer;
+  transfer.file = job.target.handle;
+  transfer.tag = tag;
+  if (job.sync) {
+    job.sync_left = false;
+    transfer.kind = Transfer::Kind::sync;
+    storage_.submit(transfer);
+    return;
+  }
+  const Capabilities& capabilities = storage_.capabilities();
+  const TransferLimits limits{options_.largest_transfer, options_.direct_from, capabilities.max_segments,
+                              job.target.direct ? capabilities.direct_alignment : 0};
+  Extent& range = job.left.back();
+  flight.plan = next_transfer(job.access, range, limits);
+  const uint64_t length = flight.plan.extent.length;
+  range = {range.offset + length, range.length - length};
+  if (range.length == 0) job.left.pop_back();
+  transfer.kind = job.access.operation == Operation::read ? Transfer::Kind::read : Transfer::Kind::write;
+  transfer.direct = flight.plan.direct;
+  transfer.offset = flight.plan.extent.offset;
+  transfer.segments = flight.plan.segments;
+  storage_.submit(transfer);
+}
+
+void Executor::complete(const Completion& completion) {
+  TAILRACE_ASSERT(completion.tag < in_flight_.size());
+  const auto tag = static_cast<uint32_t>(completion.tag);
+  const std::unique_ptr<InFlight> flight = std::move(in_flight_[tag]);
+  TAILRACE_ASSERT(flight != nullptr);
+  free_tags_.push_back(tag);
+  Job& job = *flight->job;
+  TAILRACE_ASSERT(job.under_way > 0);
+  --job.under_way;
+  settle(job, *flight, completion.result);
+}
+
+void Executor::settle(Job& job, InFlight& flight, int64_t result) {
+  const Extent& extent = flight.plan.extent;
+  const bool again = result == -EINTR || result == -EAGAIN || (result == 0 && !job.sync);
+  if (again && ++job.fruitless < options_.patience) {
+    if (job.sync) {
+      job.sync_left = true;
+    } else {
+      job.left.push_back(extent);
+    }
+    return;
+  }
+  if (result == -EINVAL && flight.plan.direct) {
+    // The file system took O_DIRECT at open and refuses it now; the page cache always works.
+    job.target.direct = false;
+    job.left.push_back(extent);
+    return;
+  }
+  if (result < 0 || again) {
+    if (!job.status.ok()) return;  // the first cause is the one to report
+    Status status = Status::of_errno(job.operation(), job.target.path, result < 0 ? static_cast<int>(-result) : EIO);
+    if (result == 0) {
+      Fault fault = status.fault();
+      fault.message =
+          job.access.operation == Operation::read
+              ? fmt::format("read '{}': the file ends before byte {}", job.target.path, extent.end())
+              : fmt::format("write '{}': the system takes no bytes at offset {}", job.target.path, extent.offset);
+      status = Status(std::move(fault));
+    }
+    job.status = std::move(status);
+    return;
+  }
+  job.fruitless = 0;
+  const auto moved = static_cast<uint64_t>(result);
+  TAILRACE_ASSERT(moved <= extent.length);
+  if (moved < extent.length) job.left.push_back({extent.offset + moved, extent.length - moved});
+}
+
+void Executor::retire(std::vector<Ended>& ended) {
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    Job& job = **it;
+    if (!job.done()) {
+      ++it;
+      continue;
+    }
+    ended.push_back({std::move(job.access), job.sync, std::move(job.status)});
+    it = jobs_.erase(it);
+  }
+}
+
+}  // namespace tailrace::impl

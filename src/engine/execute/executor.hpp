@@ -1,0 +1,72 @@
+// Executor: the last stage. Carries accesses and syncs out as transfers of the storage, so many at once as it can
+// take.
+//
+// Short transfers, EINTR and EAGAIN are continued here, for every back end alike; any other errno ends the job.
+// Knows nothing of requests' order or merging. Driven by the engine's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/execute/transfer_plan.hpp"
+#include "model/access.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+// Where the storage has a file, for messages and transfers.
+struct ExecutionTarget {
+  FileHandle handle = 0;
+  std::string path;
+  bool direct = false;
+};
+
+class Executor {
+ public:
+  struct Options {
+    uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
+    uint64_t direct_from = uint64_t{1} << 20;       // bytes
+    uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
+  };
+
+  // One end: of an access (parts are those of the access), or of a sync (request is set).
+  struct Ended {
+    Access access;
+    const Request* sync = nullptr;
+    Status status;
+  };
+
+  Executor(Storage& storage, const Options& options);
+  ~Executor();
+
+  // Whether there is use in giving it more now: fewer transfers wait or are under way than the storage can take.
+  bool hungry() const;
+  bool idle() const { return jobs_.empty(); }
+
+  void start(Access access, ExecutionTarget target);
+  void start_sync(const Request* request, ExecutionTarget target);
+
+  // Takes completions from the storage and begins what can begin. Appends what has ended.
+  void progress(std::vector<Ended>& ended);
+
+ private:
+  struct Job;
+  struct InFlight;
+
+  void begin_transfers();
+  void begin(Job& job);
+  void complete(const Completion& completion);
+  void settle(Job& job, InFlight& transfer, int64_t result);
+  void retire(std::vector<Ended>& ended);
+
+  Storage& storage_;
+  const Options options_;
+  std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag; null: free
+  std::vector<uint32_t> free_tags_;
+  std::deque<std::unique_ptr<Job>> jobs_;  // in the order started
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,33 @@
+// How an access is cut into transfers: pure arithmetic, no state.
+//
+// Long runs of memory that lie in the file as they lie in memory (modulo the page) go without the page cache, in
+// large aligned pieces; what is ragged at their ends, and everything small, goes through it.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "model/access.hpp"
+
+namespace tailrace::impl {
+
+struct TransferLimits {
+  uint64_t largest = uint64_t{8} << 20;      // bytes of one transfer; a multiple of direct_alignment
+  uint64_t direct_from = uint64_t{1} << 20;  // shorter runs of memory go through the page cache
+  uint32_t max_segments = 1;
+  uint32_t direct_alignment = 0;  // 0: nothing goes direct
+};
+
+struct PlannedTransfer {
+  Extent extent;  // in the file
+  bool direct = false;
+  std::vector<iovec> segments;
+};
+
+// The first transfer of what is left of `access`: the part of its extent from `range.offset` to `range.end()`. Begins
+// at range.offset, is not empty and does not go past range.end().
+PlannedTransfer next_transfer(const Access& access, const Extent& range, const TransferLimits& limits);
+
+}  // namespace tailrace::impl

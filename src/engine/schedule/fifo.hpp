@@ -1,0 +1,25 @@
+// Fifo: the plainest scheduler. Ready requests leave in the order in which they became ready.
+#pragma once
+
+#include <deque>
+
+#include "engine/schedule/scheduler.hpp"
+
+namespace tailrace::impl {
+
+class Fifo final : public Scheduler {
+ public:
+  void push(const Request* request) override { ready_.push_back(request); }
+
+  const Request* pop() override {
+    if (ready_.empty()) return nullptr;
+    const Request* first = ready_.front();
+    ready_.pop_front();
+    return first;
+  }
+
+ private:
+  std::deque<const Request*> ready_;  // bounded by the queue before it
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,60 @@
+// Handle: owns one HDF5 identifier, and turns HDF5's error stack into a Status.
+//
+// The HDF5 that libtailrace carries is its own, one a process, with global state and no locks inside. Everything that
+// calls it holds LibraryLock, the only mutex of the format; so clients in several threads are safe. It is never held
+// while bytes of blocks travel.
+#pragma once
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+// Holds HDF5's lock, after making sure that the library is set up: silent, and with no exit handler of its own.
+class LibraryLock {
+ public:
+  LibraryLock();
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      id_ = std::exchange(other.id_, H5I_INVALID_HID);
+      close_ = other.close_;
+    }
+    return *this;
+  }
+  ~Handle() { reset(); }
+
+  bool valid() const { return id_ >= 0; }
+  hid_t id() const { return id_; }
+  // Closes now; false if HDF5 says that it failed.
+  bool reset() {
+    if (!valid()) return true;
+    return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
+  }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  Close close_ = nullptr;
+};
+
+// What HDF5's error stack says of the call that just failed, as a Status of `code` about `file`.
+Status hdf5_failure(tailrace_status code, const std::string& operation, const std::string& file);
+
+}  // namespace tailrace::impl

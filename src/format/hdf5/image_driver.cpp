@@ -1,0 +1,147 @@
+#include "format/hdf5/image_driver.hpp"
+
+#include <H5FDdevelop.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tailrace::impl {
+
+void FileImage::write(uint64_t offset, const std::byte* bytes, size_t size) {
+  written_end_ = std::max(written_end_, offset + size);
+  while (size > 0) {
+    Page& page = pages_[offset / kPage];
+    const size_t within = offset % kPage;
+    const size_t count = std::min<size_t>(size, kPage - within);
+    std::memcpy(page.bytes.data() + within, bytes, count);
+    for (size_t i = within; i < within + count; ++i) page.written.set(i);
+    offset += count;
+    bytes += count;
+    size -= count;
+  }
+}
+
+void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
+  while (size > 0) {
+    const size_t within = offset % kPage;
+    const size_t count = std::min<size_t>(size, kPage - within);
+    const auto page = pages_.find(offset / kPage);
+    if (page == pages_.end()) {
+      std::memset(bytes, 0, count);
+    } else {
+      std::memcpy(bytes, page->second.bytes.data() + within, count);
+    }
+    offset += count;
+    bytes += count;
+    size -= count;
+  }
+}
+
+std::vector<MetadataPiece> FileImage::pieces() const {
+  std::vector<MetadataPiece> pieces;
+  for (const auto& [index, page] : pages_) {
+    for (uint64_t i = 0; i < kPage; ++i) {
+      if (!page.written.test(i)) continue;
+      const uint64_t offset = index * kPage + i;
+      if (pieces.empty() || pieces.back().offset + pieces.back().bytes.size() != offset) {
+        pieces.push_back({offset, {}});
+      }
+      pieces.back().bytes.push_back(page.bytes[i]);
+    }
+  }
+  return pieces;
+}
+
+namespace {
+
+// HDF5 knows a file by a pointer to this; the public part comes first, as it demands.
+struct ImageFile {
+  H5FD_t public_part;
+  FileImage* image;
+};
+
+struct ImageAccess {
+  FileImage* image;
+};
+
+FileImage& image_of(const H5FD_t* file) { return *reinterpret_cast<const ImageFile*>(file)->image; }
+
+H5FD_t* image_open(const char*, unsigned, hid_t access, haddr_t) {
+  const auto* info = static_cast<const ImageAccess*>(H5Pget_driver_info(access));
+  if (info == nullptr) return nullptr;
+  auto* file = new ImageFile{};
+  file->image = info->image;
+  return &file->public_part;
+}
+
+herr_t image_close(H5FD_t* file) {
+  delete reinterpret_cast<ImageFile*>(file);
+  return 0;
+}
+
+int image_compare(const H5FD_t* a, const H5FD_t* b) {
+  const FileImage* x = &image_of(a);
+  const FileImage* y = &image_of(b);
+  return x == y ? 0 : (x < y ? -1 : 1);
+}
+
+herr_t image_query(const H5FD_t*, unsigned long* flags) {
+  // Metadata and raw data may be gathered into larger pieces, and raw data need not pass through here.
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA;
+  return 0;
+}
+
+haddr_t image_get_eoa(const H5FD_t* file, H5FD_mem_t) { return image_of(file).end_of_allocation; }
+
+herr_t image_set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
+  image_of(file).end_of_allocation = address;
+  return 0;
+}
+
+haddr_t image_get_eof(const H5FD_t* file, H5FD_mem_t) { return image_of(file).written_end(); }
+
+herr_t image_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void* buffer) {
+  image_of(file).read(address, static_cast<std::byte*>(buffer), size);
+  return 0;
+}
+
+herr_t image_write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, const void* buffer) {
+  image_of(file).write(address, static_cast<const std::byte*>(buffer), size);
+  return 0;
+}
+
+herr_t image_truncate(H5FD_t*, hid_t, hbool_t) { return 0; }
+
+H5FD_class_t image_class() {
+  H5FD_class_t driver{};
+  driver.version = H5FD_CLASS_VERSION;
+  driver.value = static_cast<H5FD_class_value_t>(600);  // 512 and above: not reserved by The HDF Group
+  driver.name = "tailrace_image";
+  driver.maxaddr = (haddr_t{1} << 62) - 1;
+  driver.fc_degree = H5F_CLOSE_STRONG;
+  driver.fapl_size = sizeof(ImageAccess);
+  driver.open = image_open;
+  driver.close = image_close;
+  driver.cmp = image_compare;
+  driver.query = image_query;
+  driver.get_eoa = image_get_eoa;
+  driver.set_eoa = image_set_eoa;
+  driver.get_eof = image_get_eof;
+  driver.read = image_read;
+  driver.write = image_write;
+  driver.truncate = image_truncate;
+  const H5FD_mem_t map[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;  // metadata apart from raw data
+  std::copy(std::begin(map), std::end(map), driver.fl_map);
+  return driver;
+}
+
+}  // namespace
+
+bool use_image(hid_t access, FileImage* image) {
+  static const H5FD_class_t driver = image_class();
+  static const hid_t registered = H5FDregister(&driver);  // for the life of the library, under LibraryLock
+  const ImageAccess info{image};
+  return registered >= 0 && H5Pset_driver(access, registered, &info) >= 0;
+}
+
+}  // namespace tailrace::impl

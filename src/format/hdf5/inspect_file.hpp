@@ -1,0 +1,18 @@
+// What a file on disk says of itself, for recovery and for reading what an earlier run wrote. Reads; never writes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "format/format.hpp"
+
+namespace tailrace::impl {
+
+// Whether the file is a whole HDF5 file: has its superblock, and is as long as that says. Fails only if the file
+// cannot be read.
+Result<bool> is_complete(const std::string& path);
+
+// Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; they must be contiguous and `bytes` long.
+Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,56 @@
+#include "model/config.hpp"
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+
+uint64_t Layout::elements() const {
+  uint64_t product = 1;
+  for (const uint64_t extent : shape) product *= extent;
+  return product;
+}
+
+uint64_t Layout::bytes() const { return elements() * size_of(type); }
+
+int Config::find_variable(std::string_view variable) const {
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i].name == variable) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+uint64_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::int8:
+    case ElementType::uint8: return 1;
+    case ElementType::int16:
+    case ElementType::uint16: return 2;
+    case ElementType::int32:
+    case ElementType::uint32:
+    case ElementType::float32: return 4;
+    case ElementType::int64:
+    case ElementType::uint64:
+    case ElementType::float64: return 8;
+    case ElementType::long_double: return sizeof(long double);
+  }
+  TAILRACE_ASSERT(false);
+}
+
+const char* name_of(ElementType type) {
+  switch (type) {
+    case ElementType::int8: return "int8";
+    case ElementType::int16: return "int16";
+    case ElementType::int32: return "int32";
+    case ElementType::int64: return "int64";
+    case ElementType::uint8: return "uint8";
+    case ElementType::uint16: return "uint16";
+    case ElementType::uint32: return "uint32";
+    case ElementType::uint64: return "uint64";
+    case ElementType::float32: return "float32";
+    case ElementType::float64: return "float64";
+    case ElementType::long_double: return "long_double";
+  }
+  TAILRACE_ASSERT(false);
+}
+
+}  // namespace tailrace::impl

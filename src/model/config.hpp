@@ -1,0 +1,94 @@
+// Config: everything that a configuration file says, checked, with its parameters put in.
+//
+// Plain data, made by runtime/config_yaml and read by everyone else. Constant after it is made.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tailrace::impl {
+
+enum class PlaceKind { thread };
+enum class CpuChoice { automatic, none, list };
+enum class WhenFull { block, sync, drop };
+enum class Backend { automatic, uring, posix, memory };
+enum class Durability { accepted, written, durable };
+enum class FilePer { process };
+
+enum class ElementType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, long_double };
+
+// A unit as openPMD wants it: value_in_SI = factor · value, and the powers of the seven base quantities in openPMD's
+// order: length, mass, time, electric current, temperature, amount of substance, luminous intensity.
+struct Unit {
+  std::string symbol = "1";
+  double factor = 1.0;
+  std::array<double, 7> dimension{};
+};
+
+struct Layout {
+  std::string name;
+  ElementType type = ElementType::float64;
+  std::vector<uint64_t> shape;  // of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries, each > 0
+  std::vector<uint64_t> global_shape;  // of the whole array; same rank; equals shape unless given
+  std::vector<uint64_t> offset;        // of the block in the whole array; same rank; zeros unless given
+  std::vector<std::string> axes;       // one label a dimension
+  std::vector<double> spacing;         // of the grid, per axis, in grid_unit
+  std::vector<double> origin;          // of the whole array's first element, per axis, in grid_unit
+  Unit grid_unit;                      // factor to metres; dimension of length
+
+  uint64_t elements() const;
+  uint64_t bytes() const;
+};
+
+struct Variable {
+  std::string name;
+  uint32_t layout = 0;  // index into Config::layouts
+  Unit unit;
+  std::string description;
+};
+
+struct Config {
+  std::string source;  // file name, for messages
+  std::string name;    // files are named after it
+  struct {
+    PlaceKind kind = PlaceKind::thread;
+    CpuChoice choice = CpuChoice::automatic;
+    std::vector<int> cpus;  // for CpuChoice::list
+  } place;
+  struct {
+    uint64_t budget = uint64_t{256} << 20;  // bytes
+    WhenFull when_full = WhenFull::block;
+  } memory;
+  struct {
+    std::vector<std::string> paths;  // one directory a device; files go to them in turn
+    Backend backend = Backend::automatic;
+    Durability durability = Durability::written;
+    FilePer file_per = FilePer::process;
+    bool direct = true;        // bypass the page cache where it can be done
+    uint32_t queue_depth = 8;  // transfers under way at once
+  } storage;
+  struct {
+    double dt = 1.0;  // time between iterations k and k+1, in `unit`
+    Unit unit;        // dimension of time
+  } time;
+  struct {
+    std::string level = "warning";  // info, warning, error, off
+    std::string file;               // empty: stderr
+  } log;
+  std::vector<Layout> layouts;
+  std::vector<Variable> variables;
+
+  const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
+  // Index of the variable, or -1.
+  int find_variable(std::string_view variable) const;
+};
+
+// Size of one element, in bytes.
+uint64_t size_of(ElementType type);
+// "float32", as the configuration spells it.
+const char* name_of(ElementType type);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,55 @@
+// Descriptor: one verb of a client on its way to the server, in 64 bytes.
+//
+// Travels through a ring that, in place `core`, lies in shared memory: fixed width, no pointers that the other side
+// must follow unless it shares the address space, and nothing that the server may trust unseen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace tailrace::impl {
+
+inline constexpr uint64_t kNoTicket = 0;
+inline constexpr uint32_t kMaxEvent = 31;  // bytes of an event's name
+
+enum class Verb : uint8_t {
+  write = 1,   // a block of the pool, which goes back to the pool when it has ended
+  borrow = 2,  // a block in the client's own memory
+  read = 3,    // into the client's own memory
+  end_iteration = 4,
+  drop_iteration = 5,
+  flush = 6,
+  signal = 7
+};
+
+struct Descriptor {
+  Verb verb = Verb::flush;
+  uint8_t reserved8 = 0;
+  uint16_t reserved16 = 0;
+  uint32_t variable = 0;  // index into the configuration's variables
+  int64_t iteration = -1;
+  uint64_t sequence = 0;        // 1, 2, 3, … per client
+  uint64_t ticket = kNoTicket;  // to end when the verb has
+  struct Bytes {
+    uint64_t address = 0;  // write: offset in the pool; borrow, read: address in the client
+    uint64_t length = 0;
+    uint32_t block = 0;  // write: index of the pool's block
+    uint32_t reserved = 0;
+  };
+  union {
+    Bytes bytes = {};
+    char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
+  };
+};
+
+static_assert(sizeof(Descriptor) == 64);
+static_assert(offsetof(Descriptor, variable) == 4);
+static_assert(offsetof(Descriptor, iteration) == 8);
+static_assert(offsetof(Descriptor, sequence) == 16);
+static_assert(offsetof(Descriptor, ticket) == 24);
+static_assert(offsetof(Descriptor, bytes) == 32);
+static_assert(offsetof(Descriptor, event) == 32);
+static_assert(std::is_trivially_copyable_v<Descriptor>);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,74 @@
+// Request: work asked of the engine, in bytes: which parts of which file go to or come from which memory.
+//
+// Plain data. Every optimisation of the engine is an operation on lists of these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+// A file that the engine has open; given by Engine::open, gone when a publish, close or remove of it has ended.
+using FileId = uint32_t;
+
+struct Extent {
+  uint64_t offset = 0;  // bytes from the start of the file
+  uint64_t length = 0;
+
+  uint64_t end() const { return offset + length; }
+  bool overlaps(const Extent& other) const { return offset < other.end() && other.offset < end(); }
+};
+
+enum class Operation : uint8_t {
+  read,
+  write,
+  sync,     // to the device; of a directory, its names
+  publish,  // close the file and rename it to its final name
+  close,
+  remove  // close the file and delete it
+};
+
+// "write", for messages.
+const char* name_of(Operation operation);
+
+// An extent and the memory it goes to or comes from.
+struct Piece {
+  Extent extent;
+  std::byte* memory = nullptr;  // borrowed until the request has ended; only read from by a write
+};
+
+struct Request;
+
+// Whoever made a request learns its end here, on the engine's thread, exactly once. May submit further requests.
+class CompletionSink {
+ public:
+  virtual ~CompletionSink() = default;
+  virtual void ended(const Request& request, const Status& status) = 0;
+};
+
+struct Request {
+  Operation operation = Operation::write;
+  FileId file = 0;
+  std::vector<Piece> pieces;  // for read and write: at least one, none empty, none overlapping another
+  uint32_t client = 0;
+  uint64_t sequence = 0;  // the client's own count
+  // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
+  // has failed. Operations other than read and write always do (close and remove even if something failed).
+  bool fence = false;
+  CompletionSink* sink = nullptr;  // outlives the request
+  uint64_t token = 0;              // the sink's own
+  uint32_t slot = 0;               // the engine's own
+
+  bool moves_bytes() const { return operation == Operation::read || operation == Operation::write; }
+  bool is_fence() const { return fence || !moves_bytes(); }
+};
+
+// Whether the two must take effect in the order they were made: one is a fence, or they touch the same bytes of the
+// same file and at least one writes.
+bool conflict(const Request& a, const Request& b);
+
+}  // namespace tailrace::impl

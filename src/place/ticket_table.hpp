@@ -1,0 +1,62 @@
+// TicketTable: how the server tells a client which of its requests have ended, without locks.
+//
+// One word a slot: the ticket's number and its state. The client opens a ticket, the server ends it, the client
+// looks. Numbers never repeat, so a slot can be used again once its ticket has ended: an older number than the slot's
+// is a ticket that has ended, and if it failed, the failure log knows. `Atomic` as in FreeStack.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+
+enum class TicketState : uint8_t { pending = 1, done = 2, failed = 3 };
+
+template <template <class> class Atomic = std::atomic>
+class TicketTable {
+ public:
+  // All words zero at first; they outlive the table.
+  explicit TicketTable(std::span<Atomic<uint64_t>> words) : words_(words) { TAILRACE_REQUIRE(!words.empty()); }
+
+  // The client only: a new ticket, or 0 if the slot of the next one is still pending.
+  uint64_t open() {
+    Atomic<uint64_t>& word = slot(last_ + 1);
+    const uint64_t now = word.load(std::memory_order_acquire);
+    if (now != 0 && state_of(now) == TicketState::pending) return 0;
+    ++last_;
+    // relaxed: the ring that carries the ticket to the server orders this before the server's end().
+    word.store(pack(last_, TicketState::pending), std::memory_order_relaxed);
+    return last_;
+  }
+
+  // The server only.
+  void end(uint64_t ticket, bool ok) {
+    Atomic<uint64_t>& word = slot(ticket);
+    TAILRACE_ASSERT(word.load(std::memory_order_relaxed) == pack(ticket, TicketState::pending));
+    // release: what the request did (bytes read, a failure logged) is before the client's look; partner: look().
+    word.store(pack(ticket, ok ? TicketState::done : TicketState::failed), std::memory_order_release);
+  }
+
+  // The client only. A ticket whose slot was used again has ended: `done`, unless the failure log says otherwise.
+  TicketState look(uint64_t ticket) const {
+    TAILRACE_REQUIRE(ticket != 0 && ticket <= last_);
+    const uint64_t now = slot(ticket).load(std::memory_order_acquire);
+    return now >> 2 == ticket ? state_of(now) : TicketState::done;
+  }
+
+  // The client only: whether such a ticket was ever opened.
+  bool known(uint64_t ticket) const { return ticket != 0 && ticket <= last_; }
+
+ private:
+  static uint64_t pack(uint64_t ticket, TicketState state) { return ticket << 2 | static_cast<uint64_t>(state); }
+  static TicketState state_of(uint64_t word) { return static_cast<TicketState>(word & 3); }
+  Atomic<uint64_t>& slot(uint64_t ticket) const { return words_[ticket % words_.size()]; }
+
+  std::span<Atomic<uint64_t>> words_;
+  uint64_t last_ = 0;  // the client's
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,283 @@
+#include "runtime/config_arrays.hpp"
+
+#include <fmt/format.h>
+#include <tailrace/tailrace.h>
+
+#include <algorithm>
+
+#include "base/nearest_word.hpp"
+#include "model/unit.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr size_t most_layouts = 1024;
+constexpr size_t most_variables = 1024;
+constexpr auto most_bytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+
+constexpr ElementType element_types[] = {
+    ElementType::int8,    ElementType::int16,   ElementType::int32,       ElementType::int64,
+    ElementType::uint8,   ElementType::uint16,  ElementType::uint32,      ElementType::uint64,
+    ElementType::float32, ElementType::float64, ElementType::long_double,
+};
+
+ElementType read_type(const YamlValue& value) {
+  std::vector<std::string_view> words;
+  std::vector<ElementType> types;
+  for (const ElementType type : element_types) {
+    words.emplace_back(name_of(type));
+    types.push_back(type);
+  }
+  words.insert(words.end(), {"float", "double"});
+  types.insert(types.end(), {ElementType::float32, ElementType::float64});
+  return types[value.choice(words)];
+}
+
+// One extent or offset: an integer, or the name of a parameter.
+uint64_t read_extent(const YamlValue& value, const Parameters& parameters, int64_t least) {
+  if (!value.is_scalar() || !is_identifier(value.raw())) {
+    if (!value.maybe_integer()) {
+      value.wrong(fmt::format("an integer of {} or more, or the name of a parameter", least));
+      return 1;
+    }
+    return static_cast<uint64_t>(value.integer(least));
+  }
+  const auto parameter = parameters.find(value.raw());
+  if (parameter == parameters.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, unused] : parameters) names.emplace_back(name);
+    const std::string nearest = nearest_word(value.raw(), names);
+    value.fault(fmt::format("{}, which is no parameter", quoted(value.raw())),
+                fmt::format("an integer or a parameter ({})", one_of(names)),
+                nearest.empty() ? "define it under 'parameters:', or let the program give it"
+                                : fmt::format("did you mean '{}'?", nearest));
+    return 1;
+  }
+  if (parameter->second < least) {
+    value.fault(fmt::format("the parameter '{}' with the value {}", parameter->first, parameter->second),
+                fmt::format("a value of {} or more", least));
+    return 1;
+  }
+  return static_cast<uint64_t>(parameter->second);
+}
+
+// A list with one item a dimension. `rank` is 0 for the shape itself, which sets the rank.
+std::vector<YamlValue> read_per_axis(const YamlValue& value, size_t rank, std::string_view what) {
+  std::vector<YamlValue> items = value.items(fmt::format("a list of {}", what));
+  if (!value.is_list()) return {};
+  if (rank == 0 && (items.empty() || items.size() > TAILRACE_MAX_RANK)) {
+    value.fault(fmt::format("a list of {} items", items.size()),
+                fmt::format("one of 1 to {} {}", TAILRACE_MAX_RANK, what));
+    return {};
+  }
+  if (rank != 0 && items.size() != rank) {
+    value.fault(fmt::format("a list of {} items", items.size()),
+                fmt::format("one of {} {}, as 'shape' has", rank, what));
+    return {};
+  }
+  return items;
+}
+
+std::vector<uint64_t> read_extents(const YamlValue& value, const Parameters& parameters, size_t rank, int64_t least) {
+  std::vector<uint64_t> extents;
+  for (const YamlValue& item : read_per_axis(value, rank, "integers or parameters")) {
+    extents.push_back(read_extent(item, parameters, least));
+  }
+  return extents;
+}
+
+std::vector<double> read_numbers(const YamlValue& value, size_t rank, bool may_be_zero) {
+  std::vector<double> numbers;
+  for (const YamlValue& item : read_per_axis(value, rank, "numbers")) {
+    numbers.push_back(item.number("a finite number"));
+    if (!may_be_zero && numbers.back() == 0) item.wrong("a number other than 0");
+  }
+  return numbers;
+}
+
+std::vector<std::string> read_labels(const YamlValue& value, size_t rank) {
+  std::vector<std::string> labels;
+  for (const YamlValue& item : read_per_axis(value, rank, "axis labels")) {
+    std::string label = item.text("an axis label, such as x");
+    if (std::find(labels.begin(), labels.end(), label) != labels.end())
+      item.wrong("a label of its own for each axis");
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+// Bytes of an array, or nothing if there are more than the file formats can count.
+std::optional<uint64_t> checked_bytes(const std::vector<uint64_t>& shape, ElementType type) {
+  uint64_t bytes = size_of(type);
+  for (const uint64_t extent : shape) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > most_bytes) return std::nullopt;
+  }
+  return bytes;
+}
+
+// Shape, global shape and offset: each as long as the others, the block inside the whole.
+void read_place(const YamlValue& value, const YamlValue& shape, const Parameters& parameters, Layout& layout) {
+  const size_t rank = layout.shape.size();
+  layout.global_shape = layout.shape;
+  layout.offset.assign(rank, 0);
+  const auto global = value.find("global");
+  if (global) layout.global_shape = read_extents(*global, parameters, rank, 1);
+  const auto offset = value.find("offset");
+  if (offset) layout.offset = read_extents(*offset, parameters, rank, 0);
+  if (layout.global_shape.size() != rank || layout.offset.size() != rank) return;
+  for (size_t i = 0; i < rank; ++i) {
+    // Written so that it cannot overflow.
+    const bool inside =
+        layout.shape[i] <= layout.global_shape[i] && layout.offset[i] <= layout.global_shape[i] - layout.shape[i];
+    if (inside) continue;
+    const YamlValue& culprit = offset ? *offset : global ? *global : shape;
+    return culprit.fault(fmt::format("offset {} and shape {} in dimension {}", layout.offset[i], layout.shape[i], i),
+                         fmt::format("both together at most the global extent {}", layout.global_shape[i]));
+  }
+}
+
+void check_size(const YamlValue& shape, const Layout& layout, const Config& config) {
+  const std::optional<uint64_t> bytes = checked_bytes(layout.shape, layout.type);
+  if (!bytes || !checked_bytes(layout.global_shape, layout.type)) {
+    return shape.fault(fmt::format("layout '{}' with more than 2^63 bytes", layout.name), "a smaller shape",
+                       bytes ? "the global shape is too large" : "the shape is too large");
+  }
+  if (*bytes <= config.memory.budget) return;
+  shape.fault(fmt::format("layout '{}' with blocks of {} bytes", layout.name, *bytes),
+              fmt::format("blocks that fit into the memory budget of {} bytes", config.memory.budget),
+              fmt::format("a budget of {} would do for one block at a time", size_text(*bytes)));
+}
+
+std::vector<std::string> default_labels(size_t rank) {
+  const std::vector<std::string> all = {"w", "z", "y", "x"};
+  return {all.end() - static_cast<std::ptrdiff_t>(rank), all.end()};
+}
+
+bool has_only(const Unit& unit, size_t quantity) {
+  for (size_t i = 0; i < unit.dimension.size(); ++i) {
+    if (unit.dimension[i] != 0 && i != quantity) return false;
+  }
+  return true;
+}
+
+// A grid is measured in lengths, or in angles, which have no dimension.
+bool is_grid_unit(const Unit& unit) {
+  return has_only(unit, 0) && (unit.dimension[0] == 0 || unit.dimension[0] == 1);
+}
+
+void read_grid(const YamlValue& value, Layout& layout) {
+  const size_t rank = layout.shape.size();
+  layout.axes = default_labels(rank);
+  layout.spacing.assign(rank, 1.0);
+  layout.origin.assign(rank, 0.0);
+  layout.grid_unit = Unit{"m", 1.0, {1, 0, 0, 0, 0, 0, 0}};
+  if (const auto axes = value.find("axes")) layout.axes = read_labels(*axes, rank);
+  if (const auto spacing = value.find("spacing")) layout.spacing = read_numbers(*spacing, rank, false);
+  if (const auto origin = value.find("origin")) layout.origin = read_numbers(*origin, rank, true);
+  if (const auto unit = value.find("unit")) {
+    layout.grid_unit = read_unit(*unit, is_grid_unit, "a unit of length or angle, such as m, km or deg");
+  }
+}
+
+Layout read_layout(const YamlValue& value, const Parameters& parameters, const Config& config) {
+  Layout layout;
+  layout.name = value.key();
+  value.only({"type", "shape", "global", "offset", "axes", "spacing", "origin", "unit"});
+  const auto type = value.require("type", "an element type such as float32 or float64");
+  const auto shape = value.require("shape", "a list of 1 to 4 extents, slowest dimension first");
+  if (!type || !shape) return layout;
+  layout.type = read_type(*type);
+  layout.shape = read_extents(*shape, parameters, 0, 1);
+  if (layout.shape.empty()) return layout;
+  read_place(value, *shape, parameters, layout);
+  check_size(*shape, layout, config);
+  read_grid(value, layout);
+  return layout;
+}
+
+void check_name(const YamlValue& value) {
+  if (!is_identifier(value.key()))
+    value.fault_at_key("the name " + quoted(value.key()), std::string(identifier_rule));
+}
+
+// The entries of a map that must have some, each with a proper name.
+std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expected, size_t most) {
+  std::vector<YamlValue> entries = value.entries(expected);
+  if (value.is_map() && entries.empty()) value.wrong(expected);
+  if (entries.size() > most) {
+    value.fault(fmt::format("{} entries", entries.size()), fmt::format("at most {}", most));
+  }
+  for (const YamlValue& entry : entries) check_name(entry);
+  return entries;
+}
+
+uint32_t find_layout(const YamlValue& value, const Config& config) {
+  std::vector<std::string_view> names;
+  for (const Layout& layout : config.layouts) names.emplace_back(layout.name);
+  const auto found = std::find(names.begin(), names.end(), std::string_view(value.raw()));
+  if (value.is_scalar() && found != names.end()) return static_cast<uint32_t>(found - names.begin());
+  const std::string nearest = nearest_word(value.raw(), names);
+  value.wrong("the name of a layout (" + one_of(names) + ")",
+              nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+  return 0;
+}
+
+bool is_any_unit(const Unit&) { return true; }
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+  constexpr size_t longest = 200;
+  if (text.empty() || text.size() > longest) return false;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!is_letter(text.front())) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+void read_parameters(const YamlValue& value, Parameters& parameters) {
+  for (const YamlValue& entry : value.entries("a mapping of names to integers")) {
+    check_name(entry);
+    if (entry.key() == "client") {
+      entry.fault_at_key("the name 'client'", "another name", "'client' is the id of the client, set by the program");
+    }
+    parameters.emplace(entry.key(), entry.integer(std::numeric_limits<int64_t>::min()));
+  }
+}
+
+void read_layouts(const YamlValue& value, const Parameters& parameters, Config& config) {
+  constexpr std::string_view expected = "at least one layout, such as {field: {type: float64, shape: [100, 200]}}";
+  for (const YamlValue& entry : read_named(value, expected, most_layouts)) {
+    config.layouts.push_back(read_layout(entry, parameters, config));
+  }
+}
+
+void read_variables(const YamlValue& value, Config& config) {
+  constexpr std::string_view expected = "at least one variable, such as {temperature: {layout: field, unit: K}}";
+  for (const YamlValue& entry : read_named(value, expected, most_variables)) {
+    Variable variable;
+    variable.name = entry.key();
+    entry.only({"layout", "unit", "description"}, {"compress", "precision", "keep"});
+    const auto layout = entry.require("layout", "the name of a layout");
+    if (layout) variable.layout = find_layout(*layout, config);
+    if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
+    if (const auto description = entry.find("description")) variable.description = description->prose();
+    config.variables.push_back(std::move(variable));
+  }
+}
+
+Unit read_unit(const YamlValue& value, bool (*accept)(const Unit&), std::string_view expected) {
+  if (!value.is_scalar()) {
+    value.wrong(expected, "write 1 for no unit");
+    return {};
+  }
+  const Result<Unit> unit = parse_unit(value.raw());
+  if (!unit.ok()) {
+    value.wrong(expected, unit.status().fault().message);
+    return {};
+  }
+  if (!accept(unit.value())) value.wrong(expected, "its dimension is another one");
+  return unit.value();
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,239 @@
+#include "runtime/config_yaml.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "runtime/config_arrays.hpp"
+#include "runtime/yaml_document.hpp"
+#include "runtime/yaml_reader.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int most_cpu = 8191;
+constexpr uint64_t least_budget = uint64_t{1} << 20;
+constexpr int64_t most_queue_depth = 256;
+constexpr size_t most_paths = 64;
+
+// Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.
+Result<std::string> read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Status::of_errno("open", path, errno);
+  std::string text(yaml_most_bytes + 1, '\0');
+  size_t length = 0;
+  int error = 0;
+  while (length < text.size()) {
+    const ssize_t count = ::read(fd, text.data() + length, text.size() - length);
+    if (count == 0) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) error = errno;
+    if (count < 0) break;
+    length += static_cast<size_t>(count);
+  }
+  ::close(fd);
+  if (error != 0) return Status::of_errno("read", path, error);
+  text.resize(length);
+  return text;
+}
+
+bool is_series_name(std::string_view text) {
+  // The names of files add an iteration and a suffix to it, and end at 255 bytes.
+  constexpr size_t longest = 200;
+  constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+  return !text.empty() && text.size() <= longest && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+void read_version(const YamlValue& top) {
+  const auto version = top.require("tailrace", "1, the version of this format");
+  if (version && version->maybe_integer() != 1) version->wrong("1, the version of this format");
+}
+
+void read_cpus(const YamlValue& value, Config& config) {
+  if (value.is_scalar() && (value.raw() == "auto" || value.raw() == "none")) {
+    config.place.choice = value.raw() == "auto" ? CpuChoice::automatic : CpuChoice::none;
+    return;
+  }
+  constexpr std::string_view expected = "auto, none or a list of cpu numbers";
+  config.place.choice = CpuChoice::list;
+  const std::vector<YamlValue> items = value.items(expected);
+  if (value.is_list() && items.empty()) value.wrong(expected);
+  for (const YamlValue& item : items) {
+    const int cpu = static_cast<int>(item.integer(0, most_cpu));
+    if (std::count(config.place.cpus.begin(), config.place.cpus.end(), cpu) > 0) item.wrong("each cpu once");
+    config.place.cpus.push_back(cpu);
+  }
+}
+
+void read_place(const YamlValue& value, Config& config) {
+  const auto kind = value.find("kind");
+  // Before the other keys, since those of the later places are unknown here.
+  if (kind && (kind->raw() == "core" || kind->raw() == "node")) {
+    kind->fault(fmt::format("'{}', which is not in this version", kind->raw()), "thread");
+  } else if (kind) {
+    kind->choice({"thread"});
+  }
+  value.only({"kind", "cpus"}, {"cores", "server", "servers"});
+  if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
+}
+
+void read_memory(const YamlValue& value, Config& config) {
+  value.only({"budget", "when_full"});
+  if (const auto budget = value.find("budget")) config.memory.budget = budget->size(least_budget);
+  if (const auto when_full = value.find("when_full")) {
+    constexpr WhenFull choices[] = {WhenFull::block, WhenFull::sync, WhenFull::drop};
+    config.memory.when_full = choices[when_full->choice({"block", "sync", "drop"})];
+  }
+}
+
+// "out/" → "out": messages and file names put their own '/' behind it.
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+void read_paths(const YamlValue& value, Config& config) {
+  constexpr std::string_view expected = "a directory, or a list of directories (one a device)";
+  std::vector<YamlValue> values = {value};
+  if (value.is_list()) values = value.items(expected);
+  if (values.empty()) value.wrong(expected);
+  if (values.size() > most_paths) {
+    value.fault(fmt::format("{} directories", values.size()), fmt::format("at most {}", most_paths));
+  }
+  for (const YamlValue& item : values) {
+    std::string path = without_slashes(item.text(expected));
+    const auto& paths = config.storage.paths;
+    if (std::find(paths.begin(), paths.end(), path) != paths.end()) item.wrong("each directory once");
+    config.storage.paths.push_back(std::move(path));
+  }
+}
+
+void read_storage(const YamlValue& value, Config& config) {
+  value.only({"path", "backend", "durability", "file_per", "direct", "queue_depth"});
+  if (const auto path = value.find("path")) read_paths(*path, config);
+  if (const auto backend = value.find("backend")) {
+    constexpr Backend choices[] = {Backend::automatic, Backend::uring, Backend::posix, Backend::memory};
+    config.storage.backend = choices[backend->choice({"auto", "uring", "posix", "memory"})];
+  }
+  if (const auto durability = value.find("durability")) {
+    constexpr Durability choices[] = {Durability::accepted, Durability::written, Durability::durable};
+    config.storage.durability = choices[durability->choice({"accepted", "written", "durable"})];
+  }
+  const auto file_per = value.find("file_per");
+  if (file_per && (file_per->raw() == "node" || file_per->raw() == "job")) {
+    file_per->fault(fmt::format("'{}', which is not in this version", file_per->raw()), "process");
+  } else if (file_per) {
+    file_per->choice({"process"});
+  }
+  if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();
+  if (const auto depth = value.find("queue_depth")) {
+    config.storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
+  }
+}
+
+bool is_time(const Unit& unit) { return unit.dimension == std::array<double, 7>{0, 0, 1, 0, 0, 0, 0}; }
+
+void read_time(const YamlValue& value, Config& config) {
+  value.only({"dt", "unit"});
+  if (const auto dt = value.find("dt")) {
+    config.time.dt = dt->number("a number greater than 0");
+    if (config.time.dt <= 0) dt->wrong("a number greater than 0");
+  }
+  if (const auto unit = value.find("unit")) config.time.unit = read_unit(*unit, is_time, "a unit of time, such as s");
+}
+
+void read_log(const YamlValue& value, Config& config) {
+  value.only({"level", "file"});
+  if (const auto level = value.find("level")) {
+    const std::vector<std::string_view> levels = {"info", "warning", "error", "off"};
+    config.log.level = levels[level->choice(levels)];
+  }
+  if (const auto file = value.find("file")) config.log.file = file->text("the name of a file");
+}
+
+// Actions are not in this version, but for the one that is always taken; it may be written down.
+void read_actions(const YamlValue& value) {
+  constexpr std::string_view only = "only {on: end_iteration, run: store} (other actions are not in this version)";
+  const std::vector<YamlValue> actions = value.items(only);
+  if (value.is_list() && actions.size() != 1) {
+    value.fault(fmt::format("{} actions", actions.size()), std::string(only));
+  }
+  for (const YamlValue& action : actions) {
+    action.only({"on", "run"}, {"scope"});
+    const auto on = action.require("on", "end_iteration");
+    const auto run = action.require("run", "store");
+    if (on && on->raw() != "end_iteration") on->wrong("end_iteration", "other events are not in this version");
+    if (run && run->raw() != "store") run->wrong("store", "other actions are not in this version");
+  }
+}
+
+void read_top(const YamlValue& top, Parameters parameters, Config& config) {
+  if (top.is_nothing()) return top.fault("an empty file", "a configuration, beginning with 'tailrace: 1'");
+  if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
+  // First of all, since another version may have other keys.
+  read_version(top);
+  top.only({"tailrace", "name", "place", "memory", "storage", "time", "log", "parameters", "layouts", "variables",
+            "actions"});
+  constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
+  if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
+  if (const auto place = top.find("place")) read_place(*place, config);
+  if (const auto memory = top.find("memory")) read_memory(*memory, config);
+  if (const auto storage = top.find("storage")) read_storage(*storage, config);
+  if (const auto time = top.find("time")) read_time(*time, config);
+  if (const auto log = top.find("log")) read_log(*log, config);
+  if (const auto actions = top.find("actions")) read_actions(*actions);
+  if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
+  if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);
+  if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);
+}
+
+// What the program gave beside the file.
+Result<Parameters> program_parameters(const ConfigInput& input) {
+  Parameters parameters;
+  for (const auto& [name, value] : input.parameters) {
+    if (is_identifier(name)) {
+      parameters[name] = value;
+      continue;
+    }
+    return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("the program's parameter {}: found this name, expected {}",
+                                                         quoted(name), identifier_rule));
+  }
+  parameters.emplace("client", input.client);
+  return parameters;
+}
+
+Config defaults(const std::string& file) {
+  Config config;
+  config.source = file;
+  config.time.unit = Unit{"s", 1.0, {0, 0, 1, 0, 0, 0, 0}};
+  return config;
+}
+
+}  // namespace
+
+Result<Config> read_config(const ConfigInput& input) {
+  const std::string file = input.file.empty() ? "(configuration)" : input.file;
+  Result<Parameters> parameters = program_parameters(input);
+  if (!parameters.ok()) return parameters.status();
+  if (input.path_override && input.path_override->empty()) {
+    return Status(TAILRACE_INVALID_ARGUMENT, "the program's output path: found an empty one, expected a directory");
+  }
+  Result<std::string> text = input.text ? Result<std::string>(*input.text) : read_file(input.file);
+  if (!text.ok()) return text.status();
+
+  YamlReport report(file);
+  const std::optional<YamlNode> root = parse_yaml(text.value(), report);
+  if (!root) return report.status();
+  Config config = defaults(file);
+  read_top(YamlValue(*root, "", report), std::move(parameters).value(), config);
+  if (!report.ok()) return report.status();
+
+  if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};
+  if (config.storage.paths.empty()) config.storage.paths = {"."};
+  return config;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,31 @@
+// read_config: a configuration file (docs/formats/configuration.md) becomes a Config, checked whole, or a message.
+//
+// The first step of opening a client. Reads one file and nothing else: it does not look whether directories exist or
+// processors are there, and it starts nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+struct ConfigInput {
+  std::string file;                          // names the configuration in messages; read unless `text` is given
+  std::optional<std::string> text;           // the YAML itself
+  std::optional<std::string> path_override;  // replaces storage.path
+  std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
+  int client = 0;                                           // the value of the parameter `client`
+};
+
+// Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint"), with
+// TAILRACE_IO_ERROR and errno if the file cannot be read, and with TAILRACE_INVALID_ARGUMENT if what the program gave
+// in `path_override` or `parameters` is wrong. Never throws.
+Result<Config> read_config(const ConfigInput& input);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,61 @@
+#include "runtime/expect.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tailrace::impl {
+namespace {
+
+// Both enumerations list the same types in the same order.
+static_assert(static_cast<int>(ElementType::int8) + 1 == TAILRACE_INT8);
+static_assert(static_cast<int>(ElementType::uint64) + 1 == TAILRACE_UINT64);
+static_assert(static_cast<int>(ElementType::long_double) + 1 == TAILRACE_LONG_DOUBLE);
+
+tailrace_type type_of(ElementType type) { return static_cast<tailrace_type>(static_cast<int>(type) + 1); }
+
+bool is_type(tailrace_type type) { return type >= TAILRACE_INT8 && type <= TAILRACE_LONG_DOUBLE; }
+
+Status wrong(tailrace_status code, const Variable& variable, std::string message) {
+  Fault fault;
+  fault.code = code;
+  fault.variable = variable.name;
+  fault.message = fmt::format("variable '{}': {}", variable.name, message);
+  return Status(std::move(fault));
+}
+
+}  // namespace
+
+tailrace_variable_info describe_variable(const Config& config, uint32_t variable) {
+  const Layout& layout = config.layout_of(config.variables[variable]);
+  tailrace_variable_info info{};
+  info.struct_size = sizeof info;
+  info.type = type_of(layout.type);
+  info.rank = static_cast<int>(layout.shape.size());
+  std::copy(layout.shape.begin(), layout.shape.end(), info.shape);
+  info.bytes = layout.bytes();
+  return info;
+}
+
+Status expect(const Config& config, uint32_t index, tailrace_type type, std::span<const uint64_t> shape) {
+  const Variable& variable = config.variables[index];
+  const Layout& layout = config.layout_of(variable);
+  if (!is_type(type)) {
+    return wrong(TAILRACE_INVALID_ARGUMENT, variable,
+                 fmt::format("found type {}, expected a tailrace_type", static_cast<int>(type)));
+  }
+  if (type != type_of(layout.type)) {
+    return wrong(TAILRACE_WRONG_TYPE, variable,
+                 fmt::format("found elements of {}, expected {} (layout '{}')",
+                             name_of(static_cast<ElementType>(type - 1)), name_of(layout.type), layout.name));
+  }
+  if (!std::ranges::equal(shape, layout.shape)) {
+    return wrong(TAILRACE_WRONG_SHAPE, variable,
+                 fmt::format("found shape [{}], expected [{}] (layout '{}')", fmt::join(shape, ", "),
+                             fmt::join(layout.shape, ", "), layout.name));
+  }
+  return {};
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,19 @@
+// What callers may ask about declared variables, in the terms of the C ABI.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+tailrace_variable_info describe_variable(const Config& config, uint32_t variable);
+
+// TAILRACE_WRONG_TYPE or TAILRACE_WRONG_SHAPE, naming both sides, unless type and shape are the declared ones.
+Status expect(const Config& config, uint32_t variable, tailrace_type type, std::span<const uint64_t> shape);
+
+}  // namespace tailrace::impl

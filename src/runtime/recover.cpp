@@ -1,0 +1,90 @@
+#include "runtime/recover.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <regex>
+#include <vector>
+
+#include "base/lock_file.hpp"
+#include "base/os_file.hpp"
+#include "format/hdf5/inspect_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What one client left: "<name>_c<id>" → its `.part` files, and whether there is a lock file.
+struct Leavings {
+  std::vector<std::string> parts;
+  bool lock = false;
+};
+
+std::map<std::string, Leavings> find_leavings(const fs::path& directory, std::error_code& error) {
+  static const std::regex part(R"((.+_c\d+)_\d+\.h5\.part)");
+  static const std::regex lock(R"(\.(.+_c\d+)\.lock)");
+  std::map<std::string, Leavings> clients;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    std::smatch match;
+    if (std::regex_match(name, match, part)) clients[match[1]].parts.push_back(it->path());
+    if (std::regex_match(name, match, lock)) clients[match[1]].lock = true;
+  }
+  for (auto& [name, of] : clients) std::sort(of.parts.begin(), of.parts.end());
+  return clients;
+}
+
+Status sync_path(const std::string& path, OsFile::Mode mode) {
+  Result<OsFile> file = OsFile::open(path, mode, false);
+  if (!file.ok()) return file.status();
+  if (fsync(file.value().buffered()) != 0) return Status::of_errno("sync", path, errno);
+  return {};
+}
+
+Status publish(const std::string& part, const std::string& directory) {
+  const std::string final_path = part.substr(0, part.size() - std::string(".part").size());
+  if (Status status = sync_path(part, OsFile::Mode::read); !status.ok()) return status;
+  if (Status status = rename_file(part, final_path); !status.ok()) return status;
+  return sync_path(directory, OsFile::Mode::directory);
+}
+
+Leftover treat_part(const std::string& file, const std::string& directory, bool apply) {
+  Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
+  const Result<bool> complete = is_complete(file);
+  leftover.status = complete.status();
+  if (!complete.ok()) return leftover;
+  if (complete.value()) leftover.kind = TAILRACE_COMPLETE;
+  if (!apply) return leftover;
+  leftover.status = complete.value() ? publish(file, directory) : remove_file(file);
+  leftover.done = leftover.status.ok();
+  return leftover;
+}
+
+}  // namespace
+
+Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
+  std::error_code error;
+  const std::map<std::string, Leavings> clients = find_leavings(directory, error);
+  if (error) return Status::of_errno("list", directory, error.value());
+  for (const auto& [client, of] : clients) {
+    const std::string lock_path = directory + "/." + client + ".lock";
+    // Only listing must not create a lock file where there is none.
+    std::optional<Result<LockFile>> lock;
+    if (apply || of.lock) lock.emplace(LockFile::acquire(lock_path));
+    const bool in_use = lock && !lock->ok() && lock->status().code() == TAILRACE_CLIENT_IN_USE;
+    for (const std::string& part : of.parts) {
+      each(in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply));
+    }
+    if (of.lock && !in_use) {
+      const Status status = lock->status();
+      each({lock_path, TAILRACE_STALE_LOCK, apply && status.ok(), status});
+    }
+  }
+  return {};
+}
+
+}  // namespace tailrace::impl

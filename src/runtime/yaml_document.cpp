@@ -1,0 +1,227 @@
+#include "runtime/yaml_document.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace tailrace::impl {
+namespace {
+
+YamlPlace place_of(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1};
+}
+
+size_t count_nodes(const YamlNode& node) {
+  size_t count = 1;
+  for (const YamlNode& child : node.children) count += count_nodes(child);
+  return count;
+}
+
+size_t depth_of(const YamlNode& node) {
+  size_t deepest = 0;
+  for (const YamlNode& child : node.children) deepest = std::max(deepest, depth_of(child));
+  return deepest + 1;
+}
+
+// Builds the tree from the parser's events. After the first fault it lets the rest of the events pass.
+class Builder final : public YAML::EventHandler {
+ public:
+  explicit Builder(YamlReport& report) : report_(report) {}
+
+  YamlNode take_root() { return std::move(root_); }
+  // Where the parser is, for faults that it finds itself.
+  std::string path() const;
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) fault(place_of(mark), {"a second document (after '---')", "one document"});
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode node;
+    node.place = place_of(mark);
+    complete(std::move(node), anchor);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode node;
+    node.kind = YamlNode::Kind::scalar;
+    node.place = place_of(mark);
+    node.text = value;
+    node.in_quotes = tag == "!";
+    check_tag(node.place, tag);
+    complete(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::list, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::map, mark, tag, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  // A list or map whose end has not been seen.
+  struct Open {
+    YamlNode node;
+    YAML::anchor_t anchor;
+    std::optional<std::string> key{};  // read, its value not yet
+    YamlPlace key_place{};
+  };
+
+  void fault(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
+  void too_many(YamlPlace place) { fault(place, {"too many values", fmt::format("at most {}", yaml_most_nodes)}); }
+  void check_tag(YamlPlace place, const std::string& tag);
+  void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor);
+  void close();
+  // A node is whole: it becomes a key, a value, an item or the root.
+  void complete(YamlNode node, YAML::anchor_t anchor);
+  void take_key(const YamlNode& node);
+
+  YamlReport& report_;
+  int documents_ = 0;
+  size_t nodes_ = 0;
+  YamlNode root_;
+  std::vector<Open> stack_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+};
+
+std::string Builder::path() const {
+  std::string path;
+  for (const Open& open : stack_) {
+    if (open.node.kind == YamlNode::Kind::list) {
+      path += fmt::format("[{}]", open.node.children.size());
+    } else if (open.key) {
+      path += fmt::format("{}{}", path.empty() ? "" : ".", printable(*open.key));
+    }
+  }
+  return path;
+}
+
+void Builder::check_tag(YamlPlace place, const std::string& tag) {
+  if (tag.empty() || tag == "!" || tag == "?") return;
+  fault(place, {"the tag " + quoted(tag), "a plain value", "leave the tag out"});
+}
+
+void Builder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  if (!report_.ok()) return;
+  check_tag(place_of(mark), tag);
+  if (stack_.size() + 1 >= yaml_most_depth) {
+    return fault(place_of(mark), {"a value nested too deeply", fmt::format("at most {} levels", yaml_most_depth)});
+  }
+  Open open{{}, anchor};
+  open.node.kind = kind;
+  open.node.place = place_of(mark);
+  stack_.push_back(std::move(open));
+}
+
+void Builder::close() {
+  if (!report_.ok()) return;
+  Open done = std::move(stack_.back());
+  stack_.pop_back();
+  complete(std::move(done.node), done.anchor);
+}
+
+void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  if (!report_.ok()) return;
+  const auto known = anchors_.find(anchor);
+  if (known == anchors_.end()) {
+    return fault(place_of(mark), {"an alias inside the value that it stands for", "an alias of an earlier value"});
+  }
+  nodes_ += count_nodes(known->second);
+  if (nodes_ > yaml_most_nodes) return too_many(place_of(mark));
+  if (stack_.size() + depth_of(known->second) > yaml_most_depth) {
+    return fault(place_of(mark), {"a value nested too deeply", fmt::format("at most {} levels", yaml_most_depth)});
+  }
+  complete(known->second, 0);
+}
+
+void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
+  if (!report_.ok()) return;
+  if (++nodes_ > yaml_most_nodes) return too_many(node.place);
+  if (anchor != 0) anchors_[anchor] = node;
+  if (stack_.empty()) {
+    root_ = std::move(node);
+    return;
+  }
+  Open& parent = stack_.back();
+  if (parent.node.kind == YamlNode::Kind::list) {
+    parent.node.children.push_back(std::move(node));
+    return;
+  }
+  if (!parent.key) return take_key(node);
+  node.has_key = true;
+  node.key = std::move(*parent.key);
+  node.key_place = parent.key_place;
+  parent.key.reset();
+  parent.node.children.push_back(std::move(node));
+}
+
+void Builder::take_key(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar) return fault(node.place, {"a key that is not a name", "a name"});
+  Open& parent = stack_.back();
+  parent.key = node.text;
+  parent.key_place = node.place;
+  for (const YamlNode& entry : parent.node.children) {
+    if (entry.key != node.text) continue;
+    return fault(node.place, {"the key a second time", "it once",
+                              fmt::format("it stands on line {} already", entry.key_place.line)});
+  }
+}
+
+// Whether `line` (counted from 0) or the one before it is indented with a tab, which YAML does not allow.
+bool has_tab_before(const std::string& text, int line) {
+  std::istringstream lines(text);
+  std::string content;
+  for (int i = 0; i <= line && std::getline(lines, content); ++i) {
+    const size_t indentation = std::min(content.find_first_not_of(" \t"), content.size());
+    if (i + 1 >= line && content.substr(0, indentation).find('\t') != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Keys on the way to the parser's fault are not always complete; what there is of them still helps.
+void report_syntax(const Builder& builder, const std::string& text, const YAML::Mark& mark, const std::string& why,
+                   YamlReport& report) {
+  const bool tab = !mark.is_null() && has_tab_before(text, mark.line);
+  report.fault(place_of(mark), builder.path(),
+               {fmt::format("text that is not YAML ({})", why), "YAML",
+                tab ? "indent with spaces; YAML does not allow tabs"
+                    : "check indentation, colons, quotes and brackets here and on the line before"});
+}
+
+}  // namespace
+
+std::optional<YamlNode> parse_yaml(const std::string& text, YamlReport& report) {
+  if (text.size() > yaml_most_bytes) {
+    report.fault({}, "", {fmt::format("{} bytes", text.size()), fmt::format("at most {} bytes", yaml_most_bytes)});
+    return std::nullopt;
+  }
+  Builder builder(report);
+  try {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    while (report.ok() && parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& exception) {
+    report_syntax(builder, text, exception.mark, exception.msg, report);
+  } catch (const std::exception& exception) {
+    report_syntax(builder, text, YAML::Mark::null_mark(), exception.what(), report);
+  }
+  if (!report.ok()) return std::nullopt;
+  return builder.take_root();
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,240 @@
+#include "runtime/yaml_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/nearest_word.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+bool has_control(std::string_view text, std::string_view allowed) {
+  return std::any_of(text.begin(), text.end(), [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 || byte == 0x7f) && allowed.find(c) == std::string_view::npos;
+  });
+}
+
+template <class T>
+std::optional<T> whole_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+')) return std::nullopt;
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct SizeUnit {
+  std::string_view name;
+  uint64_t bytes;
+};
+
+constexpr SizeUnit size_units[] = {
+    {"", 1},
+    {"B", 1},
+    {"KiB", uint64_t{1} << 10},
+    {"MiB", uint64_t{1} << 20},
+    {"GiB", uint64_t{1} << 30},
+    {"TiB", uint64_t{1} << 40},
+    {"kB", 1'000},
+    {"MB", 1'000'000},
+    {"GB", 1'000'000'000},
+    {"TB", 1'000'000'000'000},
+};
+
+// Half a unit may be written ("1.5 GiB"), half a byte not.
+std::optional<uint64_t> size_of_text(std::string_view text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string_view unit = text.substr(digits);
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  const auto known = std::find_if(std::begin(size_units), std::end(size_units),
+                                  [&](const SizeUnit& candidate) { return candidate.name == unit; });
+  if (known == std::end(size_units)) return std::nullopt;
+  const auto limit = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (const auto whole = whole_number<uint64_t>(text.substr(0, digits))) {
+    if (*whole > limit / known->bytes) return std::nullopt;
+    return *whole * known->bytes;
+  }
+  const auto broken = whole_number<double>(text.substr(0, digits));
+  if (!broken) return std::nullopt;
+  const double bytes = *broken * static_cast<double>(known->bytes);
+  if (bytes >= 0x1p63 || bytes != std::floor(bytes)) return std::nullopt;
+  return static_cast<uint64_t>(bytes);
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::string nearest = nearest_word(word, known);
+  return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
+}
+
+// The last word of a size that was not understood is its unit, most likely.
+std::string size_hint(std::string_view text) {
+  const size_t at = text.find_first_not_of("0123456789. ");
+  if (at == std::string_view::npos) return {};
+  const std::string_view unit = text.substr(at);
+  const auto is_unit = [&](const SizeUnit& known) { return known.name == unit; };
+  if (std::any_of(std::begin(size_units), std::end(size_units), is_unit)) return {};
+  if (unit == "k" || unit == "K" || unit == "M" || unit == "G" || unit == "T") {
+    return fmt::format("did you mean '{}iB'?", unit == "k" ? "K" : unit);
+  }
+  return did_you_mean(unit, {"KiB", "MiB", "GiB", "TiB"});
+}
+
+}  // namespace
+
+std::string YamlValue::text(std::string_view expected) const {
+  if (!is_scalar() || node_->text.empty() || has_control(node_->text, "")) {
+    wrong(expected);
+    return {};
+  }
+  return node_->text;
+}
+
+std::string YamlValue::prose() const {
+  if (is_scalar() && !has_control(node_->text, "\n\t")) return node_->text;
+  wrong("a text", "put it in quotes, or write \"\" for none");
+  return {};
+}
+
+std::string YamlValue::name(bool (*accept)(std::string_view), std::string_view expected) const {
+  if (is_scalar() && accept(node_->text)) return node_->text;
+  wrong(expected);
+  return {};
+}
+
+std::optional<int64_t> YamlValue::maybe_integer() const {
+  if (!is_scalar() || node_->in_quotes) return std::nullopt;
+  return whole_number<int64_t>(node_->text);
+}
+
+int64_t YamlValue::integer(int64_t least, int64_t most) const {
+  const std::optional<int64_t> value = maybe_integer();
+  if (value && *value >= least && *value <= most) return *value;
+  const bool bounded = most != std::numeric_limits<int64_t>::max();
+  const bool any = least == std::numeric_limits<int64_t>::min();
+  wrong(any       ? "an integer of at most 64 bits"
+        : bounded ? fmt::format("an integer from {} to {}", least, most)
+                  : fmt::format("an integer of {} or more", least),
+        is_scalar() && node_->in_quotes ? "leave out the quotes" : "");
+  return least;
+}
+
+double YamlValue::number(std::string_view expected) const {
+  const std::optional<double> value =
+      is_scalar() && !node_->in_quotes ? whole_number<double>(node_->text) : std::nullopt;
+  if (value && std::isfinite(*value)) return *value;
+  wrong(expected, is_scalar() && node_->in_quotes ? "leave out the quotes" : "");
+  return 1.0;
+}
+
+bool YamlValue::flag() const {
+  if (is_scalar() && node_->text == "true" && !node_->in_quotes) return true;
+  if (is_scalar() && node_->text == "false" && !node_->in_quotes) return false;
+  const std::string& word = node_->text;
+  const bool yes = word == "yes" || word == "on" || word == "1" || nearest_word(word, {"true"}) == "true";
+  const bool no = word == "no" || word == "off" || word == "0" || nearest_word(word, {"false"}) == "false";
+  wrong("true or false", yes ? "did you mean 'true'?" : no ? "did you mean 'false'?" : "");
+  return false;
+}
+
+uint64_t YamlValue::size(uint64_t least) const {
+  const std::optional<uint64_t> bytes = is_scalar() ? size_of_text(node_->text) : std::nullopt;
+  if (bytes && *bytes >= least) return *bytes;
+  wrong(fmt::format("a size such as '1 GiB', '256 MiB' or a number of bytes, at least {}", size_text(least)),
+        size_hint(node_->text));
+  return std::numeric_limits<int64_t>::max();
+}
+
+size_t YamlValue::choice(const std::vector<std::string_view>& words) const {
+  const auto known = std::find(words.begin(), words.end(), std::string_view(node_->text));
+  if (is_scalar() && known != words.end()) return static_cast<size_t>(known - words.begin());
+  wrong(one_of(words), did_you_mean(node_->text, words));
+  return 0;
+}
+
+YamlValue YamlValue::child(const YamlNode& node) const {
+  const std::string key = printable(node.key);
+  return {node, path_.empty() ? key : path_ + "." + key, *report_};
+}
+
+std::vector<YamlValue> YamlValue::items(std::string_view expected) const {
+  std::vector<YamlValue> items;
+  if (!is_list()) wrong(expected, maybe_integer() ? fmt::format("write [{}] for one", printable(node_->text)) : "");
+  if (!is_list()) return items;
+  for (size_t i = 0; i < node_->children.size(); ++i) {
+    items.emplace_back(node_->children[i], fmt::format("{}[{}]", path_, i), *report_);
+  }
+  return items;
+}
+
+std::vector<YamlValue> YamlValue::entries(std::string_view expected) const {
+  std::vector<YamlValue> entries;
+  if (!is_map()) wrong(expected);
+  if (!is_map()) return entries;
+  for (const YamlNode& entry : node_->children) entries.push_back(child(entry));
+  return entries;
+}
+
+std::optional<YamlValue> YamlValue::find(std::string_view key) const {
+  if (!is_map()) return std::nullopt;
+  for (const YamlNode& entry : node_->children) {
+    if (entry.key == key) return child(entry);
+  }
+  return std::nullopt;
+}
+
+std::optional<YamlValue> YamlValue::require(std::string_view key, std::string_view expected) const {
+  std::optional<YamlValue> value = find(key);
+  if (!value) {
+    report_->fault(key_place(), path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key),
+                   {"no such key", std::string(expected), "it is required"});
+  }
+  return value;
+}
+
+void YamlValue::only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later) const {
+  if (!is_map()) return wrong("a mapping with the keys " + one_of(known));
+  for (const YamlNode& entry : node_->children) {
+    const auto is_key = [&](std::string_view word) { return word == entry.key; };
+    if (std::any_of(known.begin(), known.end(), is_key)) continue;
+    const bool planned = std::any_of(later.begin(), later.end(), is_key);
+    report_->fault(entry.key_place, child(entry).path(),
+                   {planned ? "a key that is not in this version" : "an unknown key", one_of(known),
+                    planned ? "remove it" : did_you_mean(entry.key, known)});
+  }
+}
+
+void YamlValue::wrong(std::string_view expected, std::string hint) const {
+  fault(found(), std::string(expected), std::move(hint));
+}
+
+void YamlValue::fault(std::string found, std::string expected, std::string hint) const {
+  report_->fault(place(), path_, {std::move(found), std::move(expected), std::move(hint)});
+}
+
+void YamlValue::fault_at_key(std::string found, std::string expected, std::string hint) const {
+  report_->fault(key_place(), path_, {std::move(found), std::move(expected), std::move(hint)});
+}
+
+std::string YamlValue::found() const {
+  switch (node_->kind) {
+    case YamlNode::Kind::nothing: return "nothing";
+    case YamlNode::Kind::scalar: return (node_->in_quotes ? "the text " : "") + quoted(node_->text);
+    case YamlNode::Kind::list: return node_->children.empty() ? "an empty list" : "a list";
+    case YamlNode::Kind::map: return node_->children.empty() ? "an empty mapping" : "a mapping";
+  }
+  TAILRACE_ASSERT(false);
+}
+
+std::string size_text(uint64_t bytes) {
+  constexpr uint64_t mib = uint64_t{1} << 20;
+  constexpr uint64_t kib = uint64_t{1} << 10;
+  if (bytes >= mib) return fmt::format("{} MiB", bytes / mib + (bytes % mib != 0 ? 1 : 0));
+  return fmt::format("{} KiB", bytes / kib + (bytes % kib != 0 ? 1 : 0));
+}
+
+}  // namespace tailrace::impl

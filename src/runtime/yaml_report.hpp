@@ -1,0 +1,51 @@
+// YamlReport: what is wrong with a configuration file, in the one form that all its messages have:
+// "FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint".
+//
+// The readers of the configuration report here and read on with harmless values; the first fault is the one that is
+// told, as later ones may only follow from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+// Where something stands in the file; both count from 1.
+struct YamlPlace {
+  int line = 1;
+  int column = 1;
+};
+
+class YamlReport {
+ public:
+  explicit YamlReport(std::string file) : file_(std::move(file)) {}
+
+  struct Fault {
+    std::string found;
+    std::string expected;
+    std::string hint{};  // may be empty
+  };
+
+  void fault(YamlPlace place, const std::string& path, const Fault& fault);
+
+  bool ok() const { return status_.ok(); }
+  // The first fault, as TAILRACE_INVALID_CONFIG; OK if there was none.
+  const Status& status() const { return status_; }
+
+ private:
+  const std::string file_;
+  Status status_;
+};
+
+// `text` short and printable, for a message.
+std::string printable(std::string_view text);
+// The same in quotes.
+std::string quoted(std::string_view text);
+
+// "a, b or c"
+std::string one_of(const std::vector<std::string_view>& words);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,356 @@
+#include "session/client.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Adds the time of its life to `total`.
+class Stopwatch {
+ public:
+  Stopwatch(const Clock& clock, Nanoseconds& total) : clock_(clock), total_(total), start_(clock.now()) {}
+  ~Stopwatch() { total_ += clock_.now() - start_; }
+
+ private:
+  const Clock& clock_;
+  Nanoseconds& total_;
+  const Nanoseconds start_;
+};
+
+}  // namespace
+
+Client::Client(const Config& config, Place& place, const Clock& clock, Log& log)
+    : config_(config),
+      place_(place),
+      channel_(place.channel()),
+      clock_(clock),
+      log_(log),
+      pool_(channel_.memory.size(), channel_.returned),
+      iterations_(config.variables.size()) {}
+
+Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  const Result<Iteration*> open_iteration = open(index.value(), iteration);
+  if (!open_iteration.ok()) return about(open_iteration.status(), "write", variable, iteration);
+  Iteration& of = *open_iteration.value();
+  const uint64_t bytes = bytes_of(index.value());
+  const auto block = take_memory(bytes, of, true);
+  if (!block.ok()) return about(block.status(), "write", variable, iteration);
+  if (!block.value()) return write_through(index.value(), of, data);
+  {
+    const Stopwatch copying(clock_, counters_.copying);
+    std::memcpy(channel_.memory.data() + block.value()->offset, data, bytes);
+  }
+  send_block(index.value(), of, *block.value());
+  return {};
+}
+
+Result<void*> Client::alloc(std::string_view variable, int64_t iteration) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  const Result<Iteration*> open_iteration = open(index.value(), iteration);
+  if (!open_iteration.ok()) return about(open_iteration.status(), "alloc", variable, iteration);
+  Iteration& of = *open_iteration.value();
+  PoolBlock& held = of.uncommitted[index.value()];
+  if (held.index == kNoBlock) {
+    const uint64_t bytes = bytes_of(index.value());
+    const auto block = take_memory(bytes, of, false);
+    if (!block.ok()) return about(block.status(), "alloc", variable, iteration);
+    held = *block.value();
+    uncommitted_ += RangeAllocator::rounded(bytes);
+  }
+  return static_cast<void*>(channel_.memory.data() + held.offset);
+}
+
+Status Client::commit(std::string_view variable, int64_t iteration) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  Iteration* const of = iterations_.find(iteration);
+  if (of == nullptr || iteration < 0 || of->uncommitted[index.value()].index == kNoBlock) {
+    return about(Status(TAILRACE_WRONG_ORDER, "found no block allocated for it; alloc must come before commit"),
+                 "commit", variable, iteration);
+  }
+  const PoolBlock block = std::exchange(of->uncommitted[index.value()], PoolBlock{});
+  uncommitted_ -= RangeAllocator::rounded(bytes_of(index.value()));
+  if (of->dropped) {
+    pool_.free(block);
+    ++counters_.blocks_dropped;
+    return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "commit", variable, iteration);
+  }
+  send_block(index.value(), *of, block);
+  return {};
+}
+
+Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, const void* data) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  const Result<Iteration*> of = open(index.value(), iteration);
+  if (!of.ok()) return about(of.status(), "borrow", variable, iteration);
+  return send_borrowed(index.value(), *of.value(), data);
+}
+
+Status Client::end_iteration(int64_t iteration) {
+  if (iteration < 0) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("end_iteration: found iteration {}, expected 0 or more", iteration));
+  }
+  Iteration* const of = iterations_.find(iteration);
+  bool dropped = false;
+  if (of != nullptr) {
+    for (uint32_t variable = 0; variable < of->uncommitted.size(); ++variable) {
+      if (of->uncommitted[variable].index == kNoBlock) continue;
+      return about(Status(TAILRACE_WRONG_ORDER, "found its block allocated but not committed; commit it first"),
+                   "end_iteration", config_.variables[variable].name, iteration);
+    }
+    dropped = of->dropped;
+    if (!dropped) {
+      Descriptor descriptor;
+      descriptor.verb = Verb::end_iteration;
+      descriptor.iteration = iteration;
+      send(descriptor);
+    }
+  }
+  iterations_.end(iteration);
+  ++counters_.iterations_ended;
+  if (dropped) {
+    return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "end_iteration", {}, iteration);
+  }
+  return {};
+}
+
+Status Client::signal(std::string_view event, int64_t iteration) {
+  if (event.empty() || event.size() > kMaxEvent) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("signal: found an event name of {} bytes, expected 1 to {}", event.size(), kMaxEvent));
+  }
+  const Result<Iteration*> of = iterations_.open(iteration);
+  if (!of.ok()) return about(of.status(), "signal", {}, iteration);
+  ++counters_.signals;
+  if (of.value()->dropped)
+    return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "signal", {}, iteration);
+  Descriptor descriptor;
+  descriptor.verb = Verb::signal;
+  descriptor.iteration = iteration;
+  std::memset(descriptor.event, 0, sizeof descriptor.event);
+  std::memcpy(descriptor.event, event.data(), event.size());
+  send(descriptor);
+  return {};
+}
+
+Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
+  if (ticket == kNoTicket) return {};
+  if (!channel_.tickets.known(ticket)) {
+    return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("wait: ticket {} is none of this client's", ticket));
+  }
+  if (channel_.tickets.look(ticket) == TicketState::pending) {
+    const Stopwatch waiting(clock_, counters_.waiting_ticket);
+    const bool ended = channel_.client_bell.wait_until(
+        [&] { return channel_.tickets.look(ticket) != TicketState::pending; }, timeout);
+    if (!ended) return Status(TAILRACE_TIMEOUT, "wait: the request has not ended yet");
+  }
+  return end_of(ticket);
+}
+
+Status Client::flush() {
+  if (config_.storage.durability == Durability::accepted) return {};
+  Descriptor descriptor;
+  descriptor.verb = Verb::flush;
+  descriptor.ticket = open_ticket();
+  send(descriptor);
+  return wait(descriptor.ticket, std::nullopt);
+}
+
+Status Client::read(std::string_view variable, int64_t iteration, void* data) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  if (iteration < 0) {
+    return about(Status(TAILRACE_INVALID_ARGUMENT, "expected iteration 0 or more"), "read", variable, iteration);
+  }
+  Descriptor descriptor;
+  descriptor.verb = Verb::read;
+  descriptor.variable = index.value();
+  descriptor.iteration = iteration;
+  descriptor.ticket = open_ticket();
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(index.value()), kNoBlock, 0};
+  send(descriptor);
+  return wait(descriptor.ticket, std::nullopt);
+}
+
+void Client::finish() {
+  Descriptor descriptor;
+  descriptor.verb = Verb::flush;
+  descriptor.ticket = open_ticket();
+  send(descriptor);
+  // A flush itself cannot fail; what failed before it is in the failure log.
+  [[maybe_unused]] const Status flushed = wait(descriptor.ticket, std::nullopt);
+  for (const int64_t iteration : iterations_.numbers()) {
+    const Iteration& of = *iterations_.find(iteration);
+    if (of.dropped || of.blocks == 0) continue;
+    channel_.failures.add(
+        kNoTicket, about(Status(TAILRACE_NOT_PUBLISHED,
+                                fmt::format("its {} blocks are left unpublished, since end_iteration was not called",
+                                            of.blocks)),
+                         "close", {}, iteration));
+  }
+}
+
+Result<uint32_t> Client::find(std::string_view variable) const {
+  const int index = config_.find_variable(variable);
+  if (index >= 0) return static_cast<uint32_t>(index);
+  std::string declared;
+  for (const Variable& known : config_.variables) declared += (declared.empty() ? "" : ", ") + known.name;
+  Fault fault;
+  fault.code = TAILRACE_UNKNOWN_VARIABLE;
+  fault.variable = variable;
+  fault.message =
+      fmt::format("variable '{}' is not declared in {}; declared are: {}", variable, config_.source, declared);
+  return Status(std::move(fault));
+}
+
+std::optional<Status> Client::earlier() {
+  if (channel_.failures.unseen() == 0) return std::nullopt;
+  auto entry = channel_.failures.take_oldest();
+  if (!entry) return std::nullopt;
+  return std::move(entry->status);
+}
+
+uint64_t Client::unseen_failures() const { return channel_.failures.unseen(); }
+
+// The iteration of a new block of `variable`; TAILRACE_DROPPED if it has been given up, TAILRACE_TOO_LARGE if the
+// block can never have memory.
+Result<Client::Iteration*> Client::open(uint32_t variable, int64_t iteration) {
+  Result<Iteration*> of = iterations_.open(iteration);
+  if (!of.ok()) return of;
+  if (bytes_of(variable) > pool_.size()) {
+    return Status(
+        TAILRACE_TOO_LARGE,
+        fmt::format("a block of {} bytes can never fit into the memory budget of {} bytes; raise memory.budget",
+                    bytes_of(variable), pool_.size()));
+  }
+  if (of.value()->dropped) {
+    ++counters_.blocks_dropped;
+    return Status(TAILRACE_DROPPED, "the iteration was dropped, since the memory budget was full");
+  }
+  return of;
+}
+
+Result<std::optional<PoolBlock>> Client::take_memory(uint64_t bytes, Iteration& iteration, bool may_pass) {
+  if (auto block = pool_.allocate(bytes)) return block;
+  switch (config_.memory.when_full) {
+    case WhenFull::drop: return drop(iteration);
+    case WhenFull::sync:
+      if (may_pass) return std::optional<PoolBlock>();
+      return wait_for_memory(bytes);
+    case WhenFull::block: return wait_for_memory(bytes);
+  }
+  TAILRACE_ASSERT(false);
+}
+
+Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
+  if (!std::exchange(warned_of_waiting_, true)) {
+    log_.info(
+        "the computation waits for memory: all {} MiB of the budget are in use, and storage is slower than the "
+        "program writes; a larger memory.budget would smooth bursts (said once)",
+        pool_.size() >> 20);
+  }
+  const Stopwatch waiting(clock_, counters_.waiting_memory);
+  std::optional<PoolBlock> block;
+  channel_.client_bell.wait_until(
+      [&] {
+        block = pool_.allocate(bytes);
+        return block || pool_.held() == uncommitted_;
+      },
+      std::nullopt);
+  if (block) return block;
+  return Status(TAILRACE_BUDGET_HELD,
+                fmt::format("no room for {} bytes: {} of the budget's {} bytes are allocated by the caller and not "
+                            "committed, and nothing else will become free",
+                            bytes, uncommitted_, pool_.size()));
+}
+
+Status Client::drop(Iteration& iteration) {
+  iteration.dropped = true;
+  counters_.blocks_dropped += iteration.blocks + 1;
+  ++counters_.iterations_dropped;
+  Descriptor descriptor;
+  descriptor.verb = Verb::drop_iteration;
+  descriptor.iteration = iteration.number;
+  send(descriptor);
+  return Status(TAILRACE_DROPPED,
+                fmt::format("the memory budget of {} bytes is full: the whole iteration is dropped", pool_.size()));
+}
+
+Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data) {
+  ++counters_.blocks_written_through;
+  return wait(send_borrowed(variable, iteration, data), std::nullopt);
+}
+
+void Client::send_block(uint32_t variable, Iteration& iteration, PoolBlock block) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::write;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration.number;
+  descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0};
+  send(descriptor);
+  ++iteration.blocks;
+  ++counters_.blocks_accepted;
+  counters_.bytes_accepted += bytes_of(variable);
+}
+
+uint64_t Client::send_borrowed(uint32_t variable, Iteration& iteration, const void* data) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::borrow;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration.number;
+  descriptor.ticket = open_ticket();
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0};
+  send(descriptor);
+  ++iteration.blocks;
+  ++counters_.blocks_accepted;
+  counters_.bytes_accepted += bytes_of(variable);
+  return descriptor.ticket;
+}
+
+void Client::send(Descriptor descriptor) {
+  descriptor.sequence = ++sequence_;
+  if (!channel_.ring.push(descriptor)) {
+    const Stopwatch waiting(clock_, counters_.waiting_memory);
+    channel_.client_bell.wait_until([&] { return channel_.ring.push(descriptor); }, std::nullopt);
+  }
+  place_.ring();
+}
+
+uint64_t Client::open_ticket() {
+  uint64_t ticket = channel_.tickets.open();
+  if (ticket == kNoTicket) {
+    const Stopwatch waiting(clock_, counters_.waiting_ticket);
+    channel_.client_bell.wait_until([&] { return (ticket = channel_.tickets.open()) != kNoTicket; }, std::nullopt);
+  }
+  return ticket;
+}
+
+// Why an ended ticket failed, or ok. Its failure counts as seen from now on.
+Status Client::end_of(uint64_t ticket) {
+  if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
+  if (channel_.tickets.look(ticket) != TicketState::failed) return {};
+  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
+}
+
+uint64_t Client::bytes_of(uint32_t variable) const { return config_.layout_of(config_.variables[variable]).bytes(); }
+
+// `status` with the verb, variable and iteration that it is about.
+Status Client::about(Status status, const char* verb, std::string_view variable, int64_t iteration) const {
+  Fault fault = status.fault();
+  const std::string of = variable.empty() ? "" : fmt::format(" '{}',", variable);
+  fault.message = fmt::format("{}{} iteration {}: {}", verb, of, iteration, fault.message);
+  fault.operation = verb;
+  fault.variable = variable;
+  fault.iteration = iteration;
+  return Status(std::move(fault));
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,97 @@
+// Client: the verbs, as the application's thread runs them. Checks, finds memory, copies, sends, waits.
+//
+// The half of a session that is on the critical path: no I/O, no lock, no allocation, no system call but to wake a
+// sleeping server or to sleep where the verb says that it waits. Knows a place only by its port. One thread at a
+// time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/pool.hpp"
+#include "model/config.hpp"
+#include "place/place.hpp"
+#include "session/open_iterations.hpp"
+
+namespace tailrace::impl {
+
+// Counters that the client's own thread keeps; see tailrace_stats for their meaning.
+struct ClientCounters {
+  uint64_t blocks_accepted = 0;
+  uint64_t blocks_dropped = 0;
+  uint64_t blocks_written_through = 0;
+  uint64_t bytes_accepted = 0;
+  uint64_t iterations_ended = 0;
+  uint64_t iterations_dropped = 0;
+  uint64_t signals = 0;
+  Nanoseconds copying{0};
+  Nanoseconds waiting_memory{0};
+  Nanoseconds waiting_ticket{0};
+};
+
+class Client {
+ public:
+  // All are borrowed for the life of the client.
+  Client(const Config& config, Place& place, const Clock& clock, Log& log);
+
+  // The verbs of tailrace.h. Each returns its own status; failures of earlier requests are taken with earlier().
+  Status write(std::string_view variable, int64_t iteration, const void* data);
+  Result<void*> alloc(std::string_view variable, int64_t iteration);
+  Status commit(std::string_view variable, int64_t iteration);
+  Result<uint64_t> borrow(std::string_view variable, int64_t iteration, const void* data);
+  Status end_iteration(int64_t iteration);
+  Status signal(std::string_view event, int64_t iteration);
+  Status wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
+  Status flush();
+  Status read(std::string_view variable, int64_t iteration, void* data);
+  // Waits until everything has ended; iterations that were not ended become failures. The last verb.
+  void finish();
+
+  Result<uint32_t> find(std::string_view variable) const;
+  // The oldest failure of an earlier request that has not been told, if there is one.
+  std::optional<Status> earlier();
+
+  uint64_t unseen_failures() const;
+  const ClientCounters& counters() const { return counters_; }
+  PoolOwner& pool() { return pool_; }
+
+ private:
+  using Iteration = OpenIterations::Iteration;
+
+  Result<Iteration*> open(uint32_t variable, int64_t iteration);
+  // A block of the pool, now or after a wait. TAILRACE_DROPPED if the policy gave the iteration up. No block if
+  // `may_pass` and the policy is to write through.
+  Result<std::optional<PoolBlock>> take_memory(uint64_t bytes, Iteration& iteration, bool may_pass);
+  Result<std::optional<PoolBlock>> wait_for_memory(uint64_t bytes);
+  Status drop(Iteration& iteration);
+  Status write_through(uint32_t variable, Iteration& iteration, const void* data);
+  void send_block(uint32_t variable, Iteration& iteration, PoolBlock block);
+  uint64_t send_borrowed(uint32_t variable, Iteration& iteration, const void* data);
+  void send(Descriptor descriptor);
+  uint64_t open_ticket();
+  Status end_of(uint64_t ticket);
+  uint64_t bytes_of(uint32_t variable) const;
+  Status about(Status status, const char* verb, std::string_view variable, int64_t iteration) const;
+
+  // Constant after construction.
+  const Config& config_;
+  Place& place_;
+  Channel& channel_;
+  const Clock& clock_;
+  Log& log_;
+
+  // The client's thread only.
+  PoolOwner pool_;
+  OpenIterations iterations_;
+  uint64_t uncommitted_ = 0;  // bytes of the pool that the application holds
+  uint64_t sequence_ = 0;
+  bool warned_of_waiting_ = false;
+  ClientCounters counters_;
+};
+
+}  // namespace tailrace::impl

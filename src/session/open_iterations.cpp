@@ -1,0 +1,63 @@
+#include "session/open_iterations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tailrace::impl {
+
+OpenIterations::OpenIterations(size_t variables) : open_(kMaxOpen), ended_(kRemembered, -1) {
+  for (Iteration& iteration : open_) iteration.uncommitted.resize(variables);
+}
+
+Result<OpenIterations::Iteration*> OpenIterations::open(int64_t number) {
+  if (number < 0) {
+    return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("found iteration {}, expected 0 or more", number));
+  }
+  if (Iteration* found = find(number)) return found;
+  if (has_ended(number)) {
+    return Status(TAILRACE_WRONG_ORDER,
+                  fmt::format("iteration {} has ended: nothing can be handed over for it any more", number));
+  }
+  Iteration* const free = find(-1);
+  if (free == nullptr) {
+    return Status(TAILRACE_WRONG_ORDER, fmt::format("iteration {}: {} iterations are open already, the oldest is {}; "
+                                                    "call end_iteration for each when its last block is handed over",
+                                                    number, kMaxOpen, numbers().front()));
+  }
+  free->number = number;
+  return free;
+}
+
+OpenIterations::Iteration* OpenIterations::find(int64_t number) {
+  for (Iteration& iteration : open_) {
+    if (iteration.number == number) return &iteration;
+  }
+  return nullptr;
+}
+
+void OpenIterations::end(int64_t number) {
+  ended_[next_ended_] = number;
+  next_ended_ = (next_ended_ + 1) % ended_.size();
+  if (Iteration* iteration = find(number)) {
+    iteration->number = -1;
+    iteration->dropped = false;
+    iteration->blocks = 0;
+    std::fill(iteration->uncommitted.begin(), iteration->uncommitted.end(), PoolBlock{});
+  }
+}
+
+std::vector<int64_t> OpenIterations::numbers() const {
+  std::vector<int64_t> numbers;
+  for (const Iteration& iteration : open_) {
+    if (iteration.number >= 0) numbers.push_back(iteration.number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+bool OpenIterations::has_ended(int64_t number) const {
+  return std::find(ended_.begin(), ended_.end(), number) != ended_.end();
+}
+
+}  // namespace tailrace::impl

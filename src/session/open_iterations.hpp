@@ -1,0 +1,46 @@
+// OpenIterations: what a client knows of the iterations it has begun and not ended, and which it has ended.
+//
+// Bounded and made at the start: the client's path allocates nothing. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+class OpenIterations {
+ public:
+  static constexpr size_t kMaxOpen = 64;       // at once
+  static constexpr size_t kRemembered = 1024;  // latest ended ones, to recognise a late block
+
+  struct Iteration {
+    int64_t number = -1;  // -1: not in use
+    bool dropped = false;
+    uint64_t blocks = 0;                 // accepted
+    std::vector<PoolBlock> uncommitted;  // by variable; index kNoBlock: none
+  };
+
+  explicit OpenIterations(size_t variables);
+
+  // The iteration, begun if need be. TAILRACE_WRONG_ORDER if it has ended, or too many are open.
+  Result<Iteration*> open(int64_t number);
+  // The iteration if it is open, else null.
+  Iteration* find(int64_t number);
+  // Ends an iteration, open or never begun.
+  void end(int64_t number);
+
+  // All open ones, oldest first.
+  std::vector<int64_t> numbers() const;
+
+ private:
+  bool has_ended(int64_t number) const;
+
+  std::vector<Iteration> open_;
+  std::vector<int64_t> ended_;  // a circle of the latest
+  size_t next_ended_ = 0;
+};
+
+}  // namespace tailrace::impl

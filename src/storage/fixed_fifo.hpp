@@ -1,0 +1,43 @@
+// A first-in first-out queue whose room is taken once, when it is made. Shared by the back ends of this layer.
+//
+// Never allocates after that and never blocks. Not thread-safe: whoever shares one guards it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+
+template <class T>
+class FixedFifo {
+ public:
+  explicit FixedFifo(size_t capacity) : slots_(capacity) { TAILRACE_REQUIRE(capacity > 0); }
+
+  size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+
+  // Requires that there is room.
+  void push(const T& value) {
+    TAILRACE_REQUIRE(count_ < slots_.size());
+    slots_[(first_ + count_) % slots_.size()] = value;
+    count_++;
+  }
+
+  // Requires that it is not empty.
+  T pop() {
+    TAILRACE_REQUIRE(count_ > 0);
+    const T value = slots_[first_];
+    first_ = (first_ + 1) % slots_.size();
+    count_--;
+    return value;
+  }
+
+ private:
+  std::vector<T> slots_;
+  size_t first_ = 0;
+  size_t count_ = 0;
+};
+
+}  // namespace tailrace::impl

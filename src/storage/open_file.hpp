@@ -1,0 +1,41 @@
+// A file of the operating system as the back ends `posix` and `uring` hold it open, and which of its descriptors a
+// transfer goes through. Shared by the back ends of this layer; does no I/O beyond opening.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/os_file.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+// What direct transfers are aligned to: the largest block that devices and file systems in use ask for.
+constexpr uint32_t kDirectAlignment = 4096;
+// The most segments in one transfer: IOV_MAX of Linux.
+constexpr uint32_t kMaxSegments = 1024;
+
+struct OpenFile {
+  OsFile os;
+  // The sync of a directory is the whole one: fdatasync may leave out a rename (ext4 does), as it changes no size.
+  bool directory = false;
+  uint32_t device = 0;
+
+  static Result<OpenFile> open(const std::string& path, OpenMode mode, uint32_t device, bool want_direct) {
+    OsFile::Mode os_mode = OsFile::Mode::create;
+    if (mode == OpenMode::read) os_mode = OsFile::Mode::read;
+    if (mode == OpenMode::directory) os_mode = OsFile::Mode::directory;
+    Result<OsFile> os = OsFile::open(path, os_mode, want_direct);
+    if (!os.ok()) return os.status();
+    return OpenFile{std::move(os).value(), mode == OpenMode::directory, device};
+  }
+
+  // The descriptor for `transfer`, which must not be direct if this file has no direct one.
+  int descriptor(const Transfer& transfer) const {
+    if (!transfer.direct || transfer.kind == Transfer::Kind::sync) return os.buffered();
+    TAILRACE_REQUIRE(os.direct() >= 0);
+    return os.direct();
+  }
+};
+
+}  // namespace tailrace::impl

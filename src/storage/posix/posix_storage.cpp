@@ -1,0 +1,66 @@
+#include "storage/posix/posix_storage.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+namespace tailrace::impl {
+namespace {
+
+Capabilities capabilities_of(const PosixStorage::Options& options) {
+  const char* plural = options.devices == 1 ? "" : "s";
+  return {fmt::format("posix, {} write thread{}", options.devices, plural), options.depth, kMaxSegments,
+          options.direct ? kDirectAlignment : 0};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PosixStorage>> PosixStorage::create(Doorbell& doorbell, const Options& options) {
+  TAILRACE_REQUIRE(options.devices > 0);
+  TAILRACE_REQUIRE(options.depth > 0);
+  try {
+    return std::unique_ptr<PosixStorage>(new PosixStorage(doorbell, options));
+  } catch (const std::system_error& error) {
+    Fault fault;
+    fault.code = TAILRACE_IO_ERROR;
+    fault.operation = "start";
+    fault.message = fmt::format("starting {} write thread(s): {}", options.devices, error.code().message());
+    fault.system_errno = error.code().value();
+    return Status(std::move(fault));
+  }
+}
+
+PosixStorage::PosixStorage(Doorbell& doorbell, const Options& options)
+    : capabilities_(capabilities_of(options)), done_(doorbell, options.depth) {
+  for (uint32_t device = 0; device < options.devices; device++) {
+    threads_.push_back(std::make_unique<WriteThread>(done_, options.depth, options.cpus));
+  }
+}
+
+Result<FileHandle> PosixStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+  TAILRACE_REQUIRE(device < threads_.size());
+  Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
+  if (!file.ok()) return file.status();
+  return files_.put(std::move(file).value());
+}
+
+Status PosixStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {
+  return files_.at(file).os.allocate(offset, length);
+}
+
+void PosixStorage::submit(const Transfer& transfer) {
+  TAILRACE_REQUIRE(transfer.segments.size() <= kMaxSegments);
+  TAILRACE_REQUIRE(under_way_ < capabilities_.depth);
+  const OpenFile& file = files_.at(transfer.file);
+  under_way_++;
+  threads_[file.device]->put({transfer, file.descriptor(transfer), file.directory});
+}
+
+size_t PosixStorage::reap(std::span<Completion> done) {
+  const size_t count = done_.take(done);
+  TAILRACE_ASSERT(count <= under_way_);
+  under_way_ -= static_cast<uint32_t>(count);
+  return count;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,98 @@
+#include "storage/posix/write_thread.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Blocks all signals of the calling thread while it exists. A thread made meanwhile inherits the mask, so that there
+// is no moment in which a signal can land on it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    TAILRACE_ASSERT(pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+std::thread start_with_signals_blocked(auto&& body) {
+  const SignalsBlocked blocked;
+  return std::thread(body);
+}
+
+void pin_this_thread(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
+  }
+  // A wish: where the system refuses, the thread runs where it may.
+  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+int64_t carry_out(const Job& job) {
+  const Transfer& transfer = job.transfer;
+  const int count = static_cast<int>(transfer.segments.size());
+  const off_t offset = static_cast<off_t>(transfer.offset);
+  ssize_t result = 0;
+  switch (transfer.kind) {
+    case Transfer::Kind::read: result = ::preadv(job.descriptor, transfer.segments.data(), count, offset); break;
+    case Transfer::Kind::write: result = ::pwritev(job.descriptor, transfer.segments.data(), count, offset); break;
+    case Transfer::Kind::sync: result = job.directory ? ::fsync(job.descriptor) : ::fdatasync(job.descriptor); break;
+  }
+  return result < 0 ? -errno : result;
+}
+
+}  // namespace
+
+WriteThread::WriteThread(CompletionQueue& done, uint32_t depth, std::vector<int> cpus)
+    : done_(done), cpus_(std::move(cpus)), queue_(depth), thread_(start_with_signals_blocked([this] { run(); })) {}
+
+WriteThread::~WriteThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void WriteThread::put(const Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push(job);
+  }
+  wake_.notify_one();
+}
+
+void WriteThread::run() {
+  pthread_setname_np(pthread_self(), "tailrace-io");
+  pin_this_thread(cpus_);
+  while (true) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      job = queue_.pop();
+    }
+    done_.put({job.transfer.tag, carry_out(job)});
+  }
+}
+
+}  // namespace tailrace::impl

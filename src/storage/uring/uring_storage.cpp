@@ -1,0 +1,188 @@
+#include "storage/uring/uring_storage.hpp"
+
+#include <fmt/format.h>
+#include <liburing.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+
+namespace tailrace::impl {
+namespace {
+
+// Marks entries of the ring that are nobody's transfer.
+constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
+// The kernel's limit for one registered buffer.
+constexpr size_t kBufferBytes = size_t{1} << 30;
+
+std::string text_of(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+void UringStorage::CloseRing::operator()(io_uring* ring) const {
+  io_uring_queue_exit(ring);
+  delete ring;
+}
+
+Result<std::unique_ptr<UringStorage>> UringStorage::create(Doorbell& doorbell, const Options& options) {
+  TAILRACE_REQUIRE(options.depth > 0);
+  TAILRACE_REQUIRE(options.depth <= kMaxDepth);
+  auto raw = std::make_unique<io_uring>();
+  int error = -io_uring_queue_init(options.depth, raw.get(), 0);
+  if (error != 0) {
+    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring cannot be had here: {}", text_of(error)));
+  }
+  Ring ring(raw.release());
+  error = -io_uring_register_eventfd(ring.get(), doorbell.fd());
+  if (error != 0) {
+    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring cannot ring an eventfd here: {}", text_of(error)));
+  }
+  // A child of the application must not see the ring. Only a precaution, so a refusal does not matter.
+  (void)io_uring_ring_dontfork(ring.get());
+  return std::unique_ptr<UringStorage>(new UringStorage(doorbell, options, std::move(ring)));
+}
+
+UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring)
+    : doorbell_(doorbell),
+      cpus_(options.cpus),
+      ring_(std::move(ring)),
+      capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
+      failed_(options.depth) {}
+
+UringStorage::~UringStorage() {
+  size_t in_kernel = under_way_ - failed_.size();
+  while (in_kernel > 0) {
+    io_uring_cqe* entry = nullptr;
+    const int error = -io_uring_wait_cqe(ring_.get(), &entry);
+    if (error == EINTR || error == EAGAIN) continue;
+    TAILRACE_ASSERT(error == 0);
+    if (entry->user_data != kNobody) in_kernel--;
+    io_uring_cqe_seen(ring_.get(), entry);
+  }
+}
+
+Result<FileHandle> UringStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+  Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
+  if (!file.ok()) return file.status();
+  return files_.put(std::move(file).value());
+}
+
+Status UringStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {
+  return files_.at(file).os.allocate(offset, length);
+}
+
+void UringStorage::use_memory(std::span<std::byte> memory) {
+  TAILRACE_REQUIRE(registered_.empty());
+  TAILRACE_REQUIRE(first_submit_);
+  if (memory.empty()) return;
+  std::vector<iovec> buffers;
+  for (size_t at = 0; at < memory.size(); at += kBufferBytes) {
+    buffers.push_back({memory.data() + at, std::min(kBufferBytes, memory.size() - at)});
+  }
+  const int error = -io_uring_register_buffers(ring_.get(), buffers.data(), static_cast<unsigned>(buffers.size()));
+  if (error == 0) {
+    registered_ = memory;
+    capabilities_.name = "uring, registered buffers";
+  } else {
+    // Mostly ENOMEM: the limit of locked memory (ulimit -l). All works without, only a little slower.
+    capabilities_.name = fmt::format("uring, buffers not registered ({})", text_of(error));
+  }
+}
+
+// The kernel keeps a pool of workers for each thread that submits, and makes it at the first submission. So this must
+// happen on that thread, and after a submission: of nothing, before the first transfer could start a worker
+// elsewhere.
+void UringStorage::keep_workers_to_cpus() {
+  if (cpus_.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus_) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
+  }
+  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
+  TAILRACE_ASSERT(entry != nullptr);
+  io_uring_prep_nop(entry);
+  io_uring_sqe_set_data64(entry, kNobody);
+  // Both are wishes: where the kernel refuses, the workers run where they may.
+  (void)io_uring_submit(ring_.get());
+  (void)io_uring_register_iowq_aff(ring_.get(), sizeof set, &set);
+}
+
+void UringStorage::submit(const Transfer& transfer) {
+  TAILRACE_REQUIRE(transfer.tag != kNobody);
+  TAILRACE_REQUIRE(transfer.segments.size() <= kMaxSegments);
+  TAILRACE_REQUIRE(under_way_ < capabilities_.depth);
+  if (first_submit_) keep_workers_to_cpus();
+  first_submit_ = false;
+
+  under_way_++;
+  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
+  if (entry == nullptr) {
+    // Full of entries that the kernel did not take (below): offer them again, to have room next time.
+    (void)io_uring_submit(ring_.get());
+    return fail(transfer.tag, EAGAIN);
+  }
+  describe(transfer, *entry);
+  io_uring_sqe_set_data64(entry, transfer.tag);
+  const int submitted = io_uring_submit(ring_.get());
+  if (io_uring_sq_ready(ring_.get()) == 0) return;
+  // The kernel is out of memory, or the like, and left the entry in the ring. It cannot be taken out, but it can be
+  // made to do nothing when the kernel takes it with the next one.
+  io_uring_prep_nop(entry);
+  io_uring_sqe_set_data64(entry, kNobody);
+  fail(transfer.tag, submitted < 0 ? -submitted : EAGAIN);
+}
+
+void UringStorage::describe(const Transfer& transfer, io_uring_sqe& entry) const {
+  const OpenFile& file = files_.at(transfer.file);
+  const int fd = file.descriptor(transfer);
+  const auto count = static_cast<unsigned>(transfer.segments.size());
+  if (transfer.kind == Transfer::Kind::sync) {
+    return io_uring_prep_fsync(&entry, fd, file.directory ? 0 : IORING_FSYNC_DATASYNC);
+  }
+  const bool write = transfer.kind == Transfer::Kind::write;
+  const int buffer = count == 1 ? registered_buffer(transfer.segments[0]) : -1;
+  if (buffer < 0) {
+    if (write) return io_uring_prep_writev(&entry, fd, transfer.segments.data(), count, transfer.offset);
+    return io_uring_prep_readv(&entry, fd, transfer.segments.data(), count, transfer.offset);
+  }
+  void* const memory = transfer.segments[0].iov_base;
+  const auto length = static_cast<unsigned>(transfer.segments[0].iov_len);
+  if (write) return io_uring_prep_write_fixed(&entry, fd, memory, length, transfer.offset, buffer);
+  return io_uring_prep_read_fixed(&entry, fd, memory, length, transfer.offset, buffer);
+}
+
+// Which registered buffer holds the whole segment; -1 if none does.
+int UringStorage::registered_buffer(const iovec& segment) const {
+  const auto begin = reinterpret_cast<uintptr_t>(segment.iov_base);
+  const auto memory = reinterpret_cast<uintptr_t>(registered_.data());
+  if (begin < memory || begin - memory >= registered_.size()) return -1;
+  const size_t at = begin - memory;
+  if (segment.iov_len > registered_.size() - at) return -1;
+  if (segment.iov_len > kBufferBytes - at % kBufferBytes) return -1;
+  return static_cast<int>(at / kBufferBytes);
+}
+
+void UringStorage::fail(uint64_t tag, int error) {
+  failed_.push({tag, -error});
+  // As the kernel would: also if the engine is not asleep yet.
+  TAILRACE_ASSERT(eventfd_write(doorbell_.fd(), 1) == 0);
+}
+
+size_t UringStorage::reap(std::span<Completion> done) {
+  size_t count = 0;
+  while (count < done.size() && !failed_.empty()) done[count++] = failed_.pop();
+  io_uring_cqe* entry = nullptr;
+  while (count < done.size() && io_uring_peek_cqe(ring_.get(), &entry) == 0) {
+    if (entry->user_data != kNobody) done[count++] = {entry->user_data, entry->res};
+    io_uring_cqe_seen(ring_.get(), entry);
+  }
+  TAILRACE_ASSERT(count <= under_way_);
+  under_way_ -= static_cast<uint32_t>(count);
+  return count;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,75 @@
+// The back end `uring`: transfers through the kernel's io_uring, by liburing. Behind the port storage.hpp.
+//
+// Submits each transfer at once; the kernel rings the doorbell's eventfd at each completion. Memory told of by
+// use_memory() is registered, so that the kernel need not look up its pages for each transfer. Needs no thread of its
+// own: what cannot be done without blocking, the kernel does on workers, kept to the given CPUs. Opening, reserving,
+// renaming and removing happen on the calling thread. Knows no retry.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "storage/file_table.hpp"
+#include "storage/fixed_fifo.hpp"
+#include "storage/open_file.hpp"
+
+struct io_uring;
+struct io_uring_sqe;
+
+namespace tailrace::impl {
+
+class UringStorage final : public Storage {
+ public:
+  struct Options {
+    uint32_t depth = 64;    // transfers under way at once, at most kMaxDepth
+    bool direct = true;     // bypass the page cache where the file system can
+    std::vector<int> cpus;  // where the kernel's workers may run; empty: anywhere
+  };
+  static constexpr uint32_t kMaxDepth = 4096;
+
+  // Fails with TAILRACE_UNSUPPORTED where the kernel has no io_uring or forbids it. The doorbell outlives the
+  // storage.
+  static Result<std::unique_ptr<UringStorage>> create(Doorbell& doorbell, const Options& options);
+  // Waits for the transfers under way, as the kernel still uses their memory.
+  ~UringStorage() override;
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  void close(FileHandle file) override { files_.erase(file); }
+  bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status rename(const std::string& from, const std::string& to) override { return rename_file(from, to); }
+  Status remove(const std::string& path) override { return remove_file(path); }
+  void use_memory(std::span<std::byte> memory) override;
+  // The largest tag is not for use.
+  void submit(const Transfer& transfer) override;
+  size_t reap(std::span<Completion> done) override;
+
+ private:
+  struct CloseRing {
+    void operator()(io_uring* ring) const;
+  };
+  using Ring = std::unique_ptr<io_uring, CloseRing>;
+
+  UringStorage(Doorbell& doorbell, const Options& options, Ring ring);
+  void keep_workers_to_cpus();
+  void describe(const Transfer& transfer, io_uring_sqe& entry) const;
+  int registered_buffer(const iovec& segment) const;
+  void fail(uint64_t tag, int error);
+
+  // Constant after construction.
+  Doorbell& doorbell_;
+  const std::vector<int> cpus_;
+  const Ring ring_;
+  // Constant after use_memory().
+  Capabilities capabilities_;
+  std::span<std::byte> registered_;
+  // Owned by the engine's thread.
+  FileTable<OpenFile> files_;
+  FixedFifo<Completion> failed_;  // transfers that the kernel did not take
+  uint32_t under_way_ = 0;        // … and not reaped, the failed ones included
+  bool first_submit_ = true;
+};
+
+}  // namespace tailrace::impl

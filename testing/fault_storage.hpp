@@ -1,0 +1,134 @@
+// A storage that misbehaves as a real one may, by a plan and from a seed. Wraps any other behind the port
+// storage.hpp.
+//
+// All that it does follows from seed, plan and the calls made, and, over a storage whose completions come in a fixed
+// order (MemoryStorage), is the same in each run. It keeps a log of every operation and of what it did to it, for
+// checkers. It also holds its caller to the port: a transfer misaligned, a file closed under a transfer, too many
+// under way end the test. It never changes bytes that it says were written.
+#pragma once
+
+#include <cerrno>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "storage/file_table.hpp"
+
+namespace tailrace::impl {
+
+enum class FaultOn : uint8_t { open, allocate, rename, remove, read, write, sync };
+
+// Fails operations of one kind: those that the path matches are counted, `first` of them pass, then `times` fail.
+struct FaultRule {
+  static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+
+  FaultOn on = FaultOn::write;
+  std::string path_contains = {};  // empty: all files. A rename matches by its old name.
+  uint64_t first = 0;
+  uint64_t times = 1;
+  int error = EIO;
+  // A failing write leaves a part of its bytes in the file, as a disk may.
+  bool torn = false;
+};
+
+struct FaultPlan {
+  // Chances for each transfer, 0 to 90 so that all that is tried again gets through in the end. Syncs are never
+  // short.
+  uint32_t short_percent = 0;
+  uint32_t eintr_percent = 0;
+  uint32_t eagain_percent = 0;
+  // A completion is held back for 0 to this many calls of reap().
+  uint32_t delay_reaps = 0;
+  // Completions that are due are handed out in random order.
+  bool reorder = false;
+  // Not 0: claims that direct transfers with this alignment are possible on every file, and checks it, whatever the
+  // wrapped storage can.
+  uint32_t pretend_direct = 0;
+  std::vector<FaultRule> rules = {};
+};
+
+// One line of the log. A transfer has two: when it began, and when its end was handed out.
+struct FaultEvent {
+  enum class What : uint8_t { begun, ended };
+  What what = What::ended;
+  FaultOn on = FaultOn::write;
+  std::string path = {};
+  std::string to = {};  // of a rename
+  uint64_t offset = 0;  // of a transfer or allocate, as asked for; so is length
+  uint64_t length = 0;
+  uint64_t tag = 0;
+  // Begun: bytes that will be passed on, or -errno of the fault that was injected (of a torn write, too).
+  // Ended: what the caller was told, bytes or -errno.
+  int64_t result = 0;
+
+  bool operator==(const FaultEvent&) const = default;
+};
+
+class FaultStorage final : public Storage {
+ public:
+  // `inner` and `doorbell` outlive this; `inner` rings the same doorbell.
+  FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, FaultPlan plan);
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  void close(FileHandle file) override;
+  bool direct(FileHandle file) const override;
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
+  void submit(const Transfer& transfer) override;
+  size_t reap(std::span<Completion> done) override;
+
+  // From the engine's thread, or after it has ended.
+  const std::vector<FaultEvent>& log() const { return log_; }
+  size_t under_way() const { return under_way_; }
+
+ private:
+  struct File {
+    FileHandle inner = 0;
+    std::string path = {};
+    uint32_t under_way = 0;
+  };
+  // A transfer under way. Its index is its tag in the wrapped storage.
+  struct Slot {
+    bool used = false;
+    Transfer transfer;            // as the caller asked
+    std::vector<iovec> segments;  // what is passed on
+    int fault = 0;                // the errno to end with, whatever the wrapped storage says
+  };
+  struct Held {
+    size_t slot = 0;
+    int64_t result = 0;
+    uint64_t due = 0;  // the number of the call of reap() that may hand it out
+  };
+
+  uint64_t draw(uint64_t below) { return random_() % below; }
+  bool chance(uint32_t percent) { return draw(100) < percent; }
+  const FaultRule* failing(FaultOn on, const std::string& path);
+  int passing_fault(Transfer::Kind kind);
+  void check_direct(const Transfer& transfer) const;
+  uint64_t shorter(const Transfer& transfer, uint64_t length);
+  void pass_on(size_t slot, uint64_t length);
+  void hold(size_t slot, int64_t result);
+  Completion hand_out(size_t held);
+  void wake();
+
+  // Constant after construction.
+  Storage& inner_;
+  Doorbell& doorbell_;
+  const FaultPlan plan_;
+  Capabilities capabilities_;
+  // Owned by the engine's thread.
+  std::mt19937_64 random_;
+  std::vector<uint64_t> matches_;  // how often each rule's operation came by
+  FileTable<File> files_;
+  std::vector<Slot> slots_;
+  std::vector<Held> held_;
+  size_t under_way_ = 0;
+  uint64_t reaps_ = 0;
+  std::vector<FaultEvent> log_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,344 @@
+// The reading of configurations: right files field by field, wrong files message by message.
+//
+// Each file of wrong/ says in its first line what it expects to be told:
+//   # expect: line=5 column=3 key=storage.durability message=did you mean
+// The column may be left out; the message is a part of what follows the key.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/config_yaml.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Extents = std::vector<uint64_t>;
+using Powers = std::array<double, 7>;
+
+std::string right(const std::string& name) { return std::string(TEST_FOLDER "/right/") + name; }
+
+Result<Config> read_text(const std::string& text) {
+  ConfigInput input;
+  input.file = "given.yaml";
+  input.text = text;
+  return read_config(input);
+}
+
+Result<Config> read_path(const std::string& path) {
+  ConfigInput input;
+  input.file = path;
+  return read_config(input);
+}
+
+// The least configuration with `section` in it.
+Result<Config> read_with(const std::string& section) {
+  return read_text("tailrace: 1\nname: a\n" + section +
+                   "\nlayouts:\n  l: {type: int8, shape: [4]}\nvariables:\n  v: {layout: l}\n");
+}
+
+std::string message_of(const Result<Config>& result) { return result.ok() ? "" : result.status().fault().message; }
+
+TEST(right, design_example) {
+  const auto result = read_path(right("design.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Config& config = result.value();
+  EXPECT_EQ(config.source, right("design.yaml"));
+  EXPECT_EQ(config.name, "cm1");
+  EXPECT_EQ(config.place.kind, PlaceKind::thread);
+  EXPECT_EQ(config.place.choice, CpuChoice::automatic);
+  EXPECT_EQ(config.memory.budget, uint64_t{1} << 30);
+  EXPECT_EQ(config.memory.when_full, WhenFull::block);
+  EXPECT_EQ(config.storage.paths, std::vector<std::string>{"out"});
+  EXPECT_EQ(config.storage.backend, Backend::automatic);
+  EXPECT_EQ(config.storage.durability, Durability::written);
+  EXPECT_EQ(config.storage.file_per, FilePer::process);
+  EXPECT_EQ(config.time.dt, 6.0);
+  EXPECT_EQ(config.time.unit.symbol, "s");
+  EXPECT_EQ(config.log.level, "info");
+  EXPECT_EQ(config.log.file, "cm1.log");
+  ASSERT_EQ(config.layouts.size(), 1u);
+  const Layout& layout = config.layouts[0];
+  EXPECT_EQ(layout.name, "volume");
+  EXPECT_EQ(layout.type, ElementType::float32);
+  EXPECT_EQ(layout.shape, (Extents{200, 44, 44}));
+  EXPECT_EQ(layout.global_shape, (Extents{200, 176, 88}));
+  EXPECT_EQ(layout.offset, (Extents{0, 132, 44}));
+  EXPECT_EQ(layout.axes, (std::vector<std::string>{"z", "y", "x"}));
+  EXPECT_EQ(layout.bytes(), 4u * 200 * 44 * 44);
+  ASSERT_EQ(config.variables.size(), 1u);
+  EXPECT_EQ(config.variables[0].name, "temperature");
+  EXPECT_EQ(config.variables[0].unit.symbol, "K");
+  EXPECT_EQ(config.variables[0].unit.dimension, (Powers{0, 0, 0, 0, 1, 0, 0}));
+}
+
+TEST(right, defaults) {
+  const auto result = read_path(right("least.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Config& config = result.value();
+  EXPECT_EQ(config.place.choice, CpuChoice::automatic);
+  EXPECT_TRUE(config.place.cpus.empty());
+  EXPECT_EQ(config.memory.budget, uint64_t{256} << 20);
+  EXPECT_EQ(config.memory.when_full, WhenFull::block);
+  EXPECT_EQ(config.storage.paths, std::vector<std::string>{"."});
+  EXPECT_EQ(config.storage.backend, Backend::automatic);
+  EXPECT_EQ(config.storage.durability, Durability::written);
+  EXPECT_TRUE(config.storage.direct);
+  EXPECT_EQ(config.storage.queue_depth, 8u);
+  EXPECT_EQ(config.time.dt, 1.0);
+  EXPECT_EQ(config.time.unit.dimension, (Powers{0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(config.log.level, "warning");
+  EXPECT_EQ(config.log.file, "");
+  const Layout& layout = config.layouts.at(0);
+  EXPECT_EQ(layout.type, ElementType::float64);
+  EXPECT_EQ(layout.global_shape, Extents{7});
+  EXPECT_EQ(layout.offset, Extents{0});
+  EXPECT_EQ(layout.axes, std::vector<std::string>{"x"});
+  EXPECT_EQ(layout.spacing, std::vector<double>{1.0});
+  EXPECT_EQ(layout.origin, std::vector<double>{0.0});
+  EXPECT_EQ(layout.grid_unit.symbol, "m");
+  EXPECT_EQ(layout.grid_unit.dimension, (Powers{1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(config.variables.at(0).unit.symbol, "1");
+  EXPECT_EQ(config.variables.at(0).unit.factor, 1.0);
+  EXPECT_EQ(config.variables.at(0).description, "");
+}
+
+TEST(right, every_key) {
+  ConfigInput input;
+  input.file = right("full.yaml");
+  input.client = 5;
+  const auto result = read_config(input);
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Config& config = result.value();
+  EXPECT_EQ(config.name, "tsunami.run-2_b");
+  EXPECT_EQ(config.place.choice, CpuChoice::list);
+  EXPECT_EQ(config.place.cpus, (std::vector<int>{1, 3}));
+  EXPECT_EQ(config.memory.budget, uint64_t{1536} << 20);
+  EXPECT_EQ(config.memory.when_full, WhenFull::drop);
+  EXPECT_EQ(config.storage.paths, (std::vector<std::string>{"/nvme0/out", "/nvme1/out"}));
+  EXPECT_EQ(config.storage.backend, Backend::posix);
+  EXPECT_EQ(config.storage.durability, Durability::durable);
+  EXPECT_FALSE(config.storage.direct);
+  EXPECT_EQ(config.storage.queue_depth, 32u);
+  EXPECT_EQ(config.time.dt, 2.5);
+  EXPECT_EQ(config.time.unit.factor, 60.0);
+  EXPECT_EQ(config.log.level, "error");
+  ASSERT_EQ(config.layouts.size(), 3u);
+  const Layout& surface = config.layouts[0];
+  EXPECT_EQ(surface.type, ElementType::float32);
+  EXPECT_EQ(surface.global_shape, (Extents{40, 30}));
+  EXPECT_EQ(surface.offset, (Extents{20, 20}));
+  EXPECT_EQ(surface.axes, (std::vector<std::string>{"lat", "lon"}));
+  EXPECT_EQ(surface.spacing, (std::vector<double>{0.25, -0.5}));
+  EXPECT_EQ(surface.origin, (std::vector<double>{-30, 280.5}));
+  EXPECT_EQ(surface.grid_unit.symbol, "deg");
+  EXPECT_EQ(config.layouts[1].axes, (std::vector<std::string>{"w", "z", "y", "x"}));
+  EXPECT_EQ(config.layouts[1].bytes(), 120u);
+  EXPECT_EQ(config.layouts[2].offset, (Extents{5, 0}));
+  EXPECT_EQ(config.find_variable("counts"), 3);
+  EXPECT_EQ(config.layout_of(config.variables[3]).name, "per_client");
+  EXPECT_EQ(config.variables[0].description, "sea surface above rest");
+  EXPECT_EQ(config.variables[0].unit.factor, 0.01);
+  EXPECT_EQ(config.variables[1].unit.dimension, (Powers{2, 0, -1, 0, 0, 0, 0}));
+}
+
+TEST(right, the_example_of_the_documentation) {
+  std::ifstream file(TEST_FOLDER "/../../docs/formats/configuration.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  const std::string text = page.str();
+  const size_t fence = text.find("```yaml\n");
+  ASSERT_NE(fence, std::string::npos);
+  const size_t begin = fence + 8;
+  const auto result = read_text(text.substr(begin, text.find("```", begin) - begin));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().variables.size(), 3u);
+}
+
+TEST(right, every_element_type) {
+  for (int i = 0; i <= static_cast<int>(ElementType::long_double); ++i) {
+    const auto type = static_cast<ElementType>(i);
+    const auto result = read_text(std::string("tailrace: 1\nname: a\nlayouts:\n  l: {type: ") + name_of(type) +
+                                  ", shape: [4]}\nvariables:\n  v: {layout: l}\n");
+    ASSERT_TRUE(result.ok()) << message_of(result);
+    EXPECT_EQ(result.value().layouts[0].type, type);
+  }
+}
+
+TEST(right, sizes) {
+  const std::pair<const char*, uint64_t> cases[] = {
+      {"1048576", 1048576},         {"1048576 B", 1048576},
+      {"1024KiB", 1048576},         {"1 MiB", 1048576},
+      {"\"2 MiB\"", 2097152},       {"2.5 MiB", 2621440},
+      {"2000 kB", 2000000},         {"3 MB", 3000000},
+      {"1 GB", 1000000000},         {"1 TB", 1000000000000},
+      {"1 TiB", uint64_t{1} << 40}, {"8388607 TiB", uint64_t{8388607} << 40},
+  };
+  for (const auto& [text, bytes] : cases) {
+    const auto result = read_with(std::string("memory: {budget: ") + text + "}");
+    ASSERT_TRUE(result.ok()) << message_of(result);
+    EXPECT_EQ(result.value().memory.budget, bytes) << text;
+  }
+}
+
+TEST(right, aliases_are_put_in) {
+  const auto result = read_text(
+      "tailrace: 1\nname: a\nlayouts:\n  l: &grid {type: int8, shape: [4]}\n  m: *grid\nvariables:\n  v: {layout: "
+      "m}\n");
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().layouts.at(1).name, "m");
+  EXPECT_EQ(result.value().layouts.at(1).shape, Extents{4});
+}
+
+TEST(program, its_path_replaces_all_paths) {
+  ConfigInput input;
+  input.file = right("full.yaml");
+  input.path_override = "elsewhere/";
+  const auto result = read_config(input);
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().storage.paths, std::vector<std::string>{"elsewhere"});
+}
+
+TEST(program, its_parameters_replace_and_add) {
+  ConfigInput input;
+  input.file = "given.yaml";
+  input.text =
+      "tailrace: 1\nname: a\nparameters: {nx: 4}\nlayouts:\n  l: {type: int8, shape: [nx, ny]}\nvariables:\n"
+      "  v: {layout: l}\n";
+  input.parameters = {{"nx", 6}, {"ny", 7}};
+  const auto result = read_config(input);
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().layouts.at(0).shape, (Extents{6, 7}));
+}
+
+TEST(program, its_mistakes_are_invalid_arguments) {
+  ConfigInput input;
+  input.file = right("least.yaml");
+  input.parameters = {{"n x", 6}};
+  EXPECT_EQ(read_config(input).status().code(), TAILRACE_INVALID_ARGUMENT);
+  input.parameters.clear();
+  input.path_override = "";
+  EXPECT_EQ(read_config(input).status().code(), TAILRACE_INVALID_ARGUMENT);
+}
+
+TEST(file, that_is_not_there) {
+  const auto result = read_path(right("missing.yaml"));
+  ASSERT_FALSE(result.ok());
+  const Status status = result.status();
+  EXPECT_EQ(status.code(), TAILRACE_IO_ERROR);
+  EXPECT_EQ(status.fault().system_errno, ENOENT);
+  EXPECT_EQ(status.fault().file, right("missing.yaml"));
+}
+
+TEST(file, that_is_a_directory) {
+  const auto result = read_path(TEST_FOLDER);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), TAILRACE_IO_ERROR);
+  EXPECT_EQ(result.status().fault().system_errno, EISDIR);
+}
+
+TEST(file, that_is_too_long) {
+  const auto result = read_with("# " + std::string(size_t{1} << 20, 'x'));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), TAILRACE_INVALID_CONFIG);
+  EXPECT_NE(message_of(result).find("at most 1048576 bytes"), std::string::npos) << message_of(result);
+}
+
+TEST(file, that_is_nothing_but_brackets) {
+  // yaml-cpp descends once a bracket; it has to stop before the stack ends.
+  for (const char* bracket : {"[", "{", "- ", "? ", "[{", "&a "}) {
+    std::string text;
+    while (text.size() < 200'000) text += bracket;
+    const auto result = read_text(text);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.status().code(), TAILRACE_INVALID_CONFIG);
+  }
+}
+
+// ---- wrong files
+
+// What a message says, taken apart.
+struct Told {
+  std::string line, column, key, rest;
+};
+
+// The text between `from` and `to`; everything after `from` if `to` is empty. Empty if they are not there.
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  if (at == std::string::npos) return {};
+  const size_t begin = at + from.size();
+  const size_t end = to.empty() ? text.size() : text.find(to, begin);
+  return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
+// "# expect: line=5 column=3 key=storage.durability message=did you mean"
+Told expectation_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string first;
+  std::getline(file, first);
+  Told told;
+  if (!first.starts_with("# expect: line=")) return told;
+  told.line = between(first, "line=", " ");
+  told.column = between(first, " column=", " ");
+  told.key = between(first, " key=", " message=");
+  told.rest = between(first, " message=", "");
+  return told;
+}
+
+// "FILE:5:3: storage.durability: found …"
+Told take_apart(const std::string& message, const std::string& path) {
+  Told told;
+  if (!message.starts_with(path + ":")) return told;
+  std::istringstream stream(message.substr(path.size() + 1));
+  std::getline(stream, told.line, ':');
+  std::getline(stream, told.column, ':');
+  std::string key_and_rest;
+  std::getline(stream, key_and_rest, '\0');
+  told.key = between(key_and_rest, " ", ": found ");
+  told.rest = "found " + between(key_and_rest, ": found ", "");
+  return told;
+}
+
+std::vector<std::string> wrong_files() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(TEST_FOLDER "/wrong")) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Wrong : public testing::TestWithParam<std::string> {};
+
+TEST_P(Wrong, is_told_with_place_key_and_hint) {
+  const std::string path = std::string(TEST_FOLDER "/wrong/") + GetParam() + ".yaml";
+  const Told expected = expectation_of(path);
+  ASSERT_FALSE(expected.rest.empty()) << path << ": the first line has not the form that this test reads";
+
+  const auto result = read_path(path);
+  ASSERT_FALSE(result.ok());
+  const Status status = result.status();
+  const std::string& message = status.fault().message;
+  if (std::getenv("TAILRACE_SHOW") != nullptr) printf("%s\n", message.c_str());
+  EXPECT_EQ(status.code(), TAILRACE_INVALID_CONFIG);
+  EXPECT_EQ(status.fault().file, path);
+
+  const Told told = take_apart(message, path);
+  EXPECT_EQ(told.line, expected.line) << message;
+  EXPECT_TRUE(expected.column.empty() || told.column == expected.column) << message;
+  EXPECT_FALSE(told.column.empty()) << message;
+  EXPECT_EQ(told.key, expected.key) << message;
+  EXPECT_NE(told.rest.find(", expected "), std::string::npos) << message;
+  EXPECT_NE(told.rest.find(expected.rest), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(file, Wrong, testing::ValuesIn(wrong_files()), [](const auto& test) { return test.param; });
+
+TEST(wrong, there_are_enough_files) { EXPECT_GE(wrong_files().size(), 40u); }
+
+}  // namespace
+}  // namespace tailrace::impl

@@ -1,0 +1,268 @@
+// What every back end must do, as the port says it: one suite, run over all three.
+#include <algorithm>
+#include <cstring>
+
+#include "back_ends.hpp"
+#include "storage_driver.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Kind = Transfer::Kind;
+
+class StorageContract : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Storage>> made = make_back_end(GetParam(), doorbell_);
+    if (!made.ok() && made.status().code() == TAILRACE_UNSUPPORTED) {
+      GTEST_SKIP() << made.status().fault().message;
+    }
+    ASSERT_TRUE(made.ok()) << made.status().fault().message;
+    storage_ = std::move(made).value();
+  }
+
+  FileHandle open(const std::string& name, OpenMode mode = OpenMode::create) {
+    Result<FileHandle> file = storage_->open(directory_ / name, mode, 0);
+    EXPECT_TRUE(file.ok()) << file.status().fault().message;
+    return file.value();
+  }
+  int64_t transfer(Kind kind, FileHandle file, uint64_t offset, std::span<std::byte> bytes, bool direct = false) {
+    return run(*storage_, doorbell_, kind, file, offset, bytes, direct);
+  }
+  int64_t sync(FileHandle file) { return transfer(Kind::sync, file, 0, {}); }
+
+  Doorbell doorbell_;
+  TemporaryDirectory directory_;
+  std::unique_ptr<Storage> storage_;
+};
+
+INSTANTIATE_TEST_SUITE_P(BackEnds, StorageContract, ::testing::Values("memory", "posix", "uring"),
+                         [](const auto& test) { return test.param; });
+
+void expect_errno(const Status& status, int expected) {
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), TAILRACE_IO_ERROR);
+  EXPECT_EQ(status.fault().system_errno, expected) << status.fault().message;
+}
+
+// A random range of one region of the file, cut into random segments of random memory.
+struct RandomTransfer {
+  Transfer transfer;
+  std::vector<iovec> segments;
+  size_t length = 0;
+
+  RandomTransfer(std::mt19937_64& random, FileHandle file, uint64_t region, size_t region_bytes,
+                 std::span<std::byte> memory) {
+    const size_t begin = random() % region_bytes;
+    length = 1 + random() % (region_bytes - begin);
+    size_t at = 0;
+    while (at < length) {
+      // Sometimes nothing: an empty segment is allowed.
+      const size_t some = segments.size() == 7 ? length - at : random() % (length - at + 1);
+      segments.push_back(segment_of(memory.subspan(at, some)));
+      at += some;
+    }
+    transfer.kind = random() % 2 == 0 ? Kind::read : Kind::write;
+    transfer.file = file;
+    transfer.offset = region * region_bytes + begin;
+    transfer.segments = segments;
+    transfer.tag = region;
+  }
+};
+
+TEST_P(StorageContract, RandomTransfersLeaveTheBytesOfAPlainModel) {
+  constexpr size_t kRegionBytes = 20000;
+  std::mt19937_64 random(test_seed());
+  const size_t regions = storage_->capabilities().depth;
+  AlignedMemory memory(regions * 5 * 4096, 4096);
+  ASSERT_GE(memory.span().size(), regions * kRegionBytes);
+  // Half of it registered, half of it not.
+  storage_->use_memory(memory.span().first(memory.span().size() / 2));
+  const FileHandle file = open("model");
+  std::vector<std::byte> model(regions * kRegionBytes);
+  ASSERT_EQ(transfer(Kind::write, file, 0, model), model.size());
+
+  for (int round = 0; round < 100; round++) {
+    std::vector<std::unique_ptr<RandomTransfer>> batch;
+    for (size_t region = 0; region < regions; region++) {
+      const std::span<std::byte> room = memory.span().subspan(region * kRegionBytes, kRegionBytes);
+      fill(room, random);
+      batch.push_back(std::make_unique<RandomTransfer>(random, file, region, kRegionBytes, room));
+      if (batch.back()->transfer.kind == Kind::write) {
+        std::copy_n(room.begin(), batch.back()->length, model.begin() + batch.back()->transfer.offset);
+      }
+    }
+    for (const auto& one : batch) storage_->submit(one->transfer);
+    std::vector<bool> seen(regions);
+    for (const Completion& done : wait_for(*storage_, doorbell_, regions)) {
+      ASSERT_LT(done.tag, regions);
+      ASSERT_FALSE(seen[done.tag]);
+      seen[done.tag] = true;
+      const RandomTransfer& one = *batch[done.tag];
+      ASSERT_EQ(done.result, one.length);
+      ASSERT_EQ(
+          std::memcmp(memory.span().data() + done.tag * kRegionBytes, model.data() + one.transfer.offset, one.length),
+          0);
+    }
+  }
+  std::vector<std::byte> all(model.size());
+  ASSERT_EQ(transfer(Kind::read, file, 0, all), all.size());
+  EXPECT_EQ(all, model);
+  EXPECT_EQ(sync(file), 0);
+  storage_->close(file);
+}
+
+TEST_P(StorageContract, DirectBodyAndRaggedEndMakeOneFile) {
+  constexpr size_t kBody = 1 << 20;
+  constexpr size_t kTail = 777;
+  std::mt19937_64 random(test_seed());
+  AlignedMemory memory(2 * kBody + 8192, 4096);
+  storage_->use_memory(memory.span().first(kBody + 4096));
+  const std::span<std::byte> bytes = memory.span().first(kBody + kTail);
+  fill(bytes, random);
+  const FileHandle file = open("ragged");
+  const bool direct = storage_->direct(file);
+  EXPECT_TRUE(!direct || storage_->capabilities().direct_alignment == 4096);
+  RecordProperty("direct", direct ? "yes" : "no");
+
+  ASSERT_TRUE(storage_->allocate(file, 0, bytes.size()).ok());
+  const iovec body = segment_of(bytes.first(kBody));
+  const iovec tail = segment_of(bytes.subspan(kBody));
+  storage_->submit({Kind::write, direct, file, 0, std::span(&body, 1), 1});
+  storage_->submit({Kind::write, false, file, kBody, std::span(&tail, 1), 2});
+  for (const Completion& done : wait_for(*storage_, doorbell_, 2)) {
+    EXPECT_EQ(done.result, done.tag == 1 ? kBody : kTail);
+  }
+  EXPECT_EQ(sync(file), 0);
+
+  const std::span<std::byte> back = memory.span().subspan(kBody + 4096, kBody + kTail);
+  // Read the one way and the other; the second half of the memory is not registered.
+  EXPECT_EQ(transfer(Kind::read, file, 0, back.first(kBody), direct), kBody);
+  EXPECT_EQ(transfer(Kind::read, file, kBody, back.subspan(kBody)), kTail);
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), bytes.begin()));
+  fill(back, random);
+  EXPECT_EQ(transfer(Kind::read, file, 0, back), back.size());
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), bytes.begin()));
+}
+
+TEST_P(StorageContract, TakesAsManySegmentsAsItSays) {
+  const size_t count = storage_->capabilities().max_segments;
+  std::mt19937_64 random(test_seed());
+  std::vector<std::byte> bytes(count * 3);
+  fill(bytes, random);
+  std::vector<iovec> segments;
+  for (size_t i = 0; i < count; i++) segments.push_back(segment_of(std::span(bytes).subspan(i * 3, 3)));
+  const FileHandle file = open("segments");
+  EXPECT_EQ(run(*storage_, doorbell_, {Kind::write, false, file, 5, segments, 0}), bytes.size());
+  std::vector<std::byte> back(bytes.size() + 5);
+  EXPECT_EQ(transfer(Kind::read, file, 0, back), back.size());
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 5));
+}
+
+TEST_P(StorageContract, ReadsEndWithTheFileAndHolesAreZeros) {
+  const FileHandle file = open("holes");
+  std::vector<std::byte> bytes(10, std::byte{7});
+  ASSERT_EQ(transfer(Kind::write, file, 100, bytes), 10);
+  std::vector<std::byte> back(200, std::byte{9});
+  EXPECT_EQ(transfer(Kind::read, file, 0, back), 110);
+  EXPECT_TRUE(std::all_of(back.begin(), back.begin() + 100, [](std::byte b) { return b == std::byte{0}; }));
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 100));
+  EXPECT_EQ(back[110], std::byte{9});
+  EXPECT_EQ(transfer(Kind::read, file, 110, back), 0);
+  EXPECT_EQ(transfer(Kind::read, file, 5000, back), 0);
+}
+
+TEST_P(StorageContract, AllocateMakesTheFileLongEnough) {
+  const FileHandle file = open("allocated");
+  ASSERT_TRUE(storage_->allocate(file, 0, 100).ok());
+  ASSERT_TRUE(storage_->allocate(file, 100, 1000).ok());
+  ASSERT_TRUE(storage_->allocate(file, 0, 10).ok());
+  std::vector<std::byte> back(2000, std::byte{9});
+  EXPECT_EQ(transfer(Kind::read, file, 0, back), 1100);
+  EXPECT_EQ(std::count(back.begin(), back.begin() + 1100, std::byte{0}), 1100);
+}
+
+TEST_P(StorageContract, CreateReplacesWhatIsThere) {
+  std::vector<std::byte> bytes(100, std::byte{1});
+  const FileHandle first = open("again");
+  ASSERT_EQ(transfer(Kind::write, first, 0, bytes), 100);
+  storage_->close(first);
+  const FileHandle second = open("again");
+  EXPECT_EQ(transfer(Kind::read, second, 0, bytes), 0);
+}
+
+TEST_P(StorageContract, RenameReplacesAndRemoveForgets) {
+  std::vector<std::byte> bytes(4, std::byte{1});
+  const FileHandle part = open("a.part");
+  ASSERT_EQ(transfer(Kind::write, part, 0, bytes), 4);
+  storage_->close(open("a"));
+  ASSERT_TRUE(storage_->rename(directory_ / "a.part", directory_ / "a").ok());
+  expect_errno(storage_->open(directory_ / "a.part", OpenMode::read, 0).status(), ENOENT);
+  const FileHandle published = open("a", OpenMode::read);
+  EXPECT_EQ(transfer(Kind::read, published, 0, bytes), 4);
+
+  ASSERT_TRUE(storage_->remove(directory_ / "a").ok());
+  expect_errno(storage_->open(directory_ / "a", OpenMode::read, 0).status(), ENOENT);
+  // A removed file lives while it is open, under whatever name it was opened.
+  EXPECT_EQ(transfer(Kind::write, part, 4, bytes), 4);
+  std::vector<std::byte> back(8);
+  EXPECT_EQ(transfer(Kind::read, published, 0, back), 8);
+}
+
+TEST_P(StorageContract, ErrorsAreNegativeErrnos) {
+  expect_errno(storage_->open(directory_ / "none", OpenMode::read, 0).status(), ENOENT);
+  expect_errno(storage_->rename(directory_ / "none", directory_ / "some"), ENOENT);
+  expect_errno(storage_->remove(directory_ / "none"), ENOENT);
+  std::vector<std::byte> bytes(16);
+  storage_->close(open("file"));
+  expect_errno(storage_->open(directory_ / "file", OpenMode::directory, 0).status(), ENOTDIR);
+  const FileHandle read_only = open("file", OpenMode::read);
+  EXPECT_EQ(transfer(Kind::write, read_only, 0, bytes), -EBADF);
+  expect_errno(storage_->allocate(read_only, 0, 10), EBADF);
+  EXPECT_EQ(sync(read_only), 0);
+  const FileHandle folder = open(".", OpenMode::directory);
+  EXPECT_EQ(transfer(Kind::read, folder, 0, bytes), -EISDIR);
+  EXPECT_EQ(transfer(Kind::write, folder, 0, bytes), -EBADF);
+  EXPECT_EQ(sync(folder), 0);
+}
+
+TEST_P(StorageContract, CreateNeedsItsDirectory) {
+  if (GetParam() == "memory") GTEST_SKIP() << "every directory exists in memory";
+  expect_errno(storage_->open(directory_ / "none/file", OpenMode::create, 0).status(), ENOENT);
+  expect_errno(storage_->open(directory_ / "none", OpenMode::directory, 0).status(), ENOENT);
+}
+
+TEST_P(StorageContract, OffsetsPass4GiB) {
+  if (GetParam() == "memory") GTEST_SKIP() << "a hole takes memory there";
+  AlignedMemory memory(8192, 4096);
+  memory.span()[0] = std::byte{42};
+  storage_->use_memory(memory.span().first(4096));
+  const FileHandle file = open("sparse");
+  const uint64_t far = (uint64_t{5} << 30) + 4096;
+  ASSERT_EQ(transfer(Kind::write, file, far, memory.span().first(4096), storage_->direct(file)), 4096);
+  ASSERT_EQ(transfer(Kind::read, file, far, memory.span().subspan(4096)), 4096);
+  EXPECT_EQ(memory.span()[4096], std::byte{42});
+}
+
+TEST_P(StorageContract, HandlesAreUsedAgain) {
+  const FileHandle first = open("first");
+  const FileHandle second = open("second");
+  EXPECT_NE(first, second);
+  storage_->close(first);
+  EXPECT_EQ(open("third"), first);
+}
+
+TEST_P(StorageContract, TransfersUnderWayEndBeforeTheStorageDoes) {
+  std::vector<std::byte> bytes(1 << 20, std::byte{5});
+  const FileHandle file = open("late");
+  std::vector<iovec> segments(storage_->capabilities().depth, segment_of(bytes));
+  for (size_t i = 0; i < segments.size(); i++) {
+    storage_->submit({Kind::write, false, file, i * bytes.size(), std::span(&segments[i], 1), i});
+  }
+  storage_.reset();
+  if (GetParam() == "memory") return;
+  EXPECT_EQ(std::filesystem::file_size(directory_ / "late"), segments.size() * bytes.size());
+}
+
+}  // namespace
+}  // namespace tailrace::impl

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Builds HDF5 1.14.6 once, from the C sources that the crate `hdf5-metno-src` carries, into DESTINATION: static,
+# position-independent, hidden from the application by the way libtailrace links it (docs/decisions/002).
+#
+#   tools/build_hdf5.sh DESTINATION
+#
+# Takes about 75 s on two cores; does nothing when DESTINATION is complete. Needs cargo, cmake and ninja.
+set -euo pipefail
+
+destination=$(mkdir -p "$1" && cd "$1" && pwd)
+crate_version=0.9.5 # of hdf5-metno-src; carries HDF5 1.14.6
+
+[ -f "$destination/complete-$crate_version" ] && exit 0
+
+# Two builds may start at once (two presets, an editor): the second waits for the first and finds it done.
+exec 9>"$destination.lock"
+flock 9
+[ -f "$destination/complete-$crate_version" ] && exit 0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo "tailrace: building HDF5 1.14.6 into $destination (once, about 75 s) ..." >&2
+
+cat >"$work/Cargo.toml" <<TOML
+[package]
+name = "fetch"
+version = "0.0.0"
+edition = "2021"
+[lib]
+path = "lib.rs"
+[dependencies]
+hdf5-metno-src = "=$crate_version"
+TOML
+touch "$work/lib.rs"
+(cd "$work" && cargo vendor --quiet vendor >/dev/null)
+
+cmake -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
+  -DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+  -DCMAKE_C_VISIBILITY_PRESET=hidden -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_EXAMPLES=OFF \
+  -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF \
+  -DHDF5_ENABLE_Z_LIB_SUPPORT=OFF -Wno-dev >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
+cmake --build "$work/build" --target install >>"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+touch "$destination/complete-$crate_version"
