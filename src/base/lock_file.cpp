@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,13 @@ bool same_file(const std::string& path, int fd) {
          by_path.st_dev == by_fd.st_dev;
 }
 
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
 constexpr int kAttempts = 100;  // against holders that come and go
 
 }  // namespace
@@ -28,12 +34,14 @@ Result<LockFile> LockFile::acquire(const std::string& path) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return Status::of_errno("create", path, errno);
-    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    struct flock lock = whole_file();
+    const bool locked = fcntl(fd, F_OFD_SETLK, &lock) == 0;
     const int error = errno;
     if (locked && same_file(path, fd)) return LockFile(path, fd, true);
-    if (!locked && (error == ENOSYS || error == ENOTSUP || error == ENOLCK)) return LockFile(path, fd, false);
+    if (!locked && (error == ENOSYS || error == ENOTSUP || error == ENOLCK || error == EINVAL))
+      return LockFile(path, fd, false);
     ::close(fd);
-    if (!locked && error == EWOULDBLOCK) {
+    if (!locked && (error == EAGAIN || error == EACCES)) {
       Fault fault;
       fault.code = TAILRACE_CLIENT_IN_USE;
       fault.operation = "open";
@@ -44,6 +52,15 @@ Result<LockFile> LockFile::acquire(const std::string& path) {
     if (!locked && error != EINTR) return Status::of_errno("lock", path, error);
   }
   return Status(TAILRACE_CLIENT_IN_USE, fmt::format("'{}' is taken and released without end", path));
+}
+
+bool LockFile::is_held(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct flock lock = whole_file();
+  const bool held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  ::close(fd);
+  return held;
 }
 
 LockFile::LockFile(LockFile&& other) noexcept

@@ -1,8 +1,8 @@
 // LockFile: "this client is open", visible to other processes and to recovery; gone with its holder, however that
 // ends.
 //
-// An advisory lock (flock) on a file of its own. The file is removed on release; one that is left and not locked is
-// of a process that died.
+// An advisory lock (fcntl, of the open file description) on a file of its own. The file is removed on release; one
+// that is left and not locked is of a process that died.
 #pragma once
 
 #include <string>
@@ -16,6 +16,9 @@ class LockFile {
   // TAILRACE_CLIENT_IN_USE if somebody, here or in another process, holds it. On file systems without locks the file
   // is made, and nothing is excluded: held() tells.
   static Result<LockFile> acquire(const std::string& path);
+
+  // Whether somebody holds it. Takes nothing and leaves the file, if there is one, as it is.
+  static bool is_held(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&&) = delete;

@@ -72,15 +72,16 @@ Status recover(const std::string& directory, bool apply, const std::function<voi
   if (error) return Status::of_errno("list", directory, error.value());
   for (const auto& [client, of] : clients) {
     const std::string lock_path = directory + "/." + client + ".lock";
-    // Only listing must not create a lock file where there is none.
+    // While files are treated the client's lock is held, so that it cannot be opened in between. Releasing the lock
+    // removes its file, stale or new.
     std::optional<Result<LockFile>> lock;
-    if (apply || of.lock) lock.emplace(LockFile::acquire(lock_path));
-    const bool in_use = lock && !lock->ok() && lock->status().code() == TAILRACE_CLIENT_IN_USE;
+    if (apply) lock.emplace(LockFile::acquire(lock_path));
+    const bool in_use = apply ? lock->status().code() == TAILRACE_CLIENT_IN_USE : LockFile::is_held(lock_path);
     for (const std::string& part : of.parts) {
       each(in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply));
     }
     if (of.lock && !in_use) {
-      const Status status = lock->status();
+      const Status status = apply ? lock->status() : Status();
       each({lock_path, TAILRACE_STALE_LOCK, apply && status.ok(), status});
     }
   }
