@@ -238,7 +238,7 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
-/* Type, shape and size of a declared variable. */
+/* Type, shape and size of a declared variable. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_variable(tailrace_client* client, const char* variable,
                                                tailrace_variable_info* out);
 
@@ -256,7 +256,7 @@ TAILRACE_API tailrace_status tailrace_get_stats(tailrace_client* client, tailrac
 TAILRACE_API tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out);
 
 /* What the writer is and got, as one line of text ("place thread, pinned to cpu 1 (…); uring, …; pool …"): for
- * logs and reports. Lives as long as the client is open. */
+ * logs and reports. Lives as long as the client is open. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_describe(tailrace_client* client, const char** text);
 
 /* A short English name of a status ("wrong type"); never NULL; lives for ever. */

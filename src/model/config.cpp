@@ -53,4 +53,13 @@ const char* name_of(ElementType type) {
   TAILRACE_ASSERT(false);
 }
 
+const char* name_of(Durability durability) {
+  switch (durability) {
+    case Durability::accepted: return "accepted";
+    case Durability::written: return "written";
+    case Durability::durable: return "durable";
+  }
+  TAILRACE_ASSERT(false);
+}
+
 }  // namespace tailrace::impl

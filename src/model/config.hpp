@@ -37,7 +37,7 @@ struct Layout {
   std::vector<std::string> axes;       // one label a dimension
   std::vector<double> spacing;         // of the grid, per axis, in grid_unit
   std::vector<double> origin;          // of the whole array's first element, per axis, in grid_unit
-  Unit grid_unit;                      // factor to metres; dimension of length
+  Unit grid_unit;                      // factor to metres; dimension of length, or radians for angles
 
   uint64_t elements() const;
   uint64_t bytes() const;
@@ -88,7 +88,8 @@ struct Config {
 
 // Size of one element, in bytes.
 uint64_t size_of(ElementType type);
-// "float32", as the configuration spells it.
+// "float32", "written", as the configuration spells them.
 const char* name_of(ElementType type);
+const char* name_of(Durability durability);
 
 }  // namespace tailrace::impl

@@ -107,6 +107,7 @@ bool IterationImage::describe_root(const Provenance& provenance) {
          put_text(root, "software", "tailrace") && put_text(root, "softwareVersion", TAILRACE_VERSION_STRING) &&
          put_text(root, "date", provenance.date) && put_text(root, "machine", provenance.machine) &&
          put_int64(root, "tailraceClient", provenance.client) &&
+         put_text(root, "tailraceDurability", name_of(config_.storage.durability)) &&
          put_text(root, "tailraceConfiguration", config_.source);
 }
 
