@@ -51,11 +51,12 @@ tailrace_status guarded(Body body) {
 }
 
 enum class Tells { earlier_failures, only_its_own };
+enum class Leaves { client_open, client_closed };
 
 // For calls on a client: refuses NULL, closed and busy handles, runs `body(Session&)`, and tells its failure or else
-// (unless the call tells only its own) one of an earlier request.
+// (unless the call tells only its own) one of an earlier request. The last call of a client leaves it closed.
 template <class Body>
-tailrace_status guarded(tailrace_client* client, Tells tells, Body body) {
+tailrace_status guarded(tailrace_client* client, Tells tells, Body body, Leaves leaves = Leaves::client_open) {
   if (client == nullptr) {
     return guarded([] { return Status(TAILRACE_INVALID_ARGUMENT, "found NULL, expected a client handle"); });
   }
@@ -76,6 +77,7 @@ tailrace_status guarded(tailrace_client* client, Tells tells, Body body) {
         code = TAILRACE_EARLIER_FAILURE;
       }
     }
+    if (leaves == Leaves::client_closed) client->session.reset();
   }
   client->inside.store(false, std::memory_order_release);
   return code;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "api/handle.hpp"
 #include "runtime/expect.hpp"
@@ -67,14 +68,11 @@ tailrace_status tailrace_open_with(const char* config, int client, const tailrac
 }
 
 tailrace_status tailrace_close(tailrace_client* client) {
-  const tailrace_status status = guarded(client, Tells::earlier_failures, [](Session& session) {
+  const auto finish = [](Session& session) {
     session.client().finish();
     return Status();
-  });
-  if (client == nullptr || client->inside.exchange(true, std::memory_order_acquire)) return status;
-  client->session.reset();
-  client->inside.store(false, std::memory_order_release);
-  return status;
+  };
+  return guarded(client, Tells::earlier_failures, finish, Leaves::client_closed);
 }
 
 tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration, const void* data) {
@@ -130,9 +128,11 @@ tailrace_status tailrace_signal(tailrace_client* client, const char* event, int6
 
 tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeout_ms) {
   if (ticket.client == nullptr && ticket.id == 0) return TAILRACE_OK;
+  // What nanoseconds in 64 bits cannot count is longer than any computer runs.
+  constexpr int64_t longest_ms = std::numeric_limits<int64_t>::max() / 2'000'000;
   return guarded(ticket.client, Tells::earlier_failures, [&](Session& session) {
     std::optional<std::chrono::milliseconds> timeout;
-    if (timeout_ms >= 0) timeout = std::chrono::milliseconds(timeout_ms);
+    if (timeout_ms >= 0 && timeout_ms <= longest_ms) timeout = std::chrono::milliseconds(timeout_ms);
     return session.client().wait(ticket.id, timeout);
   });
 }
@@ -140,10 +140,15 @@ tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeout_ms) {
 tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
   if (ended == nullptr) return guarded([] { return null_argument("where to put whether it has ended"); });
   *ended = 1;
-  const tailrace_status status = tailrace_wait(ticket, 0);
-  if (status != TAILRACE_TIMEOUT) return status;
-  *ended = 0;
-  return guarded(ticket.client, Tells::earlier_failures, [](Session&) { return Status(); });
+  if (ticket.client == nullptr && ticket.id == 0) return TAILRACE_OK;
+  const tailrace_status status = guarded(ticket.client, Tells::earlier_failures, [&](Session& session) {
+    const Status end = session.client().wait(ticket.id, std::chrono::milliseconds(0));
+    if (end.code() != TAILRACE_TIMEOUT) return end;
+    *ended = 0;
+    return Status();
+  });
+  if (status == TAILRACE_BUSY) *ended = 0;  // nobody has looked
+  return status;
 }
 
 tailrace_status tailrace_flush(tailrace_client* client) {
@@ -187,7 +192,11 @@ tailrace_status tailrace_get_stats(tailrace_client* client, tailrace_stats* out)
 }
 
 tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out) {
-  return client ? client->error.get(out) : thread_error().get(out);
+  if (client == nullptr) return thread_error().get(out);
+  if (client->inside.exchange(true, std::memory_order_acquire)) return TAILRACE_BUSY;
+  const tailrace_status status = client->error.get(out);
+  client->inside.store(false, std::memory_order_release);
+  return status;
 }
 
 tailrace_status tailrace_describe(tailrace_client* client, const char** text) {

@@ -23,7 +23,13 @@ class SpscRing {
   };
 
   // The number of slots is a power of two. Both outlive the ring.
-  SpscRing(Counters& counters, std::span<T> slots) : counters_(&counters), slots_(slots) {
+  SpscRing(Counters& counters, std::span<T> slots)
+      : counters_(&counters),
+        slots_(slots),
+        // The counters may have run already (another ring object, or process, was this side before). acquire: as in
+        // push() and pop().
+        seen_popped_(counters.popped.load(std::memory_order_acquire)),
+        seen_pushed_(counters.pushed.load(std::memory_order_acquire)) {
     TAILRACE_REQUIRE(!slots.empty());
     TAILRACE_REQUIRE((slots.size() & (slots.size() - 1)) == 0);
   }
@@ -72,8 +78,8 @@ class SpscRing {
  private:
   Counters* counters_;
   std::span<T> slots_;
-  uint32_t seen_popped_ = 0;  // the producer's
-  uint32_t seen_pushed_ = 0;  // the consumer's
+  uint32_t seen_popped_;  // the producer's
+  uint32_t seen_pushed_;  // the consumer's
 };
 
 }  // namespace tailrace::impl

@@ -50,6 +50,12 @@ Status expect(const Config& config, uint32_t index, tailrace_type type, std::spa
                  fmt::format("found elements of {}, expected {} (layout '{}')",
                              name_of(static_cast<ElementType>(type - 1)), name_of(layout.type), layout.name));
   }
+  if (shape.size() > TAILRACE_MAX_RANK) {
+    // A rank like this is a mistake of the caller's, so there may not be as many entries to read.
+    return wrong(TAILRACE_WRONG_SHAPE, variable,
+                 fmt::format("found {} dimensions, expected [{}] (layout '{}')", shape.size(),
+                             fmt::join(layout.shape, ", "), layout.name));
+  }
   if (!std::ranges::equal(shape, layout.shape)) {
     return wrong(TAILRACE_WRONG_SHAPE, variable,
                  fmt::format("found shape [{}], expected [{}] (layout '{}')", fmt::join(shape, ", "),
