@@ -1,0 +1,682 @@
+! tailrace: the Fortran interface, a module over the C header and descriptors.c. It holds no logic.
+!
+!   use tailrace
+!   type(tailrace_client) :: out
+!   call out%open("sim.yaml")
+!   call out%write("temperature", step, t)        ! one copy
+!   call out%end_iteration(step)
+!   call out%close()
+!
+! Conventions, beside those of tailrace.h:
+!  - Arrays may be of any declared type and of rank 1 to 4, and must be contiguous. Dimensions are in Fortran's order:
+!    t(nx, ny, nz) is the variable of shape [nz, ny, nx] in the configuration.
+!  - Arrays of real(c_long_double) have verbs of their own: write_long_double, borrow_long_double, read_long_double.
+!    (An assumed-type array does not know its kind, and quadruple precision is as long.)
+!  - An iteration is an integer of default kind or of 64 bits.
+!  - Every verb has an optional `status`, last. Where it is given, it is tailrace_ok or says what went wrong, and
+!    `message()` explains it. Where it is absent, everything but tailrace_ok and tailrace_dropped stops the program
+!    with that message; an `alloc` for a dropped iteration stops it too, since there is nothing to point at.
+!  - tailrace_earlier_failure: the call has been carried out, do not repeat it; a block handed over before was lost.
+!  - One thread at a time may use a client.
+module tailrace
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  implicit none
+  private
+
+  public :: tailrace_client, tailrace_ticket, tailrace_failure, tailrace_statistics
+  public :: tailrace_version, tailrace_status_text
+
+  ! The status codes, as in tailrace.h.
+  enum, bind(C)
+    enumerator :: tailrace_ok = 0
+    enumerator :: tailrace_invalid_argument = 101, tailrace_invalid_config, tailrace_unknown_variable
+    enumerator :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
+    enumerator :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
+    enumerator :: tailrace_unsupported
+    enumerator :: tailrace_timeout = 201, tailrace_dropped
+    enumerator :: tailrace_io_error = 301, tailrace_earlier_failure, tailrace_not_published
+    enumerator :: tailrace_out_of_memory = 401, tailrace_internal
+  end enum
+  public :: tailrace_ok, tailrace_invalid_argument, tailrace_invalid_config, tailrace_unknown_variable
+  public :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
+  public :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
+  public :: tailrace_unsupported, tailrace_timeout, tailrace_dropped, tailrace_io_error, tailrace_earlier_failure
+  public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal
+
+  ! What descriptors.c says of an array with gaps, and of one that no variable can hold.
+  integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2
+
+  ! A handle on one borrowed block. A plain value; good until its client is closed.
+  type, bind(C) :: tailrace_ticket
+    type(c_ptr) :: client = c_null_ptr
+    integer(c_int64_t) :: id = 0
+  end type
+
+  ! What a client has done so far: tailrace_stats of tailrace.h, member by member.
+  type, bind(C) :: tailrace_statistics
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_dropped, blocks_written_through
+    integer(c_int64_t) :: bytes_accepted, bytes_written
+    integer(c_int64_t) :: iterations_ended, iterations_published, iterations_dropped, iterations_failed
+    integer(c_int64_t) :: signals, failures, failures_unseen
+    integer(c_int64_t) :: memory_budget, memory_held, memory_peak
+    real(c_double) :: seconds_copying, seconds_waiting_memory, seconds_waiting_ticket, seconds_writing
+  end type
+
+  ! Everything that is known about a failure; see tailrace_error in tailrace.h.
+  type :: tailrace_failure
+    integer(c_int) :: status = tailrace_ok
+    logical :: earlier = .false.
+    integer :: system_errno = 0
+    integer(int64) :: iteration = -1
+    integer(int64) :: more = 0
+    character(:), allocatable :: operation, file, variable, message
+  end type
+
+  ! One process of the program. Close it: there is no finalizer, as nothing could be told there.
+  type :: tailrace_client
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    ! A refusal that the C interface does not know, of the last call; else not allocated.
+    character(:), allocatable :: own_message
+    integer(c_int) :: own_status = tailrace_ok
+  contains
+    procedure :: open => client_open
+    procedure :: write => client_write
+    procedure, private :: alloc_int8, alloc_int16, alloc_int32, alloc_int64
+    procedure, private :: alloc_float32, alloc_float64, alloc_long_double
+    ! Memory to build a block in, without a copy: `call out%alloc("t", step, p)` with a pointer array p of the type
+    ! and rank of the variable. It must not be used after commit.
+    generic :: alloc => alloc_int8, alloc_int16, alloc_int32, alloc_int64, alloc_float32, alloc_float64, &
+                        alloc_long_double
+    procedure :: commit => client_commit
+    procedure :: borrow => client_borrow
+    procedure :: wait => client_wait
+    procedure :: test => client_test
+    procedure :: end_iteration => client_end_iteration
+    procedure :: signal => client_signal
+    procedure :: flush => client_flush
+    procedure :: read => client_read
+    procedure :: write_long_double => client_write_long_double
+    procedure :: borrow_long_double => client_borrow_long_double
+    procedure :: read_long_double => client_read_long_double
+    procedure :: stats => client_stats
+    procedure :: describe => client_describe
+    procedure :: last_error => client_last_error
+    procedure :: message => client_message
+    procedure :: close => client_close
+  end type
+
+  ! As in tailrace.h; private.
+  type, bind(C) :: c_parameter
+    type(c_ptr) :: name
+    integer(c_int64_t) :: value
+  end type
+
+  type, bind(C) :: c_options
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: config_text, path, parameters
+    integer(c_size_t) :: parameter_count
+  end type
+
+  type, bind(C) :: c_error
+    integer(c_size_t) :: struct_size
+    integer(c_int) :: status, earlier, system_errno
+    integer(c_int64_t) :: iteration, more
+    type(c_ptr) :: operation, file, variable, message
+  end type
+
+  interface
+    integer(c_int) function c_open(config, client, options, out) bind(C, name="tailrace_open_with")
+      import
+      character(kind=c_char), intent(in) :: config(*)
+      integer(c_int), value :: client
+      type(c_options), intent(in) :: options
+      type(c_ptr), intent(out) :: out
+    end function
+    integer(c_int) function c_close(client) bind(C, name="tailrace_close")
+      import
+      type(c_ptr), value :: client
+    end function
+    integer(c_int) function c_write(client, variable, iteration, data) bind(C, name="tailrace_fortran_write")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      type(*), intent(in) :: data(..)
+    end function
+    integer(c_int) function c_borrow(client, variable, iteration, data, ticket) &
+        bind(C, name="tailrace_fortran_borrow")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      type(*), intent(in) :: data(..)
+      type(tailrace_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function c_read(client, variable, iteration, data) bind(C, name="tailrace_fortran_read")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      type(*), intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_commit(client, variable, iteration) bind(C, name="tailrace_commit")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+    end function
+    integer(c_int) function c_end_iteration(client, iteration) bind(C, name="tailrace_end_iteration")
+      import
+      type(c_ptr), value :: client
+      integer(c_int64_t), value :: iteration
+    end function
+    integer(c_int) function c_signal(client, event, iteration) bind(C, name="tailrace_signal")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: event(*)
+      integer(c_int64_t), value :: iteration
+    end function
+    integer(c_int) function c_wait(ticket, timeout_ms) bind(C, name="tailrace_wait")
+      import
+      type(tailrace_ticket), value :: ticket
+      integer(c_int64_t), value :: timeout_ms
+    end function
+    integer(c_int) function c_test(ticket, ended) bind(C, name="tailrace_test")
+      import
+      type(tailrace_ticket), value :: ticket
+      integer(c_int), intent(out) :: ended
+    end function
+    integer(c_int) function c_flush(client) bind(C, name="tailrace_flush")
+      import
+      type(c_ptr), value :: client
+    end function
+    integer(c_int) function c_get_stats(client, stats) bind(C, name="tailrace_get_stats")
+      import
+      type(c_ptr), value :: client
+      type(tailrace_statistics), intent(inout) :: stats
+    end function
+    integer(c_int) function c_describe(client, text) bind(C, name="tailrace_describe")
+      import
+      type(c_ptr), value :: client
+      type(c_ptr), intent(out) :: text
+    end function
+    integer(c_int) function c_last_error(client, error) bind(C, name="tailrace_last_error")
+      import
+      type(c_ptr), value :: client
+      type(c_error), intent(inout) :: error
+    end function
+    type(c_ptr) function c_status_text(status) bind(C, name="tailrace_status_text")
+      import
+      integer(c_int), value :: status
+    end function
+    type(c_ptr) function c_version() bind(C, name="tailrace_version")
+      import
+    end function
+    integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
+      import
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+  ! The same with the type known.
+  interface
+    integer(c_int) function c_write_long_double(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_write")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_long_double), intent(in) :: data(..)
+    end function
+    integer(c_int) function c_borrow_long_double(client, variable, iteration, data, ticket) &
+        bind(C, name="tailrace_fortran_borrow")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_long_double), intent(in) :: data(..)
+      type(tailrace_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function c_read_long_double(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_read")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_long_double), intent(inout) :: data(..)
+    end function
+  end interface
+
+  ! tailrace_fortran_alloc for each type of pointer.
+  interface
+    integer(c_int) function c_alloc_int8(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      integer(c_int8_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_int16(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      integer(c_int16_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_int32(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      integer(c_int32_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_int64(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      integer(c_int64_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_float32(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_float), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_float64(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_double), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function c_alloc_long_double(client, variable, iteration, data) &
+        bind(C, name="tailrace_fortran_alloc")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: iteration
+      real(c_long_double), pointer, intent(inout) :: data(..)
+    end function
+  end interface
+
+contains
+
+  ! Opens client `client` (0 unless given) by the file `config`. `path` replaces storage.path; with `text`, that is
+  ! the YAML; parameter_names(i) is set to parameter_values(i).
+  subroutine client_open(self, config, client, path, text, parameter_names, parameter_values, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: config
+    integer, intent(in), optional :: client
+    character(*), intent(in), optional :: path, text
+    character(*), intent(in), optional :: parameter_names(:)
+    integer(int64), intent(in), optional :: parameter_values(:)
+    integer(c_int), intent(out), optional :: status
+    character(:, c_char), allocatable, target :: c_path, c_text
+    character(256, c_char), allocatable, target :: names(:)
+    type(c_parameter), allocatable, target :: parameters(:)
+    type(c_options) :: options
+    integer :: id, i, n
+
+    id = 0
+    if (present(client)) id = client
+    options = c_options(c_sizeof(options), c_null_ptr, c_null_ptr, c_null_ptr, 0)
+    if (present(path)) then
+      c_path = trim(path) // c_null_char
+      options%path = c_loc(c_path)
+    end if
+    if (present(text)) then
+      c_text = text // c_null_char
+      options%config_text = c_loc(c_text)
+    end if
+    if (present(parameter_names) .and. present(parameter_values)) then
+      n = min(size(parameter_names), size(parameter_values))
+      allocate (names(n), parameters(n))
+      do i = 1, n
+        names(i) = trim(parameter_names(i)) // c_null_char
+        parameters(i) = c_parameter(c_loc(names(i)), parameter_values(i))
+      end do
+      if (n > 0) options%parameters = c_loc(parameters)
+      options%parameter_count = n
+    end if
+    if (allocated(self%own_message)) deallocate (self%own_message)
+    call settle(self, c_open(c_string(config), int(id, c_int), options, self%handle), status)
+  end subroutine
+
+  ! Hands over a copy of `data`, which may be changed as soon as this returns.
+  subroutine client_write(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    type(*), intent(in) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_write(self%handle, c_string(variable), whole(iteration), data), status)
+  end subroutine
+
+  ! Lends `data`, a variable with the target or asynchronous attribute: leave it unchanged until the ticket has ended.
+  subroutine client_borrow(self, variable, iteration, data, ticket, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    type(*), intent(in), asynchronous :: data(..)
+    type(tailrace_ticket), intent(out) :: ticket
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_borrow(self%handle, c_string(variable), whole(iteration), data, ticket), status)
+  end subroutine
+
+  ! Hands over the block that alloc gave out. Its memory must not be used any more.
+  subroutine client_commit(self, variable, iteration, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_commit(self%handle, c_string(variable), whole(iteration)), status)
+  end subroutine
+
+  ! Waits until the block of `ticket` has been written, at most `timeout_ms` milliseconds (absent: for ever). Not
+  ! ended within that time is tailrace_timeout.
+  subroutine client_wait(self, ticket, timeout_ms, status)
+    class(tailrace_client), intent(inout) :: self
+    type(tailrace_ticket), intent(in) :: ticket
+    integer, intent(in), optional :: timeout_ms
+    integer(c_int), intent(out), optional :: status
+    integer(c_int64_t) :: limit
+    limit = -1
+    if (present(timeout_ms)) limit = timeout_ms
+    call settle(self, c_wait(ticket, limit), status)
+  end subroutine
+
+  ! Whether the block of `ticket` has been written, without waiting.
+  subroutine client_test(self, ticket, ended, status)
+    class(tailrace_client), intent(inout) :: self
+    type(tailrace_ticket), intent(in) :: ticket
+    logical, intent(out) :: ended
+    integer(c_int), intent(out), optional :: status
+    integer(c_int) :: flag, result
+    result = c_test(ticket, flag)
+    ended = flag /= 0
+    call settle(self, result, status)
+  end subroutine
+
+  ! Says that nothing more comes for `iteration`; its file is completed in the background.
+  subroutine client_end_iteration(self, iteration, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_end_iteration(self%handle, whole(iteration)), status)
+  end subroutine
+
+  ! Records the event `event` of `iteration`.
+  subroutine client_signal(self, event, iteration, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: event
+    class(*), intent(in) :: iteration
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_signal(self%handle, c_string(event), whole(iteration)), status)
+  end subroutine
+
+  ! Waits until everything handed over has ended as storage.durability asks.
+  subroutine client_flush(self, status)
+    class(tailrace_client), intent(inout) :: self
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_flush(self%handle), status)
+  end subroutine
+
+  ! Reads a block that this client wrote into `data`.
+  subroutine client_read(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    type(*), intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_read(self%handle, c_string(variable), whole(iteration), data), status)
+  end subroutine
+
+  subroutine client_write_long_double(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_long_double), intent(in) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_write_long_double(self%handle, c_string(variable), whole(iteration), data), status)
+  end subroutine
+
+  subroutine client_borrow_long_double(self, variable, iteration, data, ticket, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_long_double), intent(in), asynchronous :: data(..)
+    type(tailrace_ticket), intent(out) :: ticket
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_borrow_long_double(self%handle, c_string(variable), whole(iteration), data, ticket), status)
+  end subroutine
+
+  subroutine client_read_long_double(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_long_double), intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_read_long_double(self%handle, c_string(variable), whole(iteration), data), status)
+  end subroutine
+
+  ! What this client has done so far.
+  subroutine client_stats(self, stats, status)
+    class(tailrace_client), intent(inout) :: self
+    type(tailrace_statistics), intent(out) :: stats
+    integer(c_int), intent(out), optional :: status
+    stats%struct_size = c_sizeof(stats)
+    call settle(self, c_get_stats(self%handle, stats), status)
+  end subroutine
+
+  ! What the writer is and got, as one line of text; "" if the client is not open.
+  function client_describe(self) result(text)
+    class(tailrace_client), intent(in) :: self
+    character(:), allocatable :: text
+    type(c_ptr) :: pointer
+    text = ""
+    pointer = c_null_ptr
+    if (c_describe(self%handle, pointer) == tailrace_ok) text = f_string(pointer)
+  end function
+
+  ! Everything known about the failure that the last failing call returned.
+  subroutine client_last_error(self, failure)
+    class(tailrace_client), intent(in) :: self
+    type(tailrace_failure), intent(out) :: failure
+    type(c_error) :: error
+    integer(c_int) :: status
+    if (allocated(self%own_message)) then
+      failure%status = self%own_status
+      failure%operation = ""
+      failure%file = ""
+      failure%variable = ""
+      failure%message = self%own_message
+      return
+    end if
+    error = c_error(c_sizeof(error), 0, 0, 0, -1, 0, c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr)
+    status = c_last_error(self%handle, error)
+    failure%status = merge(error%status, status, status == tailrace_ok)
+    failure%earlier = error%earlier /= 0
+    failure%system_errno = error%system_errno
+    failure%iteration = error%iteration
+    failure%more = error%more
+    failure%operation = f_string(error%operation)
+    failure%file = f_string(error%file)
+    failure%variable = f_string(error%variable)
+    failure%message = f_string(error%message)
+  end subroutine
+
+  ! The message of that failure.
+  function client_message(self) result(text)
+    class(tailrace_client), intent(in) :: self
+    character(:), allocatable :: text
+    type(tailrace_failure) :: failure
+    call self%last_error(failure)
+    text = failure%message
+    if (len(text) == 0) text = tailrace_status_text(failure%status)
+  end function
+
+  ! Waits until everything handed over has ended, and closes; tells failures that no call has told yet.
+  subroutine client_close(self, status)
+    class(tailrace_client), intent(inout) :: self
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_close(self%handle), status)
+  end subroutine
+
+  ! "0.1.0"
+  function tailrace_version() result(text)
+    character(:), allocatable :: text
+    text = f_string(c_version())
+  end function
+
+  ! A short English name of a status.
+  function tailrace_status_text(status) result(text)
+    integer(c_int), intent(in) :: status
+    character(:), allocatable :: text
+    text = f_string(c_status_text(status))
+  end function
+
+  ! The bodies of `alloc`; one a type, as Fortran has no pointer of any type.
+  subroutine alloc_int8(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    integer(c_int8_t), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_int8(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_int16(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    integer(c_int16_t), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_int16(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_int32(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    integer(c_int32_t), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_int32(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_int64(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    integer(c_int64_t), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_int64(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_float32(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_float), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_float32(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_float64(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_double), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_float64(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_long_double(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    real(c_long_double), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_long_double(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  ! Hands a status to the caller, or stops with its message.
+  subroutine settle(self, result, status, needed)
+    class(tailrace_client), intent(inout) :: self
+    integer(c_int), intent(in) :: result
+    integer(c_int), intent(out), optional :: status
+    logical, intent(in), optional :: needed  ! a dropped iteration stops, too
+    character(:), allocatable :: text
+    if (allocated(self%own_message)) deallocate (self%own_message)
+    if (result == not_contiguous) then
+      self%own_status = tailrace_invalid_argument
+      self%own_message = "expected a contiguous array, found one with gaps between its elements"
+    else if (result == no_element_type) then
+      self%own_status = tailrace_wrong_type
+      self%own_message = "expected an array of integers of 8 to 64 bits, real32 or real64, found another type " // &
+                         "(arrays of real(c_long_double) have verbs of their own, such as write_long_double)"
+    end if
+    if (present(status)) then
+      status = result
+      if (allocated(self%own_message)) status = self%own_status
+      return
+    end if
+    if (result == tailrace_ok) return
+    if (result == tailrace_dropped .and. .not. present(needed)) return
+    text = "tailrace: " // self%message()
+    error stop text
+  end subroutine
+
+  ! The iteration as 64 bits; -1, which C refuses, for what is no integer of a kind that is taken.
+  integer(c_int64_t) function whole(iteration)
+    class(*), intent(in) :: iteration
+    select type (iteration)
+    type is (integer(int32))
+      whole = iteration
+    type is (integer(int64))
+      whole = iteration
+    class default
+      whole = -1
+    end select
+  end function
+
+  ! Without trailing blanks, and ended as C wants it.
+  pure function c_string(text) result(c)
+    character(*), intent(in) :: text
+    character(:, c_char), allocatable :: c
+    c = trim(text) // c_null_char
+  end function
+
+  function f_string(pointer) result(text)
+    type(c_ptr), intent(in) :: pointer
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: bytes(:)
+    integer(c_size_t) :: i, n
+    n = 0
+    if (c_associated(pointer)) n = c_strlen(pointer)
+    allocate (character(n) :: text)
+    if (n == 0) return
+    call c_f_pointer(pointer, bytes, [n])
+    do i = 1, n
+      text(i:i) = bytes(i)
+    end do
+  end function
+
+end module tailrace

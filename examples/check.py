@@ -1,0 +1,44 @@
+"""Checks what an example has written: `check.py DIRECTORY`, the directory that it ran in.
+
+Reads with h5dump, a reader that is not ours, and needs nothing but Python itself.
+"""
+
+import array
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SHAPE = (48, 64)
+FACTORS = {"temperature": 1.0, "pressure": 2.0, "density": 3.0}
+
+
+def read(file: pathlib.Path, dataset: str) -> array.array:
+    """The elements of a dataset of doubles."""
+    with tempfile.TemporaryDirectory() as directory:
+        raw = pathlib.Path(directory, "raw")
+        subprocess.run(["h5dump", "-d", dataset, "-b", "NATIVE", "-o", raw, file], check=True,
+                       stdout=subprocess.DEVNULL)
+        return array.array("d", raw.read_bytes())
+
+
+def main() -> int:
+    directory = pathlib.Path(sys.argv[1], "out")
+    expected_files = {f"sim_c0_{step:06d}.h5" for step in range(3)}
+    found = {file.name for file in directory.iterdir() if file.suffix in (".h5", ".part")}
+    if found != expected_files:
+        print(f"{directory}: expected {sorted(expected_files)}, found {sorted(found)}")
+        return 1
+    for step in range(3):
+        file = directory / f"sim_c0_{step:06d}.h5"
+        for variable, factor in FACTORS.items():
+            expected = array.array("d", (factor * (1000.0 * step + i) for i in range(SHAPE[0] * SHAPE[1])))
+            if read(file, f"/data/{step}/meshes/{variable}") != expected:
+                print(f"{file}: {variable} does not read back as it was written")
+                return 1
+    print(f"{directory}: 3 files, as they should be")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
