@@ -1,0 +1,268 @@
+#include "client.hpp"
+
+#include <nanobind/stl/string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "failure.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tailrace_python {
+
+namespace {
+
+// Waiting is cut into pieces of this length, so that Ctrl-C is heard.
+constexpr int64_t kWaitPieceMs = 200;
+
+// Calls without the GIL.
+template <class Function>
+tailrace_status without_gil(Function function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+// Of an array given as a weak reference.
+void make_read_only(const nb::object& weak) {
+  const nb::object array = weak();
+  if (!array.is_none()) array.attr("setflags")("write"_a = false);
+}
+
+}  // namespace
+
+Inside::Inside(const Client& client) : client_(client) {
+  if (client.inside_) check(client.handle_, TAILRACE_BUSY);
+  client.inside_ = true;
+}
+
+Inside::~Inside() { client_.inside_ = false; }
+
+// ---- Ticket ------------------------------------------------------------------------------------------------------
+
+Ticket::Ticket(nb::object owner, std::shared_ptr<Loan> loan) : owner_(std::move(owner)), loan_(std::move(loan)) {}
+
+bool Ticket::wait(std::optional<double> timeout) {
+  if (timeout && std::isnan(*timeout)) throw nb::value_error("timeout: expected seconds, found nan");
+  const double seconds = std::clamp(timeout.value_or(0), 0.0, 1e9);
+  const Inside inside(client());
+  int64_t left_ms = timeout ? static_cast<int64_t>(std::ceil(seconds * 1e3)) : INT64_MAX;
+  for (;;) {
+    const int64_t piece = std::min(left_ms, kWaitPieceMs);
+    const tailrace_status status = without_gil([&] { return tailrace_wait(loan_->ticket, piece); });
+    if (status != TAILRACE_TIMEOUT) return settle(status, true);
+    if (timeout) left_ms -= piece;
+    if (left_ms <= 0) return false;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+bool Ticket::test() {
+  const Inside inside(client());
+  int ended = 0;
+  const tailrace_status status = tailrace_test(loan_->ticket, &ended);
+  return settle(status, ended != 0);
+}
+
+const Client& Ticket::client() const { return *nb::inst_ptr<Client>(owner_); }
+
+bool Ticket::settle(tailrace_status status, bool ended) {
+  if (status == TAILRACE_BUSY) ended = false;  // says nothing about the request: the array stays lent
+  loan_->ended = loan_->ended || ended;
+  check(loan_->ticket.client, status);
+  return ended;
+}
+
+// ---- Client ------------------------------------------------------------------------------------------------------
+
+Client::~Client() {
+  if (closed_ || getpid() != process_) return;
+  PyErr_WarnEx(PyExc_ResourceWarning, "a tailrace client was not closed", 1);
+  PyErr_Clear();
+  try {
+    close();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("closing a tailrace client that was not closed");
+  }
+}
+
+bool Client::write(const std::string& variable, int64_t iteration, nb::handle array) {
+  const Inside inside(*this);
+  const Buffer buffer(array, Buffer::Use::read);
+  buffer.expect(handle_, "write", variable);
+  return accepted(handle_,
+                  without_gil([&] { return tailrace_write(handle_, c_text(variable), iteration, buffer.data()); }));
+}
+
+nb::object Client::alloc(nb::pointer_and_handle<Client> self, const std::string& variable, int64_t iteration) {
+  Client& client = *self.p;
+  const Inside inside(client);
+  const tailrace_variable_info info = client.info(variable);
+  void* data = nullptr;
+  check(client.handle_,
+        without_gil([&] { return tailrace_alloc(client.handle_, c_text(variable), iteration, &data); }));
+  nb::object array = array_over(data, info, self.h);
+  client.views_.push_back({variable, iteration, nb::weakref(array)});
+  return array;
+}
+
+bool Client::commit(const std::string& variable, int64_t iteration) {
+  const Inside inside(*this);
+  withdraw(variable, iteration);
+  return accepted(handle_, without_gil([&] { return tailrace_commit(handle_, c_text(variable), iteration); }));
+}
+
+nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string& variable, int64_t iteration,
+                          nb::handle array) {
+  Client& client = *self.p;
+  const Inside inside(client);
+  auto loan = std::make_shared<Loan>(array);
+  loan->buffer.expect(client.handle_, "borrow", variable);
+  // Made before, as nothing may fail between lending the memory and holding it.
+  nb::object ticket = nb::cast(Ticket(nb::borrow(self.h), loan));
+  client.loans_.reserve(client.loans_.size() + 1);
+  const tailrace_status status = without_gil([&] {
+    return tailrace_borrow(client.handle_, c_text(variable), iteration, loan->buffer.data(), &loan->ticket);
+  });
+  if (loan->ticket.client) client.loans_.push_back(loan);
+  if (status != TAILRACE_OK) {
+    raise(last_failure(client.handle_, status), loan->ticket.client ? ticket : nb::none());
+  }
+  client.release_ended();
+  return ticket;
+}
+
+bool Client::end_iteration(int64_t iteration) {
+  const Inside inside(*this);
+  const bool kept = accepted(handle_, without_gil([&] { return tailrace_end_iteration(handle_, iteration); }));
+  if (!kept) std::erase_if(views_, [&](const View& view) { return view.iteration == iteration; });
+  return kept;
+}
+
+bool Client::signal(const std::string& event, int64_t iteration) {
+  const Inside inside(*this);
+  return accepted(handle_, without_gil([&] { return tailrace_signal(handle_, c_text(event), iteration); }));
+}
+
+void Client::flush() {
+  const Inside inside(*this);
+  check(handle_, without_gil([&] { return tailrace_flush(handle_); }));
+  release_ended();
+}
+
+nb::object Client::read(const std::string& variable, int64_t iteration, nb::object out) {
+  const Inside inside(*this);
+  if (out.is_none()) out = empty_array(info(variable));
+  const Buffer buffer(out, Buffer::Use::write);
+  buffer.expect(handle_, "read", variable);
+  check(handle_, without_gil([&] { return tailrace_read(handle_, c_text(variable), iteration, buffer.data()); }));
+  return out;
+}
+
+nb::dict Client::stats() const {
+  const Inside inside(*this);
+  tailrace_stats stats{};
+  stats.struct_size = sizeof stats;
+  check(handle_, tailrace_get_stats(handle_, &stats));
+  nb::dict result;
+#define TAILRACE_STAT(name) result[#name] = stats.name
+  TAILRACE_STAT(blocks_accepted);
+  TAILRACE_STAT(blocks_written);
+  TAILRACE_STAT(blocks_failed);
+  TAILRACE_STAT(blocks_dropped);
+  TAILRACE_STAT(blocks_written_through);
+  TAILRACE_STAT(bytes_accepted);
+  TAILRACE_STAT(bytes_written);
+  TAILRACE_STAT(iterations_ended);
+  TAILRACE_STAT(iterations_published);
+  TAILRACE_STAT(iterations_dropped);
+  TAILRACE_STAT(iterations_failed);
+  TAILRACE_STAT(signals);
+  TAILRACE_STAT(failures);
+  TAILRACE_STAT(failures_unseen);
+  TAILRACE_STAT(memory_budget);
+  TAILRACE_STAT(memory_held);
+  TAILRACE_STAT(memory_peak);
+  TAILRACE_STAT(seconds_copying);
+  TAILRACE_STAT(seconds_waiting_memory);
+  TAILRACE_STAT(seconds_waiting_ticket);
+  TAILRACE_STAT(seconds_writing);
+#undef TAILRACE_STAT
+  return result;
+}
+
+std::string Client::describe() const {
+  const Inside inside(*this);
+  const char* text = "";
+  check(handle_, tailrace_describe(handle_, &text));
+  return text;
+}
+
+nb::tuple Client::variable(const std::string& name) const {
+  const Inside inside(*this);
+  const tailrace_variable_info found = info(name);
+  nb::list shape;
+  for (int i = 0; i < found.rank; ++i) shape.append(found.shape[i]);
+  return nb::make_tuple(nb::str(dtype_of(found.type)), nb::tuple(shape), found.bytes);
+}
+
+void Client::close() {
+  const Inside inside(*this);
+  for (const View& view : views_) make_read_only(view.array);
+  views_.clear();
+  const tailrace_status status = without_gil([&] { return tailrace_close(handle_); });
+  if (status != TAILRACE_BUSY) {
+    closed_ = true;
+    loans_.clear();  // everything accepted has ended
+  }
+  check(handle_, status);
+}
+
+void Client::exit(nb::handle exception) {
+  if (closed_) return;
+  try {
+    close();
+  } catch (nb::python_error& error) {
+    if (exception.is_none() || !nb::hasattr(exception, "add_note")) throw;
+    exception.attr("add_note")(nb::str("tailrace, while closing: {}").format(error.value()));
+  }
+}
+
+tailrace_variable_info Client::info(const std::string& variable) const {
+  tailrace_variable_info result{};
+  result.struct_size = sizeof result;
+  check(handle_, tailrace_variable(handle_, c_text(variable), &result));
+  return result;
+}
+
+// The views of a block that is handed over become read-only: the mistake of writing into one is then an exception and
+// not a wrong file. (Views that the program made of them are beyond reach.)
+void Client::withdraw(const std::string& variable, int64_t iteration) {
+  const auto is_of_block = [&](const View& view) { return view.iteration == iteration && view.variable == variable; };
+  for (const View& view : views_) {
+    if (is_of_block(view)) make_read_only(view.array);
+  }
+  std::erase_if(views_, is_of_block);
+}
+
+// Lets go of the arrays whose requests have ended. Those whose ticket nobody has any more are asked for here, and a
+// failure of theirs is raised: nobody else would see it.
+void Client::release_ended() {
+  std::optional<Failure> failure;
+  for (const std::shared_ptr<Loan>& loan : loans_) {
+    const bool forgotten = loan.use_count() == 1;
+    if (loan->ended || !forgotten || failure) continue;
+    int ended = 0;
+    const tailrace_status status = tailrace_test(loan->ticket, &ended);
+    loan->ended = ended != 0;
+    if (status != TAILRACE_OK) failure = last_failure(handle_, status);
+  }
+  std::erase_if(loans_, [](const std::shared_ptr<Loan>& loan) { return loan->ended; });
+  if (!failure) return;
+  failure->earlier = true;
+  raise(*failure);
+}
+
+}  // namespace tailrace_python

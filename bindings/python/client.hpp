@@ -1,0 +1,109 @@
+// client: tailrace.Client and tailrace.Ticket, one method a verb, over the C interface alone.
+//
+// The GIL is released in every call that may wait; members are used under the GIL only. A second thread that comes
+// while one is inside is refused as the C interface would (TAILRACE_BUSY), but here already: between a failing call
+// and the asking for its error no other thread may come in.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <sys/types.h>
+#include <tailrace/tailrace.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+
+namespace tailrace_python {
+
+// One borrowed array. It is held until its request has ended, whether or not anybody still has the ticket.
+struct Loan {
+  Loan(nanobind::handle array) : buffer(array, Buffer::Use::read) {}
+  Buffer buffer;
+  tailrace_ticket ticket{};
+  bool ended = false;
+};
+
+class Client;
+
+// That this thread is inside the client, for the life of this object. Raises tailrace.Error (BUSY) if another is.
+class Inside {
+ public:
+  explicit Inside(const Client& client);
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const Client& client_;
+};
+
+class Ticket {
+ public:
+  // `owner` is the Python object of the client, kept alive by this.
+  Ticket(nanobind::object owner, std::shared_ptr<Loan> loan);
+  bool wait(std::optional<double> timeout);
+  bool test();
+
+ private:
+  const Client& client() const;
+  bool settle(tailrace_status status, bool ended);
+
+  nanobind::object owner_;
+  std::shared_ptr<Loan> loan_;
+};
+
+class Client {
+ public:
+  Client(tailrace_client* handle, int id, pid_t owner) : handle_(handle), id_(id), process_(owner) {}
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  bool write(const std::string& variable, int64_t iteration, nanobind::handle array);
+  static nanobind::object alloc(nanobind::pointer_and_handle<Client> self, const std::string& variable,
+                                int64_t iteration);
+  bool commit(const std::string& variable, int64_t iteration);
+  static nanobind::object borrow(nanobind::pointer_and_handle<Client> self, const std::string& variable,
+                                 int64_t iteration, nanobind::handle array);
+  bool end_iteration(int64_t iteration);
+  bool signal(const std::string& event, int64_t iteration);
+  void flush();
+  nanobind::object read(const std::string& variable, int64_t iteration, nanobind::object out);
+  nanobind::dict stats() const;
+  std::string describe() const;
+  nanobind::tuple variable(const std::string& name) const;
+  void close();
+  // Closes; where the body of the `with` has raised, a failure of this is noted on that exception.
+  void exit(nanobind::handle exception);
+
+  bool closed() const { return closed_; }
+  int id() const { return id_; }
+
+ private:
+  friend class Inside;
+
+  // An array handed out by alloc, so that commit can take the right to write to it away.
+  struct View {
+    std::string variable;
+    int64_t iteration;
+    nanobind::object array;  // a weak reference
+  };
+
+  tailrace_variable_info info(const std::string& variable) const;
+  void withdraw(const std::string& variable, int64_t iteration);
+  void release_ended();
+
+  tailrace_client* const handle_;
+  const int id_;
+  const pid_t process_;  // a fork of it has this object, but not the writer
+  bool closed_ = false;
+  mutable bool inside_ = false;               // a thread is in a call
+  std::vector<std::shared_ptr<Loan>> loans_;  // not yet ended
+  std::vector<View> views_;                   // not yet committed
+};
+
+}  // namespace tailrace_python

@@ -1,0 +1,80 @@
+#include "failure.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace tailrace_python {
+
+namespace {
+
+const char* or_empty(const char* text) { return text ? text : ""; }
+
+// None for what does not apply, as Python has it.
+nb::object unless(bool absent, auto value) { return absent ? nb::none() : nb::object(nb::cast(value)); }
+
+}  // namespace
+
+Failure last_failure(tailrace_client* client, tailrace_status status) {
+  Failure failure;
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  // With BUSY another thread is inside the client, and its last error is that thread's.
+  const bool known = status != TAILRACE_BUSY && tailrace_last_error(client, &error) == TAILRACE_OK;
+  if (known && error.status != TAILRACE_OK) {
+    failure = {error.status,
+               error.earlier != 0,
+               error.system_errno,
+               error.iteration,
+               error.more,
+               or_empty(error.operation),
+               or_empty(error.file),
+               or_empty(error.variable),
+               or_empty(error.message)};
+  }
+  if (failure.status == TAILRACE_OK) failure.status = status;
+  if (failure.message.empty()) failure.message = tailrace_status_text(failure.status);
+  return failure;
+}
+
+nb::object make_exception(const Failure& failure, nb::handle ticket) {
+  const nb::module_ errors = nb::module_::import_("tailrace._errors");
+  // An earlier loss is an error, whichever way it was lost; Dropped is for the call's own iteration.
+  const bool dropped = failure.status == TAILRACE_DROPPED && !failure.earlier;
+  nb::object code = nb::module_::import_("tailrace._tailrace").attr("Status")(static_cast<int>(failure.status));
+  nb::dict fields;
+  fields["status"] = tailrace_status_text(failure.status);
+  fields["code"] = code;
+  fields["operation"] = failure.operation;
+  fields["file"] = failure.file;
+  fields["variable"] = failure.variable;
+  fields["iteration"] = unless(failure.iteration < 0, failure.iteration);
+  fields["errno"] = unless(failure.system_errno == 0, failure.system_errno);
+  fields["earlier"] = failure.earlier;
+  fields["more"] = failure.more;
+  fields["ticket"] = nb::borrow(ticket);
+  return errors.attr(dropped ? "Dropped" : "Error")(failure.message, **fields);
+}
+
+void raise(const Failure& failure, nb::handle ticket) {
+  const nb::object exception = make_exception(failure, ticket);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
+}
+
+void check(tailrace_client* client, tailrace_status status) {
+  if (status != TAILRACE_OK) raise(last_failure(client, status));
+}
+
+bool accepted(tailrace_client* client, tailrace_status status) {
+  if (status == TAILRACE_DROPPED) return false;
+  check(client, status);
+  return true;
+}
+
+const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos) throw nb::value_error("embedded null character");
+  return text.c_str();
+}
+
+}  // namespace tailrace_python

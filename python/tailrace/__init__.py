@@ -1,0 +1,95 @@
+"""tailrace: a program's output leaves on another way while the program computes on.
+
+    import tailrace
+
+    with tailrace.open("sim.yaml") as out:
+        for step in range(steps):
+            out.write("temperature", step, temperature)
+            out.end_iteration(step)
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Union
+
+from . import _tailrace
+from ._errors import Dropped, Error
+from ._tailrace import Client, Status, Ticket
+
+__all__ = ["Client", "Dropped", "Error", "Leftover", "Status", "Ticket", "__version__", "check", "open", "recover"]
+
+__version__: str = _tailrace.version()
+
+_Path = Union[str, "os.PathLike[str]"]
+
+
+def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None, path: _Path | None = None,
+         text: str | None = None) -> Client:
+    """Opens client ``client`` (0 or more; usually the MPI rank) by the configuration file ``config``.
+
+    ``parameters`` replace or add to ``parameters:`` of the file, and ``path`` replaces ``storage.path``. With
+    ``text``, that is the YAML, and ``config`` only names it in messages. Raises ``tailrace.Error``.
+    """
+    opened = _tailrace.open(os.fspath(config), client, list((parameters or {}).items()), _optional(path), text)
+    _open_clients.add(opened)
+    return opened
+
+
+def check(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None,
+          path: _Path | None = None, text: str | None = None) -> None:
+    """Checks a configuration whole, as ``open`` would, without opening anything. Raises ``tailrace.Error``."""
+    # To a configuration, the client is the parameter of that name.
+    given = {"client": client, **(parameters or {})}
+    _tailrace.check(os.fspath(config), list(given.items()), _optional(path), text)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """What a crash left of one file, and what ``recover`` did about it."""
+
+    file: str
+    kind: str  #: "complete", "incomplete", "in use" or "stale lock"
+    done: bool  #: it was finished or removed
+    status: str  #: "ok", or what went wrong with this one
+    message: str
+
+
+_KINDS = {1: "complete", 2: "incomplete", 3: "in use", 4: "stale lock"}
+
+
+def recover(directory: _Path, apply: bool = True) -> list[Leftover]:
+    """Looks through ``directory`` for what a crash left there.
+
+    With ``apply``, complete files are published, and incomplete ones and stale locks removed; without, they are only
+    listed. Files of running clients are never touched. Raises ``tailrace.Error``.
+    """
+    found = _tailrace.recover(os.fspath(directory), apply)
+    return [Leftover(file, _KINDS.get(kind, str(kind)), done, status, message)
+            for file, kind, done, status, message in found]
+
+
+def _optional(path: _Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+_open_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+_process = os.getpid()
+
+
+@atexit.register
+def _close_at_exit() -> None:
+    # A program that ends without closing has still handed its blocks over: they are written, and failures are told.
+    if os.getpid() != _process:
+        return  # a fork has the clients, but not their writers
+    for client in list(_open_clients):
+        try:
+            if not client.closed:
+                client.close()
+        except Error as error:
+            print(f"tailrace: while closing at exit: {error}", file=sys.stderr)

@@ -1,0 +1,166 @@
+"""
+The C interface of tailrace, as Python sees it. Use the package tailrace.
+"""
+
+from collections.abc import Sequence
+import enum
+import types
+from typing import Any
+
+import numpy.typing
+
+
+class Status(enum.IntEnum):
+    """What a call has to say; the codes of the C interface."""
+
+    OK = 0
+
+    INVALID_ARGUMENT = 101
+
+    INVALID_CONFIG = 102
+
+    UNKNOWN_VARIABLE = 103
+
+    WRONG_TYPE = 104
+
+    WRONG_SHAPE = 105
+
+    WRONG_ORDER = 106
+
+    TOO_LARGE = 107
+
+    BUDGET_HELD = 108
+
+    NOT_FOUND = 109
+
+    CLIENT_IN_USE = 110
+
+    CLOSED = 111
+
+    BUSY = 112
+
+    UNSUPPORTED = 113
+
+    TIMEOUT = 201
+
+    DROPPED = 202
+
+    IO_ERROR = 301
+
+    EARLIER_FAILURE = 302
+
+    NOT_PUBLISHED = 303
+
+    OUT_OF_MEMORY = 401
+
+    INTERNAL = 402
+
+class Ticket:
+    """A handle on one borrowed array; made by Client.borrow."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """
+        Waits until the array has been written, at most `timeout` seconds (None: for ever).
+
+        False: not yet, the array is still lent. Raises tailrace.Error if it could not be written.
+        """
+
+    def test(self) -> bool:
+        """
+        Whether the array has been written, without waiting. Raises tailrace.Error if it could not be.
+        """
+
+class Client:
+    """
+    One process (or thread) of the program; made by tailrace.open, and a context manager.
+
+    One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed
+    over before: the call that raised it has been carried out and must not be repeated.
+    """
+
+    def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> bool:
+        """
+        Hands over a copy of `array`; it may be changed as soon as this returns.
+
+        `array` is C-contiguous and of the declared type and shape; nothing is converted.
+        False: `when_full: drop` has dropped the iteration.
+        """
+
+    def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[Any]:
+        """
+        A writable array in tailrace's memory to build the block in, without a copy.
+
+        It must not be used after commit or close, where it becomes read-only. Raises tailrace.Dropped
+        if `when_full: drop` has dropped the iteration.
+        """
+
+    def commit(self, variable: str, iteration: int) -> bool:
+        """
+        Hands over the array that alloc returned. False: the iteration has been dropped.
+        """
+
+    def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> Ticket:
+        """
+        Lends `array`, without a copy: leave it unchanged until the ticket has ended.
+
+        The array is kept alive until then. Raises tailrace.Dropped if the iteration has been dropped.
+        """
+
+    def end_iteration(self, iteration: int) -> bool:
+        """
+        Says that nothing more comes for `iteration`: its file is completed in the background.
+
+        False: the iteration has been dropped.
+        """
+
+    def signal(self, event: str, iteration: int) -> bool:
+        """
+        Records the event `event` of `iteration`. False: the iteration has been dropped.
+        """
+
+    def flush(self) -> None:
+        """
+        Waits until everything handed over has ended as `storage.durability` asks.
+        """
+
+    def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[Any] | None = None) -> numpy.typing.NDArray[Any]:
+        """
+        Reads a block that this client wrote, into `out` or a new array, and returns it.
+        """
+
+    def stats(self) -> dict[str, int | float]:
+        """
+        What this client has done so far: the members of tailrace_stats, by name.
+        """
+
+    def describe(self) -> str:
+        """What the writer is and got, as one line of text."""
+
+    def variable(self, name: str) -> tuple[str, tuple[int, ...], int]:
+        """The declared dtype, shape and size in bytes of a variable."""
+
+    def close(self) -> None:
+        """
+        Waits until everything handed over has ended, and closes. Raises tailrace.Error if something failed that
+        no call has told yet; the client is closed all the same.
+        """
+
+    @property
+    def closed(self) -> bool:
+        """Whether close has been called."""
+
+    @property
+    def client(self) -> int:
+        """The id that it was opened with."""
+
+    def __enter__(self) -> Client: ...
+
+    def __exit__(self, type: type[BaseException] | None, value: BaseException | None, traceback: types.TracebackType | None) -> None: ...
+
+def open(config: str, client: int, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> Client: ...
+
+def check(config: str, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> None: ...
+
+def recover(directory: str, apply: bool) -> list[tuple[str, int, bool, str, str]]: ...
+
+def version() -> str: ...

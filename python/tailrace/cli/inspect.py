@@ -1,0 +1,188 @@
+"""`tailrace inspect`: what is in output files: variables, iterations, sizes, units, provenance.
+
+Reads openPMD files with h5py, whoever wrote them; of a directory it lists the series. Never writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from . import output
+
+# <name>_<iteration, 6 digits or more>.h5; the name has the client in it.
+_SERIES_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
+
+_PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "openPMD", "tailraceClient",
+               "tailraceConfiguration", "tailraceDurability")
+
+
+class Unreadable(Exception):
+    """Why a path cannot be inspected."""
+
+
+def register(subparsers: Any) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "inspect", help="show what is in output files",
+        description="Shows the variables, iterations, sizes, units and provenance of output files; of a directory, "
+                    "its series. Exit code 1 if one cannot be read.")
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="a file, or a directory")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command; returns the exit code."""
+    found, failed = [], False
+    for text in arguments.paths:
+        path = pathlib.Path(text)
+        try:
+            content = directory(path) if path.is_dir() else file(path)
+        except Unreadable as error:
+            failed = True
+            content = {"path": text, "error": str(error)}
+        found.append(content)
+        if arguments.json:
+            continue
+        if "error" in content:
+            output.complain(f"{text}: {content['error']}")
+        elif "series" in content:
+            _print_directory(content)
+        else:
+            _print_file(content)
+    if arguments.json:
+        output.print_json(found)
+    return 1 if failed else 0
+
+
+def directory(path: pathlib.Path) -> dict[str, Any]:
+    """The series of files in a directory."""
+    series: dict[str, dict[str, Any]] = {}
+    unfinished, dropped = [], []
+    try:
+        entries = sorted(path.iterdir())
+    except OSError as error:
+        raise Unreadable(error.strerror) from error
+    for entry in entries:
+        if entry.name.endswith(".part"):
+            unfinished.append(entry.name)
+        if entry.name.endswith(".dropped"):  # a line an iteration that `when_full: drop` has given up
+            dropped += [f"{entry.stem} {line}" for line in entry.read_text(errors="replace").splitlines()]
+        match = _SERIES_FILE.fullmatch(entry.name)
+        if not match:
+            continue
+        one = series.setdefault(match["name"], {"name": match["name"], "iterations": [], "bytes": 0})
+        one["iterations"].append(int(match["iteration"]))
+        one["bytes"] += entry.stat().st_size
+    return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped}
+
+
+def file(path: pathlib.Path) -> dict[str, Any]:
+    """What is in one file."""
+    if not path.exists():
+        raise Unreadable("no such file or directory")
+    if path.name.endswith(".part"):
+        raise Unreadable("not finished: its program is still writing it, or has died, and then "
+                         f"`tailrace recover {path.parent}` finishes or removes it")
+    import h5py  # here, since the other commands do without its start-up time
+
+    try:
+        with h5py.File(path, "r") as opened:
+            return {"path": str(path), "bytes": path.stat().st_size, "provenance": _provenance(opened),
+                    "iterations": [_iteration(number, group) for number, group in _iterations(opened)]}
+    except PermissionError as error:
+        raise Unreadable("permission denied") from error
+    except (OSError, RuntimeError, KeyError) as error:
+        raise Unreadable(f"not a readable HDF5 file; truncated, damaged, or something else ({error})") from error
+
+
+def _provenance(opened: Any) -> dict[str, Any]:
+    return {name: _plain(opened.attrs[name]) for name in _PROVENANCE if name in opened.attrs}
+
+
+def _iterations(opened: Any) -> Iterator[tuple[int, Any]]:
+    data = opened.get("data")
+    if "openPMD" not in opened.attrs or data is None:
+        raise Unreadable("an HDF5 file, but not an openPMD one")
+    for name in sorted((name for name in data if name.isdigit()), key=int):
+        yield int(name), data[name]
+
+
+def _iteration(number: int, group: Any) -> dict[str, Any]:
+    variables = []
+    for name, mesh in group.get("meshes", {}).items():
+        # A scalar mesh is a dataset (or a constant), a vector mesh a group of them, one a component.
+        parts = {name: mesh}
+        if hasattr(mesh, "items") and "value" not in mesh.attrs:
+            parts = {f"{name}/{component}": part for component, part in mesh.items()}
+        variables += [_variable(part_name, part, mesh) for part_name, part in parts.items()]
+    return {"iteration": number, "time": _plain(group.attrs.get("time")), "dt": _plain(group.attrs.get("dt")),
+            "timeUnitSI": _plain(group.attrs.get("timeUnitSI")),
+            "signals": _plain(group.attrs.get("tailraceSignals", [])), "variables": variables}
+
+
+def _variable(name: str, part: Any, mesh: Any) -> dict[str, Any]:
+    extents = getattr(part, "shape", None)
+    if extents is None:  # a constant component has no dataset
+        extents = part.attrs.get("shape", ())
+    dtype = getattr(part, "dtype", None)
+    result = {"name": name, "dtype": str(dtype) if dtype is not None else "constant",
+              "shape": [int(extent) for extent in extents], "bytes": int(getattr(part, "nbytes", 0))}
+    for key, holder, attribute in (("unit", part, "unit"), ("unitSI", part, "unitSI"),
+                                   ("unitDimension", mesh, "unitDimension"), ("axisLabels", mesh, "axisLabels"),
+                                   ("gridSpacing", mesh, "gridSpacing"), ("globalShape", part, "tailraceGlobalShape"),
+                                   ("offset", part, "tailraceOffset"), ("description", mesh, "description")):
+        if attribute in holder.attrs:
+            result[key] = _plain(holder.attrs[attribute])
+    return result
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as JSON has it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _print_directory(content: dict[str, Any]) -> None:
+    rows = []
+    for one in content["series"]:
+        iterations = sorted(one["iterations"])
+        rows.append([one["name"] + "_%06T.h5", len(iterations), f"{iterations[0]} … {iterations[-1]}",
+                     output.size(one["bytes"])])
+    if rows:
+        output.print_table(("series", "files", "iterations", "size"), rows)
+    else:
+        print(f"{content['path']}: no output files")
+    for name in content["unfinished"]:
+        print(f"unfinished: {name}")
+    for line in content["dropped"]:
+        print(line)
+
+
+def _print_file(content: dict[str, Any]) -> None:
+    print(f"{content['path']}: {output.size(content['bytes'])}")
+    for name, value in content["provenance"].items():
+        print(f"  {name}: {value}")
+    for iteration in content["iterations"]:
+        unit = iteration["timeUnitSI"]
+        seconds = "" if unit is None else f" (in units of {unit:g} s)"
+        print(f"iteration {iteration['iteration']}: time {iteration['time']}{seconds}")
+        if iteration["signals"]:
+            print(f"  signals: {', '.join(iteration['signals'])}")
+        output.print_table(("variable", "type", "shape", "unit", "size", "description"),
+                           map(_row, iteration["variables"]))
+
+
+def _row(variable: dict[str, Any]) -> list[Any]:
+    unit = variable.get("unit", variable.get("unitSI", ""))
+    return [variable["name"], variable["dtype"], output.shape(variable["shape"]), unit,
+            output.size(variable["bytes"]), variable.get("description", "")]

@@ -1,0 +1,59 @@
+"""How commands speak: tables and messages for people, JSON for programs. Decides nothing about what is said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def complain(message: str) -> None:
+    """One line, or more, about what went wrong."""
+    print(f"tailrace: {message}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """For programs: one JSON document."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    print()
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """With rules and colours on a terminal; else plain aligned text, a line a row, for `grep` and `awk`."""
+    lines = [[str(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _rich_table(columns, lines)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *lines)]
+    for line in [columns, *lines]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*map(Text, row))  # as Text, since names may look like markup
+    Console().print(table)
+
+
+def size(count: int) -> str:
+    """1536 → "1.5 KiB"."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            break
+        value /= 1024
+    else:
+        unit = "TiB"
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def shape(extents: Iterable[int]) -> str:
+    """(48, 64) → "48 × 64"."""
+    return " × ".join(map(str, extents)) or "scalar"

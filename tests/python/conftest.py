@@ -1,0 +1,77 @@
+"""What the tests of the Python package share: configurations, output directories, small file systems."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+CONFIG = """\
+tailrace: 1
+name: sim
+memory: {{budget: {budget}, when_full: {when_full}}}
+storage: {{path: {path}, backend: {backend}, durability: {durability}}}
+layouts:
+  plane: {{type: float64, shape: [4, 6]}}
+  large: {{type: float64, shape: [65536]}}
+variables:
+  temperature: {{layout: plane, unit: K, description: of the air}}
+  pressure: {{layout: plane, unit: Pa}}
+  density: {{layout: plane, unit: kg/m^3}}
+  field: {{layout: large}}
+  other: {{layout: large}}
+  third: {{layout: large}}
+"""
+
+
+@pytest.fixture
+def out(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The output directory of `config`."""
+    directory = tmp_path / "out"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.Path]:
+    """Writes a configuration; its keywords change one thing each."""
+
+    def write(*, path: object = out, budget: str = "4 MiB", when_full: str = "block", backend: str = "auto",
+              durability: str = "written") -> pathlib.Path:
+        file = tmp_path / "sim.yaml"
+        file.write_text(CONFIG.format(path=path, budget=budget, when_full=when_full, backend=backend,
+                                      durability=durability))
+        return file
+
+    return write
+
+
+@pytest.fixture
+def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A file system of 1 MiB; the test is skipped where none can be mounted."""
+    directory = tmp_path / "small"
+    directory.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", directory], capture_output=True).returncode == 0
+    if not mounted:
+        pytest.skip("cannot mount a tmpfs here")
+    yield directory
+    subprocess.run(["umount", "-l", directory], check=True)
+
+
+@pytest.fixture
+def python(tmp_path: pathlib.Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python text in a process of its own, in the test's directory."""
+
+    def run(text: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-c", text, *map(str, arguments)], cwd=tmp_path, text=True,
+                              capture_output=True, timeout=120, env={**os.environ, "PYTHONWARNINGS": "default"})
+
+    return run
