@@ -1,0 +1,54 @@
+// Gauge: what a buoy at one point of the sea would have recorded.
+//
+// Samples a solver after every step and keeps the series in memory; writes it as CSV at the end. Never disturbs the
+// solver, and is no part of the output that is measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "raster.hpp"
+#include "solver.hpp"
+
+namespace tsunami {
+
+class Gauge {
+ public:
+  struct Sample {
+    double time, eta, hu, hv;  // s, m, m²/s
+  };
+
+  // Interpolates between the cells around (x, y) that are wet at the start. Throws Error if (x, y) is outside the
+  // grid or all four are dry.
+  Gauge(std::string name, double x, double y, const Raster& grid, const Solver& solver);
+
+  void record(const Solver& solver);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Sample>& samples() const { return samples_; }
+  double x() const { return x_; }
+  double y() const { return y_; }
+
+  // Throws Error.
+  void write_csv(const std::string& file) const;
+
+ private:
+  struct Corner {
+    std::ptrdiff_t i, j;
+    double weight;
+  };
+
+  std::string name_;
+  double x_, y_;
+  std::vector<Corner> corners_;  // the wet cells around the point; weights add up to 1
+  std::vector<Sample> samples_;
+};
+
+// The first crest of a record: the arrival is when it first reaches `share` of the crest. The crest is the highest
+// sample from `from` to `until`.
+struct Crest {
+  double arrival, time, height;
+};
+Crest first_crest(const std::vector<Gauge::Sample>& samples, double from, double until, double share);
+
+}  // namespace tsunami

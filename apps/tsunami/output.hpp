@@ -1,0 +1,70 @@
+// Output: where the solver's fields go. Three ways behind one interface, so that they can be compared.
+//
+// The program fills memory that the output hands out and gives it back, variable by variable, then ends the
+// iteration: none of the three needs a copy of its own. output_none.cpp throws the fields away, output_hdf5.cpp
+// writes them before it returns, output_tailrace.cpp leaves them to tailrace. Never packs or converts: see pack.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tsunami {
+
+enum class Precision { float32, float64 };
+enum class SyncMode { none, fdatasync, direct };
+
+struct VariableSpec {
+  std::string name;
+  std::string unit;               // as tailrace's configuration spells it
+  std::vector<double> dimension;  // powers of length, mass, time, current, temperature, amount, luminosity
+  std::string description;
+};
+
+// What every output must know to describe its files.
+struct OutputSpec {
+  std::string directory;
+  std::string name = "tsunami";  // files are named after it
+  Precision precision = Precision::float32;
+  std::size_t nx = 0, ny = 0;
+  double x0 = 0, y0 = 0, dx = 1, dy = 1;
+  bool degrees = true;  // else metres
+  double interval = 1;  // seconds between iterations
+  std::vector<VariableSpec> variables;
+
+  SyncMode sync = SyncMode::fdatasync;  // hdf5
+  std::uint64_t budget = 0;             // bytes; tailrace
+  std::string durability = "written";   // tailrace
+  std::string backend = "auto";         // tailrace
+
+  std::size_t bytes_per_field() const { return nx * ny * (precision == Precision::float32 ? 4 : 8); }
+};
+
+class Output {
+ public:
+  virtual ~Output() = default;
+
+  // Memory for one field, spec.bytes_per_field() long, to be filled and given back by put().
+  virtual void* field(std::size_t variable, std::int64_t iteration) = 0;
+  virtual void put(std::size_t variable, std::int64_t iteration) = 0;
+  virtual void end_iteration(std::int64_t iteration) = 0;
+  // Waits until everything is where it should be. All of these throw Error.
+  virtual void close() = 0;
+
+  // One line on what does the writing, for the report.
+  virtual std::string description() const = 0;
+  // The files, in order. Those of tailrace may not be published before close().
+  virtual std::vector<std::string> files() const = 0;
+  // Counters for the report, by name; empty where there are none.
+  using Counters = std::vector<std::pair<std::string, double>>;
+  virtual Counters counters() { return {}; }
+};
+
+std::unique_ptr<Output> make_none_output(const OutputSpec& spec);
+std::unique_ptr<Output> make_hdf5_output(const OutputSpec& spec);
+std::unique_ptr<Output> make_tailrace_output(const OutputSpec& spec);
+
+}  // namespace tsunami

@@ -1,0 +1,149 @@
+// Output through tailrace: fields are packed into its memory and committed; it writes while the solver computes on.
+//
+// Uses alloc and commit, so that no field is ever copied. The configuration is text made from the grid: no file to
+// keep in step with the program. The only file of this application that knows tailrace.
+#include <tailrace/tailrace.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include "error.hpp"
+#include "numbers_list.hpp"
+#include "output.hpp"
+
+namespace tsunami {
+namespace {
+
+// A text in double quotes: YAML takes JSON's.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string configuration(const OutputSpec& spec) {
+  std::ostringstream yaml;
+  yaml << "tailrace: 1\n"
+       << "name: " << spec.name << "\n"
+       << "place: {kind: thread}\n"
+       << "memory: {budget: " << spec.budget << ", when_full: block}\n"
+       << "storage: {path: " << quoted(spec.directory) << ", backend: " << spec.backend
+       << ", durability: " << spec.durability << "}\n"
+       << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
+       << "layouts:\n"
+       << "  field:\n"
+       << "    type: " << (spec.precision == Precision::float32 ? "float32" : "float64") << "\n"
+       << "    shape: [" << spec.ny << ", " << spec.nx << "]\n"
+       << "    axes: " << (spec.degrees ? "[latitude, longitude]" : "[\"y\", \"x\"]") << "\n"
+       << "    spacing: [" << shortest(spec.dy) << ", " << shortest(spec.dx) << "]\n"
+       << "    origin: [" << shortest(spec.y0) << ", " << shortest(spec.x0) << "]\n"
+       << "    unit: " << (spec.degrees ? "deg" : "m") << "\n"
+       << "variables:\n";
+  for (const VariableSpec& v : spec.variables) {
+    yaml << "  " << v.name << ": {layout: field, unit: " << v.unit << ", description: " << quoted(v.description)
+         << "}\n";
+  }
+  return yaml.str();
+}
+
+[[noreturn]] void fail(const tailrace::Error& error) { throw Error(std::string("tailrace: ") + error.what()); }
+
+class TailraceOutput final : public Output {
+ public:
+  explicit TailraceOutput(const OutputSpec& spec) : spec_(spec) {
+    try {
+      tailrace::Options options;
+      options.text = configuration(spec_);
+      client_ = tailrace::open("tsunami's own configuration", 0, options);
+      description_ = client_.describe();
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+  }
+
+  void* field(std::size_t variable, std::int64_t iteration) override {
+    const std::string& name = spec_.variables[variable].name;
+    try {
+      if (spec_.precision == Precision::float32) return client_.alloc<float>(name, iteration).data();
+      return client_.alloc<double>(name, iteration).data();
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+  }
+
+  void put(std::size_t variable, std::int64_t iteration) override {
+    try {
+      client_.commit(spec_.variables[variable].name, iteration);
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+  }
+
+  void end_iteration(std::int64_t iteration) override {
+    try {
+      client_.end_iteration(iteration);
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+    char number[32];
+    std::snprintf(number, sizeof number, "_c0_%06lld.h5", static_cast<long long>(iteration));
+    files_.push_back((std::filesystem::path(spec_.directory) / (spec_.name + number)).string());
+  }
+
+  void close() override {
+    try {
+      client_.flush();
+      last_ = read_counters();
+      client_.close();
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+  }
+
+  std::string description() const override { return description_; }
+  std::vector<std::string> files() const override { return files_; }
+
+  Counters counters() override {
+    if (!last_.empty()) return last_;
+    try {
+      return read_counters();
+    } catch (const tailrace::Error& error) {
+      fail(error);
+    }
+  }
+
+ private:
+  Counters read_counters() const {
+    const tailrace::Stats s = client_.stats();
+    return {{"seconds_writing", s.seconds_writing},
+            {"seconds_waiting_memory", s.seconds_waiting_memory},
+            {"seconds_waiting_ticket", s.seconds_waiting_ticket},
+            {"seconds_copying", s.seconds_copying},
+            {"bytes_accepted", static_cast<double>(s.bytes_accepted)},
+            {"bytes_written", static_cast<double>(s.bytes_written)},
+            {"blocks_accepted", static_cast<double>(s.blocks_accepted)},
+            {"blocks_written", static_cast<double>(s.blocks_written)},
+            {"blocks_failed", static_cast<double>(s.blocks_failed)},
+            {"iterations_published", static_cast<double>(s.iterations_published)},
+            {"memory_budget", static_cast<double>(s.memory_budget)},
+            {"memory_peak", static_cast<double>(s.memory_peak)}};
+  }
+
+  const OutputSpec spec_;
+  tailrace::Client client_;
+  std::string description_;
+  std::vector<std::string> files_;
+  Counters last_;  // as they were before close()
+};
+
+}  // namespace
+
+std::unique_ptr<Output> make_tailrace_output(const OutputSpec& spec) {
+  return std::make_unique<TailraceOutput>(spec);
+}
+
+}  // namespace tsunami

@@ -1,0 +1,102 @@
+// Solver: the nonlinear shallow-water equations on one grid, advanced by steps of one length.
+//
+// Scheme and sources: kernels.hpp; time: Heun's method (SSP Runge-Kutta of order two: S. Gottlieb, C.-W. Shu, Math.
+// Comp. 67, 1998, 73-85). On the sphere the equations and their metric terms are those of M. J. Berger, D. L. George,
+// R. J. LeVeque, K. T. Mandli, "The GeoClaw software for depth-averaged flows with adaptive refinement", Adv. Water
+// Resour. 34, 2011, 1195-1206, with Coriolis's force.
+//
+// A step has the same length throughout a run, so that outputs are equally spaced in time; where the water has become
+// too fast for it, the step is divided. Results do not depend on the number of threads. Never does any I/O.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "field.hpp"
+#include "kernels.hpp"
+#include "metric.hpp"
+#include "raster.hpp"
+#include "team.hpp"
+
+namespace tsunami {
+
+enum class Boundary { open, wall };
+
+struct SolverOptions {
+  Geometry geometry = Geometry::sphere;
+  Boundary boundary = Boundary::open;
+  bool coriolis = true;    // on the sphere
+  double manning = 0.025;  // s/m^(1/3); 0: none
+  double cfl = 0.45;       // (|u|+c) dt/dx + (|v|+c) dt/dy; depths stay positive up to 1/2
+  double theta = 1.5;      // of the limiter: 1 (minmod) to 2 (sharpest)
+  double film = 1e-3;      // m; thinner water loses its momentum
+  double dt = 0;           // s; 0: from cfl, at the start
+  int threads = 1;
+};
+
+class Solver {
+ public:
+  // The bed is `bed`; the water reaches up to `surface` where that is above the bed. Both have the shape of `bed`.
+  // Throws Error (grid reaches a pole, nothing is wet).
+  Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options);
+  ~Solver();
+
+  // Throws Error if the solution has become so fast that no division of the step helps.
+  void step();
+
+  double dt() const { return dt_; }
+  double time() const { return static_cast<double>(steps_) * dt_; }
+  long steps() const { return steps_; }
+  long substeps() const { return substeps_; }
+  std::ptrdiff_t nx() const { return nx_; }
+  std::ptrdiff_t ny() const { return ny_; }
+  Team& team() { return team_; }
+
+  const State& state() const { return now_; }
+  const Field& bed() const { return bed_; }
+  // Rows of this thread of the team: [first, last).
+  struct Band {
+    std::ptrdiff_t first, last;
+  };
+  Band band(int thread) const;
+
+  // m³ of water; not finite if the solution has blown up.
+  double volume() const;
+
+ private:
+  struct Lines;  // a thread's scratch rows
+
+  // A stage of a step: `out` from `now` and `base`, then friction over friction_dt.
+  struct Advance {
+    const State& now;
+    const State& base;
+    State& out;
+    Stage stage;
+    double friction_dt;
+  };
+  double advance(const Advance& what);
+  double advance_band(int thread, const Advance& what);
+  void climb(const Advance& what, Lines& lines, std::ptrdiff_t j, std::ptrdiff_t first);
+  double finish_row(const Advance& what, Lines& lines, std::ptrdiff_t j);
+  double settle(State& state, std::ptrdiff_t j);
+  void fill_ghost_columns(State& state, std::ptrdiff_t j);
+  void fill_ghost_rows(State& state, Band rows);
+  double parts_for(double fastest) const;
+  void set_bed(const Raster& bed);
+
+  // Constant after construction.
+  const SolverOptions options_;
+  const std::ptrdiff_t nx_, ny_;
+  const Metric metric_;
+  Field bed_;
+  double dt_ = 0;
+
+  State now_, next_;
+  double speed_ = 0;  // Courant number of `now_` for a step of one second
+  long steps_ = 0, substeps_ = 0;
+  Team team_;
+  std::vector<std::unique_ptr<Lines>> lines_;  // one a thread
+  std::vector<double> fastest_;                // one a thread
+};
+
+}  // namespace tsunami
