@@ -1,6 +1,7 @@
 #include "testing/interleave.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,8 +9,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
-#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -69,9 +70,30 @@ void join(VectorClock& into, const VectorClock& from) {
   for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+// What a thread sleeps on until it is its turn. Not std::binary_semaphore, which yields the processor a few times
+// before it sleeps: on a busy machine each of these costs a time slice, and a test seconds.
+class Baton {
+ public:
+  void release() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    here_ = true;
+    arrived_.notify_one();
+  }
+  void acquire() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    arrived_.wait(lock, [this] { return here_; });
+    here_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  bool here_ = false;  // guarded by mutex_
+};
+
 // One explored thread. All members but `baton` belong to whoever holds the baton.
 struct Worker {
-  std::binary_semaphore baton{0};
+  Baton baton;
   std::function<void()> body;
   const std::function<bool()>* blocked_on = nullptr;
   bool finished = false;
@@ -117,7 +139,7 @@ class Scheduler {
   const size_t max_steps_;
   std::vector<std::unique_ptr<Worker>> workers_;
   size_t running_ = 0;  // how many of the workers take part in this run
-  std::binary_semaphore ended_{0};
+  Baton ended_;
   bool quit_ = false;
 
   Course* course_ = nullptr;

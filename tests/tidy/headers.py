@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Each header compiles alone, and twice in one file: it includes what it needs, and guards itself.
+
+    headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER
+
+Takes the include folders and definitions from the compile commands of the build.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import sources
+
+FOLDERS = ("include/", "src/", "testing/")
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+
+def flags_of(commands):
+    """Include folders and definitions of all commands, each once, in their order."""
+    flags = []
+    for command in commands:
+        words = command.get("arguments") or shlex.split(command["command"])
+        for word, following in zip(words, words[1:] + [""]):
+            if word in ("-I", "-isystem", "-D"):
+                flag = (word, following)
+            elif word.startswith(("-I", "-D")):
+                flag = (word,)
+            else:
+                continue
+            if flag not in flags:
+                flags.append(flag)
+    return [word for flag in flags for word in flag]
+
+
+def headers(names):
+    return [name for name in names if name.startswith(FOLDERS) and name.endswith((".h", ".hpp"))]
+
+
+def compilations(names, flags, cxx, cc):
+    """[(header, command)]: all as C++20, and the C header as C99 as well."""
+    cpp = [cxx, "-std=c++20", "-x", "c++", *WARNINGS, *flags, "-fsyntax-only", "-"]
+    c = [cc, "-std=c99", "-pedantic", "-x", "c", *WARNINGS, *flags, "-fsyntax-only", "-"]
+    jobs = [(name, cpp) for name in headers(names)]
+    return jobs + [(name, c) for name in headers(names) if name.endswith(".h") and name.startswith("include/")]
+
+
+def check(job, root=sources.ROOT):
+    name, command = job
+    source = f'#include "{root / name}"\n' * 2
+    result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return []
+    return [f"{name}: does not compile alone ({command[1]}):\n{result.stderr}"]
+
+
+def main():
+    database, cxx, cc = sys.argv[1:4]
+    with open(database, encoding="utf-8") as file:
+        flags = flags_of(json.load(file))
+    jobs = compilations(sources.repository_files(), flags, cxx, cc)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = [complaint for found in pool.map(check, jobs) for complaint in found]
+    print(f"{len(jobs)} compilations")
+    return sources.report(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""The layer law (docs/ARCHITECTURE.md): who may include whom. Run as a script, it checks the repository.
+
+A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
+never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
+folder that adapts them. Public headers include no private one, and what is outside src uses the public ones alone.
+"""
+
+import posixpath
+import re
+import sys
+
+import sources
+
+# The layer of each folder of src.
+LAYER = {
+    "base": 0,
+    "model": 1,
+    "storage": 2, "storage/posix": 2, "storage/uring": 2, "storage/memory": 2,
+    "engine": 3, "engine/queue": 3, "engine/schedule": 3, "engine/merge": 3, "engine/execute": 3,
+    "format": 4, "format/hdf5": 4, "place": 4, "place/thread": 4,
+    "session": 5,
+    "runtime": 6,
+    "api": 7,
+}
+
+# Folders of concrete classes: included by the composition root only.
+CONCRETE = {"storage/posix", "storage/uring", "storage/memory", "place/thread", "format/hdf5"}
+COMPOSITION_ROOT = "runtime"
+
+# The other way round than parents and children elsewhere: engine/ puts its four stages together.
+COMPOSED_OF_CHILDREN = {"engine"}
+
+# Lower layers that a folder must not know all the same (design §5).
+MUST_NOT_KNOW = {"place": {"engine", "storage"}}
+
+# Third-party headers → where they may be included. A folder stands for all below it.
+THIRD_PARTY = [
+    (r"fmt/", ["."]),
+    (r"yaml-cpp/", ["src/runtime", "tests"]),
+    (r"spdlog/", ["src/base"]),
+    (r"hwloc", ["src/place/thread", "tests"]),
+    (r"liburing", ["src/storage/uring", "tests"]),
+    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "apps", "bench", "tests", "testing"]),
+    (r"nanobind/|Python\.h$", ["bindings/python"]),
+    (r"CLI/", ["apps", "bench"]),
+    (r"gtest/|gmock/", ["tests", "testing"]),
+    (r"benchmark/", ["bench"]),
+]
+
+# Headers with a folder that come with the compiler, the C library or the kernel.
+SYSTEM_FOLDER = re.compile(r"(sys|linux|netinet|arpa|bits|asm|sanitizer)/")
+
+USERS = ("bindings/", "apps/", "bench/", "examples/")  # of the public headers alone
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def folder_of(path):
+    return posixpath.dirname(path)
+
+
+def is_within(path, folder):
+    return folder == "." or path == folder or path.startswith(folder + "/")
+
+
+def check_third_party(path, header):
+    """Of an include with a header that is not the project's."""
+    for pattern, folders in THIRD_PARTY:
+        if re.match(pattern, header):
+            if any(is_within(path, folder) for folder in folders):
+                return None
+            return f"<{header}> may be included in {', '.join(folders)} only"
+    if "/" in header and not SYSTEM_FOLDER.match(header):
+        return f"<{header}> is a third-party header that the table in tests/tidy/layers.py does not have"
+    return None
+
+
+def check_between_folders(source, target):
+    """Of a file in src/<source> that includes a header of src/<target>: what is wrong with that, or None."""
+    for folder in (source, target):
+        if folder not in LAYER:
+            return f"src/{folder} has no layer in tests/tidy/layers.py"
+    if source == target:
+        return None
+    if is_within(target, source):
+        if source in COMPOSED_OF_CHILDREN:
+            return None
+        return f"src/{source} must not include its own back end src/{target}"
+    if is_within(source, target):
+        if target not in COMPOSED_OF_CHILDREN:
+            return None
+        return f"src/{source} must not include src/{target}, which is composed of it"
+    if target in CONCRETE and source != COMPOSITION_ROOT:
+        return f"src/{target} is concrete: only src/{COMPOSITION_ROOT} may include it"
+    for folder, unknown in MUST_NOT_KNOW.items():
+        if is_within(source, folder) and any(is_within(target, one) for one in unknown):
+            return f"src/{folder} must not know src/{target}"
+    if LAYER[target] > LAYER[source]:
+        return f"src/{target} (layer {LAYER[target]}) is above src/{source} (layer {LAYER[source]})"
+    if LAYER[target] == LAYER[source]:
+        return f"src/{target} is of the same layer as src/{source}"
+    return None
+
+
+def check_source(path, quote, header, exists):
+    """Of a file in src."""
+    if is_within(header, "testing") or is_within(header, "tests"):
+        return f'src must not include "{header}"'
+    if is_within(header, "tailrace") or (quote == "<" and not exists("src/" + header)):
+        return None if is_within(header, "tailrace") else check_third_party(path, header)
+    if not exists("src/" + header):
+        return f'"{header}" is not a path from src (write "folder/file.hpp")'
+    return check_between_folders(folder_of(path)[len("src/"):], folder_of(header))
+
+
+def check_include(path, quote, header, exists):
+    """What is wrong with the line #include <header> or "header" in the file `path`; None if nothing is.
+
+    `exists` says whether a path of the repository exists.
+    """
+    if is_within(path, "include"):
+        if is_within(header, "tailrace"):
+            return None
+        if quote == '"' or exists("src/" + header):
+            return f'a public header must not include the private "{header}"'
+        return check_third_party(path, header) or (
+            f"a public header must not include the third-party <{header}>"
+            if any(re.match(pattern, header) for pattern, _ in THIRD_PARTY) else None)
+    if is_within(path, "src"):
+        return check_source(path, quote, header, exists)
+    if path.startswith(USERS):
+        # Its own folder, or the project in apps/ or bindings/: seen from the file, the project or the repository.
+        top = "/".join(folder_of(path).split("/")[:2])
+        seen = [posixpath.normpath(posixpath.join(start, header)) for start in (folder_of(path), top, "")]
+        if is_within(header, "tailrace") or any(is_within(own, top) and exists(own) for own in seen):
+            return None
+        if quote == '"' or exists("src/" + header) or exists(header):
+            return f'"{header}" is private: what is outside src may include tailrace/ and its own folder only'
+        return check_third_party(path, header)
+    if quote == "<" and not exists("src/" + header) and not is_within(header, "tailrace"):
+        return check_third_party(path, header)
+    return None  # tests/ and testing/ may include everything
+
+
+def check_file(path, text, exists):
+    complaints = []
+    for match in INCLUDE.finditer(text):
+        complaint = check_include(path, match.group(1), match.group(2), exists)
+        if complaint:
+            line = text.count("\n", 0, match.start()) + 1
+            complaints.append(f"{path}:{line}: {complaint}")
+    return complaints
+
+
+def main():
+    complaints = []
+    for path in sources.cpp_files():
+        text = (sources.ROOT / path).read_text(encoding="utf-8")
+        complaints += check_file(path, text, lambda name: (sources.ROOT / name).is_file())
+    return sources.report(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What the eye should not have to check: lengths, marks of unfinished work, names of machines. Run as a script, it
+checks the repository. Functions that are too long for historical reasons stand in long_functions.txt with their
+length, and may only become shorter."""
+
+import re
+import sys
+from pathlib import Path
+
+import functions
+import sources
+
+MAX_COLUMNS = 118
+MAX_FUNCTION_LINES = 70
+MAX_FILE_LINES = 800
+MAX_BYTES = 1 << 20
+
+CODE = {".c", ".cpp", ".h", ".hpp", ".py", ".sh", ".cmake", ".f90", ".toml"}
+CODE_NAMES = {"CMakeLists.txt", "Makefile", ".ci/run"}
+MEASURED = sources.CPP | {".py"}  # whose functions are measured
+RATCHET = "tests/tidy/long_functions.txt"
+
+# Spelt so that this file does not complain of itself.
+FIX_ME = "FIX" + "ME"
+TO_DO = "TO" + "DO"
+MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(work|home|root|farm)/")
+REGISTRY = re.compile(r"\b(pypi|crates|npmjs|maven|golang|debian|pythonhosted)\.(org|io|com)\b")
+
+
+def is_code(path):
+    return Path(path).suffix in CODE or path in CODE_NAMES or Path(path).name in CODE_NAMES
+
+
+def check_lines(path, text):
+    complaints = []
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{path}:{number}:"
+        if is_code(path):
+            if len(line) > MAX_COLUMNS:
+                complaints.append(f"{where} {len(line)} columns; the limit is {MAX_COLUMNS}")
+            if re.search(rf"\b{FIX_ME}\b", line):
+                complaints.append(f"{where} {FIX_ME}: mend it or write a {TO_DO}(kind)")
+            if re.search(rf"\b{TO_DO}\b(?!\([a-z_]+\): )", line):
+                complaints.append(f'{where} a {TO_DO} says of what kind it is: "{TO_DO}(kind): …"')
+        match = MACHINE_PATH.search(line) or REGISTRY.search(line)
+        if match:
+            complaints.append(f"{where} names a machine: {match.group()}")
+    return complaints
+
+
+def check_file_length(path, text):
+    lines = text.count("\n")
+    if is_code(path) and lines > MAX_FILE_LINES:
+        return [f"{path}: {lines} lines; the limit is {MAX_FILE_LINES}: is it still one concept?"]
+    return []
+
+
+def check_functions(path, text, ratchet):
+    """`ratchet` maps (path, function) to the length it may have; entries that were used are removed from it."""
+    complaints = []
+    for name, line, length in functions.functions(path, text):
+        allowed = ratchet.pop((path, name), None)
+        if allowed is not None and length < allowed:
+            complaints.append(f"{path}:{line}: {name} has become shorter ({length} lines): say so in {RATCHET}")
+        elif length > max(allowed or 0, MAX_FUNCTION_LINES):
+            limit = allowed or MAX_FUNCTION_LINES
+            complaints.append(f"{path}:{line}: {name} has {length} lines; the limit is {limit}")
+    return complaints
+
+
+def read_ratchet(text):
+    """Lines "path function length", and comments."""
+    entries = {}
+    for line in text.splitlines():
+        words = line.split("#")[0].split()
+        if words:
+            entries[words[0], words[1]] = int(words[2])
+    return entries
+
+
+def check_size(path, size):
+    if size > MAX_BYTES:
+        return [f"{path}: {size} bytes; the limit is {MAX_BYTES}: data do not belong in the repository"]
+    return []
+
+
+def main():
+    complaints = []
+    ratchet = read_ratchet((sources.ROOT / RATCHET).read_text(encoding="utf-8"))
+    for path in sources.repository_files():
+        data = (sources.ROOT / path).read_bytes()
+        complaints += check_size(path, len(data))
+        if b"\0" in data:
+            continue
+        text = data.decode("utf-8", errors="replace")
+        complaints += check_lines(path, text) + check_file_length(path, text)
+        if Path(path).suffix in MEASURED:
+            complaints += check_functions(path, text, ratchet)
+    complaints += [f"{RATCHET}: {path} has no function {name} any more" for path, name in ratchet]
+    return sources.report(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

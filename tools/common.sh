@@ -1,0 +1,63 @@
+# Sourced by the scripts in tools/ and by .ci/run: where things are, how a step is shown, and how tests are run.
+#
+# A step prints one line: its title and how long it took. What the command says goes to a log, which is shown whole if
+# the command fails. Nothing here needs a terminal.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=$root/.venv
+logs=$root/build/logs
+# Rust from rustup is not always on the PATH of a shell that is not a login shell.
+[ -d "${HOME:-}/.cargo/bin" ] && PATH=$PATH:$HOME/.cargo/bin
+# One name for the compiler, and CMake's defaults for a launcher: HDF5, the presets and the Python package then give
+# the compiler cache the same commands. (scikit-build-core would name the compiler that Python was built with.)
+export CC=${CC:-cc} CXX=${CXX:-c++}
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+
+say() { printf 'tailrace: %s\n' "$*"; }
+
+# step TITLE COMMAND…: runs it quietly; on failure shows its whole output and ends the script with its exit code.
+step() {
+  local title=$1 log code=0 start=$SECONDS
+  shift
+  mkdir -p "$logs"
+  log=$logs/$(printf '%s' "$title" | tr -c 'A-Za-z0-9' '_').log
+  printf 'tailrace: %s ... ' "$title"
+  "$@" >"$log" 2>&1 </dev/null || code=$?
+  if [ "$code" -ne 0 ]; then
+    printf 'FAILED (exit code %d)\n' "$code"
+    cat "$log"
+    printf 'tailrace: %s failed; its output is above and in %s\n' "$title" "${log#"$root"/}"
+    exit "$code"
+  fi
+  printf '%d s\n' $((SECONDS - start))
+}
+
+# run_ctest PRESET [ARGUMENT…]: says of passed tests how many they are, of others everything. The line with the result
+# is also added to build/results.
+run_ctest() {
+  local preset=$1 code=0 line log
+  shift
+  log=$logs/ctest_$preset.txt
+  ctest --preset "$preset" -j "$(nproc)" "$@" >"$log" 2>&1 </dev/null || code=$?
+  # "No tests were found" is no result, and must not look like one.
+  line=$(grep -E '^[0-9]+% tests passed' "$log") || { line="no tests ran" && code=1; }
+  if [ "$code" -ne 0 ]; then
+    grep -vE '^ *[0-9]+/[0-9]+ Test +#.* Passed |^ +Start +[0-9]+:' "$log" || true
+  else
+    grep -E '^\s*[0-9]+ - .*\(Skipped\)' "$log" | sed 's/^[[:space:]]*[0-9]* - /skipped: /' || true
+  fi
+  printf 'ctest %s: %s\n' "$preset" "$line" | tee -a "$root/build/results"
+  return "$code"
+}
+
+# run_pytest: the same for tests/python.
+run_pytest() {
+  local code=0 log=$logs/pytest.txt
+  [ -d "$root/tests/python" ] || { say "no tests/python" && return 0; }
+  "$venv/bin/python" -m pytest -q -rs --color=no "$root/tests/python" >"$log" 2>&1 </dev/null || code=$?
+  if [ "$code" -eq 0 ]; then grep '^SKIPPED' "$log" || true; else cat "$log"; fi
+  printf 'pytest: %s\n' "$(tail -n 1 "$log")" | tee -a "$root/build/results"
+  return "$code"
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Installs what tailrace needs to be built, run and tested, where it is missing: Debian packages (packages.txt), HDF5
+# from source into .deps, and a Python environment in .venv (python-packages.txt). Says what it does; does nothing,
+# quickly, when nothing is to do. Removes or upgrades nothing.
+#
+#   tools/setup.sh
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+names_in() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' "$1" | sed '/^$/d'; }
+
+install_debian_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system: make sure that the equivalents of tools/packages.txt are there"
+    return
+  fi
+  local missing=() package
+  for package in $(names_in "$root/tools/packages.txt"); do
+    [ "$package" = cargo ] && command -v cargo >/dev/null && continue
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      say "packages are missing, and there is no sudo to install them with. As root, run:"
+      say "  apt-get install --no-install-recommends ${missing[*]}"
+      exit 1
+    fi
+    sudo=(sudo)
+  fi
+  say "Debian packages to install: ${missing[*]}"
+  step "apt-get update" "${sudo[@]}" apt-get update
+  step "apt-get install" "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# The first Python that is new enough and can make an environment.
+find_python() {
+  local python
+  for python in python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
+    if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$python"
+      return
+    fi
+  done
+  say "no Python of version 3.11 or newer (with venv) was found" >&2
+  return 1
+}
+
+# The stamp holds the list's hash and lives in the environment, so that it goes when the environment goes.
+install_python_packages() {
+  local list=$root/tools/python-packages.txt stamp=$venv/tailrace-packages.stamp hash required optional package
+  hash=$(sha256sum "$list" | cut -d' ' -f1)
+  if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]; then return; fi
+  if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+    local python
+    python=$(find_python)
+    step "making .venv with $("$python" --version)" "$python" -m venv --clear "$venv"
+  fi
+  required=$(grep -v '# optional' "$list" | sed -e 's/#.*//')
+  optional=$(sed -n 's/#[[:space:]]*optional.*//p' "$list")
+  # shellcheck disable=SC2086  # one word a package
+  step "installing Python packages into .venv" "$venv/bin/pip" install --disable-pip-version-check $required
+  for package in $optional; do
+    printf 'tailrace: installing %s (optional) ... ' "$package"
+    if "$venv/bin/pip" install --disable-pip-version-check "$package" >"$logs/pip_$package.log" 2>&1; then
+      printf 'done\n'
+    else
+      printf 'not installable here (%s); its tests will skip\n' "build/logs/pip_$package.log"
+    fi
+  done
+  printf '%s\n' "$hash" >"$stamp"
+}
+
+# Quick when it is complete; build_hdf5.sh decides, so that CMake alone can call it too.
+build_hdf5() {
+  compgen -G "$root/.deps/hdf5/complete-*" >/dev/null && return
+  step "building HDF5 from source (once, about 75 s)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
+}
+
+install_debian_packages
+source "$root/tools/common.sh" # again: ccache and cargo may have come just now
+install_python_packages
+build_hdf5
