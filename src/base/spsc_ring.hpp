@@ -78,8 +78,9 @@ class SpscRing {
  private:
   Counters* counters_;
   std::span<T> slots_;
-  uint32_t seen_popped_;  // the producer's
-  uint32_t seen_pushed_;  // the consumer's
+  // Each on a line of its own, for the case that both sides use one object.
+  alignas(64) uint32_t seen_popped_;  // the producer's
+  alignas(64) uint32_t seen_pushed_;  // the consumer's
 };
 
 }  // namespace tailrace::impl

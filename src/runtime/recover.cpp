@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <regex>
+#include <string_view>
 #include <vector>
 
 #include "base/lock_file.hpp"
@@ -24,15 +24,46 @@ struct Leavings {
   bool lock = false;
 };
 
+// Takes `suffix` off the end of `text`, if it is there.
+bool strip(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+// Takes the digits off the end of `text`, if there are any.
+bool strip_number(std::string_view& text) {
+  const size_t last = text.find_last_not_of("0123456789");
+  const size_t begin = last == std::string_view::npos ? 0 : last + 1;
+  if (begin == text.size()) return false;
+  text.remove_suffix(text.size() - begin);
+  return true;
+}
+
+// Whether `text` is "<name>_c<id>".
+bool is_client(std::string_view text) { return strip_number(text) && strip(text, "_c") && !text.empty(); }
+
+// The client that a file of this name is of, or "": "<client>_<iteration>.h5.part".
+std::string_view client_of_part(std::string_view name) {
+  const bool is_part = strip(name, ".h5.part") && strip_number(name) && strip(name, "_") && is_client(name);
+  return is_part ? name : std::string_view();
+}
+
+// The same for ".<client>.lock".
+std::string_view client_of_lock(std::string_view name) {
+  if (!name.starts_with(".") || !strip(name, ".lock")) return {};
+  name.remove_prefix(1);
+  return is_client(name) ? name : std::string_view();
+}
+
 std::map<std::string, Leavings> find_leavings(const fs::path& directory, std::error_code& error) {
-  static const std::regex part(R"((.+_c\d+)_\d+\.h5\.part)");
-  static const std::regex lock(R"(\.(.+_c\d+)\.lock)");
   std::map<std::string, Leavings> clients;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename();
-    std::smatch match;
-    if (std::regex_match(name, match, part)) clients[match[1]].parts.push_back(it->path());
-    if (std::regex_match(name, match, lock)) clients[match[1]].lock = true;
+    if (const auto client = client_of_part(name); !client.empty()) {
+      clients[std::string(client)].parts.push_back(it->path());
+    }
+    if (const auto client = client_of_lock(name); !client.empty()) clients[std::string(client)].lock = true;
   }
   for (auto& [name, of] : clients) std::sort(of.parts.begin(), of.parts.end());
   return clients;

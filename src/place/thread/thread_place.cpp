@@ -70,7 +70,8 @@ void ThreadPlace::serve(RequestSink& sink) {
   }
 }
 
-// Takes what is in the ring and moves the sink on. Returns whether it took anything.
+// Takes what is in the ring and moves the sink on. Returns whether it took anything or could take more at once: the
+// sink may have made room while it moved on, and nobody rings for that.
 bool ThreadPlace::work(RequestSink& sink) {
   bool took = false;
   Descriptor descriptor;
@@ -80,7 +81,7 @@ bool ThreadPlace::work(RequestSink& sink) {
   }
   sink.progress();
   if (took) channel_.client_bell.ring();  // there is room in the ring again
-  return took;
+  return took || (sink.ready() && !channel_.ring.empty());
 }
 
 }  // namespace tailrace::impl
