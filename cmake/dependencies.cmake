@@ -1,5 +1,5 @@
-# Third-party libraries, each used by the one folder that adapts it (docs/decisions/). All are Debian packages, but for
-# HDF5, which is built once from source into TAILRACE_DEPS.
+# Third-party libraries, each used by the one folder that adapts it (docs/decisions/006). All are Debian packages, but
+# for HDF5, which is built once from source into TAILRACE_DEPS.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -14,6 +14,15 @@ constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks
 // What one descriptor may need at most: a publication, and opening and closing around it.
 constexpr uint32_t kRequestsPerVerb = kMaxPublicationRequests + 3;
 
+// What the end of an iteration is told after one of its blocks was lost, which has been told on its own.
+Status not_published(const Status& why) {
+  Fault fault = why.fault();
+  fault.code = TAILRACE_NOT_PUBLISHED;
+  fault.operation = "publish";
+  fault.message = "its file is not published since something in it failed: " + fault.message;
+  return Status(std::move(fault));
+}
+
 }  // namespace
 
 Server::Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log)
@@ -123,13 +132,13 @@ void Server::begin_publication(const Descriptor& descriptor) {
   Iteration& iteration = found->second;
   const WorkId id = new_work(Kind::publication, descriptor);
   Work& work = works_[id];
-  work.status = open_file(descriptor.iteration, iteration);
+  const Status opened = open_file(descriptor.iteration, iteration);
+  if (!opened.ok()) work.status = not_published(opened);
   iteration.leaving = true;
   if (!iteration.opened) {
     format_.discard(descriptor.iteration);
     return end_work(id);
   }
-  work.status = iteration.failure;
   Result<FileEnding> ending = format_.finish(descriptor.iteration);
   if (work.status.ok() && !ending.ok()) work.status = ending.status();
   if (!work.status.ok()) {
