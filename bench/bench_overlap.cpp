@@ -22,6 +22,7 @@ constexpr Output kOutputs[] = {Output::none, Output::sync_direct, Output::sync_h
 struct Series {
   std::vector<double> total, computing, waiting;
   uint64_t memory_peak = 0;
+  int64_t resident_beside = 0;
 };
 
 void measure(double ratio, double write_seconds, const bench::Work& base, int rounds) {
@@ -35,6 +36,7 @@ void measure(double ratio, double write_seconds, const bench::Work& base, int ro
       series[output].computing.push_back(run.computing);
       series[output].waiting.push_back(run.waiting);
       series[output].memory_peak = std::max(series[output].memory_peak, run.memory_peak);
+      series[output].resident_beside = std::max(series[output].resident_beside, run.resident_beside);
     }
   }
   const double n = work.iterations;
@@ -44,16 +46,17 @@ void measure(double ratio, double write_seconds, const bench::Work& base, int ro
   const double limit = c + w + (n - 1) * std::max(c, w);
   std::printf("\nC/W = %.2f: C %.1f ms, W %.1f ms (%.2f GB/s), warm memcpy %.1f ms; limit %.3f s\n", c / w, 1e3 * c,
               1e3 * w, static_cast<double>(work.bytes) / w / 1e9, 1e3 * copy, limit);
-  std::printf("  %-24s %9s %19s %9s %9s %9s %9s\n", "", "total s", "least … most", "/ limit", "compute", "wait ms/it",
-              "peak MiB");
+  std::printf("  %-24s %9s %19s %9s %9s %10s %9s %10s\n", "", "total s", "least … most", "/ limit", "compute",
+              "wait ms/it", "peak MiB", "beside MiB");
   for (const Output output : kOutputs) {
     const Series& of = series[output];
     const bench::Summary total = bench::summarise(of.total);
     const double own_limit = output == Output::tailrace_write ? limit + n * copy : limit;
-    std::printf("  %-24s %9.3f %8.3f … %8.3f %9.3f %8.1f%% %9.2f %9.0f\n", bench::name_of(output), total.median,
-                total.least, total.most, total.median / own_limit,
+    std::printf("  %-24s %9.3f %8.3f … %8.3f %9.3f %8.1f%% %10.2f %9.0f %10.1f\n", bench::name_of(output),
+                total.median, total.least, total.most, total.median / own_limit,
                 100.0 * bench::summarise(of.computing).median / (n * c),
-                1e3 * bench::summarise(of.waiting).median / n, static_cast<double>(of.memory_peak) / 1048576.0);
+                1e3 * bench::summarise(of.waiting).median / n, static_cast<double>(of.memory_peak) / 1048576.0,
+                static_cast<double>(of.resident_beside) / 1048576.0);
   }
 }
 
@@ -66,7 +69,8 @@ int measure_all(const bench::Options& options) {
   std::printf(
       "overlap: %d iterations of %llu MiB, median of %d rounds, page cache bypassed, in %s\n"
       "  '/ limit' of `tailrace write` is against the limit and one warm memcpy an iteration;\n"
-      "  'compute' is the time computing, in %% of that without output\n",
+      "  'compute' is the time computing, in %% of that without output; 'peak' is of the memory budget, 'beside' is\n"
+      "  the resident memory that tailrace holds beyond its budget\n",
       work.iterations, static_cast<unsigned long long>(work.bytes >> 20), rounds, options.dir.c_str());
   work.passes = 1;
   bench::run(work, Output::sync_direct);  // warm-up

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -102,8 +103,19 @@ void write_hdf5(const std::string& name, const char* data, uint64_t bytes) {
   require(fd >= 0 && fdatasync(fd) == 0 && close(fd) == 0, "fdatasync");
 }
 
+uint64_t budget(const Work& work) { return 3 * work.bytes + (1 << 20); }
+
+// The process's resident memory, in bytes.
+int64_t resident() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return 1024 * std::stoll(line.substr(6));
+  }
+  return 0;
+}
+
 std::string config_text(const Work& work) {
-  return "tailrace: 1\nname: bench\nmemory: {budget: " + std::to_string(3 * work.bytes + (1 << 20)) +
+  return "tailrace: 1\nname: bench\nmemory: {budget: " + std::to_string(budget(work)) +
          "}\nstorage: {path: " + work.dir + "}\nlayouts:\n  bytes: {type: uint8, shape: [" +
          std::to_string(work.bytes) + "]}\nvariables:\n  block: {layout: bytes}\n";
 }
@@ -111,7 +123,7 @@ std::string config_text(const Work& work) {
 // One way to write, told of each iteration in turn.
 class Writer {
  public:
-  Writer(const Work& work, Output output) : work_(work), output_(output) {
+  Writer(const Work& work, Output output) : work_(work), output_(output), resident_before_(resident()) {
     const bool tailrace = output == Output::tailrace_alloc || output == Output::tailrace_write;
     if (tailrace) client_ = tailrace::open("bench", 0, {.text = config_text(work)});
     if (output != Output::tailrace_alloc) buffer_.emplace(work.bytes);
@@ -139,6 +151,8 @@ class Writer {
     if (output_ != Output::tailrace_alloc && output_ != Output::tailrace_write) return;
     client_.flush();
     run.memory_peak = client_.stats().memory_peak;
+    run.resident_beside = resident() - resident_before_ - static_cast<int64_t>(budget(work_));
+    if (buffer_) run.resident_beside -= static_cast<int64_t>(work_.bytes);
   }
   void close() {
     if (output_ == Output::tailrace_alloc || output_ == Output::tailrace_write) client_.close();
@@ -147,6 +161,7 @@ class Writer {
  private:
   const Work& work_;
   const Output output_;
+  const int64_t resident_before_;
   tailrace::Client client_;
   std::optional<Buffer> buffer_;
 };

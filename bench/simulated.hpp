@@ -32,6 +32,9 @@ struct Run {
   double computing = 0;      // seconds
   double waiting = 0;        // seconds in calls for output
   uint64_t memory_peak = 0;  // bytes of the budget; tailrace only
+  // Bytes by which the process's resident memory grew, less the program's own buffer and the budget: what tailrace
+  // holds beside its budget. tailrace only.
+  int64_t resident_beside = 0;
 };
 
 Run run(const Work& work, Output output);
