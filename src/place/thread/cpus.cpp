@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -54,12 +55,14 @@ std::vector<int> cpus_of_caller() {
   return cpus;
 }
 
-// The cpu each thread of this process last ran on, if the thread has computed at all: field 39 of its stat, with the
-// times in user mode in field 14 (proc(5)).
-std::vector<int> cpus_computed_on() {
+// The cpu that each other thread of this process last ran on, if the thread has computed at all: field 39 of its stat,
+// with the time in user mode in field 14 (proc(5)). The calling thread is left out: it moves while it asks.
+std::vector<int> cpus_others_compute_on() {
+  const std::string self = std::to_string(gettid());
   std::vector<int> cpus;
   std::error_code ignored;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    if (task.path().filename() == self) continue;
     std::ifstream file(task.path() / "stat");
     std::string line;
     std::getline(file, line);
@@ -85,7 +88,7 @@ CpuSet choose_automatically(int client) {
               fmt::format("cpu {}, the SMT sibling of the caller's cpu {}", siblings.front(), here)};
     }
   }
-  const std::vector<int> computing = cpus_computed_on();
+  const std::vector<int> computing = cpus_others_compute_on();
   std::vector<int> spare;
   for (const int cpu : cpus_of_caller()) {
     if (cpu != here && std::find(computing.begin(), computing.end(), cpu) == computing.end()) spare.push_back(cpu);
