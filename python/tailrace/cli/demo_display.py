@@ -1,0 +1,63 @@
+"""How far the demonstration is: a bar on a terminal, else a plain line a run.
+
+Never draws often: the second core, which drawing would take, is tailrace's.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from .demo_numbers import Report
+
+
+class Display:
+    """A context manager; a run is `start`, `advance` …, `end`."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._done = 0
+        self._title = ""
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Display:
+        if sys.stdout.isatty():
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(TextColumn("{task.description:<28}"), BarColumn(bar_width=40),
+                                 TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), refresh_per_second=4)
+            self._task = self._bar.add_task("", total=self._runs)
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def start(self, title: str) -> None:
+        """A run begins."""
+        self._title = title
+        if self._bar:
+            self._bar.update(self._task, description=title)
+
+    def advance(self, share: float) -> None:
+        """So much of the run has been done."""
+        if self._bar:
+            self._bar.update(self._task, completed=self._done + share)
+
+    def end(self, report: Report) -> None:
+        """The run has ended."""
+        self._done += 1
+        self.advance(0)
+        total, waiting = report["seconds_total"], report["seconds_waiting"]
+        self.say(f"{self._title}: {total:.2f} s, {waiting:.2f} s of it waiting for output")
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        if self._bar:
+            self._bar.console.print(line, highlight=False)
+        else:
+            print(line, flush=True)

@@ -1,0 +1,117 @@
+"""The demonstration's numbers in a table, what they were measured by, and a sentence on what they mean.
+
+Says what was measured, good or bad. Computes nothing but what it takes to say it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .demo_numbers import KINDS, TITLES, Numbers, Spread, Way
+
+_MIB = 1024.0 * 1024.0
+_Cell = Callable[[Way], str]
+
+
+def show(numbers: Numbers, description: str) -> None:
+    """Prints it all; `description` is how tailrace wrote, in its own words."""
+    # Without a terminal there is no width to keep to, and a table that wraps cannot be read.
+    console = Console(width=None if sys.stdout.isatty() else 118, highlight=False)
+    console.print(_table(numbers))
+    for line in (*basis(numbers), f"tailrace: {description}", "", conclusion(numbers), *doubts(numbers), ""):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _table(numbers: Numbers) -> Table:
+    n = numbers.outputs
+    # A run that writes nothing is what the others are compared with: not every row is for it.
+    rows: list[tuple[str, bool, _Cell]] = [
+        ("time in total, s", True, lambda way: _spread(way.total)),
+        ("  computing, s", True, lambda way: _spread(way.computing)),
+        ("  waiting for output, s", False, lambda way: _spread(way.waiting)),
+        ("  waiting an output, ms", False, lambda way: f"{1e3 * way.waiting.median / n:.2f}"),
+        ("total / limit", False, lambda way: _spread(way.to_limit)),
+        ("computing slowed by, %", False, lambda way: _spread(way.slowdown, 100, 1)),
+        ("output overlap OO, %", False, lambda way: _spread(way.overlap, 100, 1) if way.overlap else "–"),
+        ("peak memory of the process, MiB", True, lambda way: f"{way.resident / _MIB:.0f}"),
+        ("  held by tailrace, MiB", True, _held),
+    ]
+    title = (f"{n} outputs of {numbers.bytes_per_output / _MIB:.1f} MiB; "
+             + ("median (least … most) of " if numbers.rounds > 1 else "") + _rounds(numbers.rounds))
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table.add_column("")
+    for kind in KINDS:
+        table.add_column(TITLES[kind], justify="right", no_wrap=True)
+    for name, of_none, cell in rows:
+        table.add_row(name, *("–" if kind == "none" and not of_none else cell(numbers.ways[kind]) for kind in KINDS))
+    return table
+
+
+def _held(way: Way) -> str:
+    if way.held is None or way.budget is None:
+        return "–"
+    return f"{way.held / _MIB:.1f} of {way.budget / _MIB:.1f}"
+
+
+def _spread(value: Spread, factor: float = 1, digits: int = 2) -> str:
+    median, least, most = (f"{factor * x:.{digits}f}" for x in (value.median, value.least, value.most))
+    return median if least == most else f"{median} ({least} … {most})"
+
+
+def _rounds(count: int) -> str:
+    return "1 round" if count == 1 else f"{count} rounds"
+
+
+def basis(numbers: Numbers) -> list[str]:
+    """What the limit is and how its parts were measured."""
+    n, c, w = numbers.outputs, numbers.compute_per_output, numbers.write_per_output
+    rate = numbers.bytes_per_output / w / 1e9 if w > 0 else float("inf")
+    return [
+        f"limit: C + W + (n − 1)·max(C, W) = {numbers.limit:.3f} s, which no schedule beats on one device",
+        f"  C = {1e3 * c:.2f} ms: computing without output / n (C/W = {c / w if w > 0 else float('inf'):.2f})",
+        f"  W = {1e3 * w:.2f} ms: waiting of the synchronous run / n, n = {n}, {rate:.2f} GB/s",
+        f"  synchronous: {numbers.written_by}",
+    ]
+
+
+def conclusion(numbers: Numbers) -> str:
+    """One sentence."""
+    synchronous, tailrace = numbers.ways["hdf5"], numbers.ways["tailrace"]
+    shorter = 1 - tailrace.total.median / synchronous.total.median
+    if shorter > 0:
+        text = (f"With tailrace the program took {tailrace.total.median:.2f} s instead of "
+                f"{synchronous.total.median:.2f} s ({100 * shorter:.0f} % less)")
+    else:
+        text = (f"With tailrace the program was no faster here: {tailrace.total.median:.2f} s, synchronously "
+                f"{synchronous.total.median:.2f} s")
+    overlap = tailrace.overlap.median if tailrace.overlap else 0.0
+    text += (f": {100 * overlap:.1f} % of the time spent waiting for output is gone" if overlap > 0
+             else ": it waited no less for output")
+    slower = tailrace.slowdown.median
+    text += f", computing was {100 * abs(slower):.1f} % {'slower' if slower >= 0 else 'faster'} than without output"
+    return f"{text}, and it took {tailrace.to_limit.median:.2f} × the limit."
+
+
+def doubts(numbers: Numbers) -> list[str]:
+    """What a reader must know before believing the numbers."""
+    found = []
+    kind = max(KINDS, key=lambda one: _unrest(numbers.ways[one].total))
+    total = numbers.ways[kind].total
+    if _unrest(total) > 1.1:
+        found.append(f"The machine or its disk was busy with other things: the same run ({TITLES[kind]}) took from "
+                     f"{total.least:.2f} to {total.most:.2f} s, so believe no ratio more closely than that.")
+    if numbers.rounds == 1:
+        found.append("One round tells nothing of the spread.")
+    if numbers.ways["tailrace"].to_limit.median < 1:
+        found.append("Below the limit: C or W was disturbed when it was measured, or tailrace writes faster than the "
+                     "synchronous run does.")
+    return found
+
+
+def _unrest(value: Spread) -> float:
+    return value.most / value.least if value.least > 0 else 1.0
