@@ -50,7 +50,9 @@ tailrace_status guarded(Body body) {
   return status.code();
 }
 
-enum class Tells { earlier_failures, only_its_own };
+// Which failures of accepted requests a call tells, if it does not fail itself: those from before the call, so that
+// none is told of a request that the call itself has made; for calls that wait, also those from while they waited.
+enum class Tells { earlier_failures, failures_so_far, only_its_own };
 enum class Leaves { client_open, client_closed };
 
 // For calls on a client: refuses NULL, closed and busy handles, runs `body(Session&)`, and tells its failure or else
@@ -67,11 +69,12 @@ tailrace_status guarded(tailrace_client* client, Tells tells, Body body, Leaves 
     code = TAILRACE_CLOSED;
   } else {
     Session& session = *client->session;
+    const bool failed_before = session.client().unseen_failures() > 0;
     const Status status = without_exceptions([&] { return body(session); });
     code = status.code();
     if (!status.ok()) {
       client->error.set(status, false, session.client().unseen_failures());
-    } else if (tells == Tells::earlier_failures) {
+    } else if (tells == Tells::failures_so_far || (tells == Tells::earlier_failures && failed_before)) {
       if (const std::optional<Status> earlier = session.client().earlier()) {
         client->error.set(*earlier, true, session.client().unseen_failures());
         code = TAILRACE_EARLIER_FAILURE;

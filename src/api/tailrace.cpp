@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <limits>
 
 #include "api/handle.hpp"
 #include "runtime/expect.hpp"
@@ -16,6 +15,15 @@ namespace {
 
 Status null_argument(const char* name) {
   return Status(TAILRACE_INVALID_ARGUMENT, std::string("found NULL, expected ") + name);
+}
+
+// What stands in an enumeration that comes from C, where that may be any int; C++ must not look at it as one before.
+template <class Enumeration>
+int number_in(const Enumeration& value) {
+  static_assert(sizeof(Enumeration) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 // The options as far as the caller's struct_size reaches; the rest is zero.
@@ -72,7 +80,7 @@ tailrace_status tailrace_close(tailrace_client* client) {
     session.client().finish();
     return Status();
   };
-  return guarded(client, Tells::earlier_failures, finish, Leaves::client_closed);
+  return guarded(client, Tells::failures_so_far, finish, Leaves::client_closed);
 }
 
 tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration, const void* data) {
@@ -128,11 +136,9 @@ tailrace_status tailrace_signal(tailrace_client* client, const char* event, int6
 
 tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeout_ms) {
   if (ticket.client == nullptr && ticket.id == 0) return TAILRACE_OK;
-  // What nanoseconds in 64 bits cannot count is longer than any computer runs.
-  constexpr int64_t longest_ms = std::numeric_limits<int64_t>::max() / 2'000'000;
-  return guarded(ticket.client, Tells::earlier_failures, [&](Session& session) {
+  return guarded(ticket.client, Tells::failures_so_far, [&](Session& session) {
     std::optional<std::chrono::milliseconds> timeout;
-    if (timeout_ms >= 0 && timeout_ms <= longest_ms) timeout = std::chrono::milliseconds(timeout_ms);
+    if (timeout_ms >= 0) timeout = std::chrono::milliseconds(timeout_ms);
     return session.client().wait(ticket.id, timeout);
   });
 }
@@ -141,7 +147,7 @@ tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
   if (ended == nullptr) return guarded([] { return null_argument("where to put whether it has ended"); });
   *ended = 1;
   if (ticket.client == nullptr && ticket.id == 0) return TAILRACE_OK;
-  const tailrace_status status = guarded(ticket.client, Tells::earlier_failures, [&](Session& session) {
+  const tailrace_status status = guarded(ticket.client, Tells::failures_so_far, [&](Session& session) {
     const Status end = session.client().wait(ticket.id, std::chrono::milliseconds(0));
     if (end.code() != TAILRACE_TIMEOUT) return end;
     *ended = 0;
@@ -152,11 +158,11 @@ tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
 }
 
 tailrace_status tailrace_flush(tailrace_client* client) {
-  return guarded(client, Tells::earlier_failures, [](Session& session) { return session.client().flush(); });
+  return guarded(client, Tells::failures_so_far, [](Session& session) { return session.client().flush(); });
 }
 
 tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration, void* data) {
-  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+  return guarded(client, Tells::failures_so_far, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
     if (data == nullptr) return null_argument("where to put the block");
     return session.client().read(variable, iteration, data);
@@ -180,7 +186,7 @@ tailrace_status tailrace_expect(tailrace_client* client, const char* variable, t
     if (rank < 0 || (rank > 0 && shape == nullptr)) return null_argument("a shape of `rank` entries");
     const Result<uint32_t> index = session.client().find(variable);
     if (!index.ok()) return index.status();
-    return expect(session.config(), index.value(), type, {shape, static_cast<size_t>(rank)});
+    return expect(session.config(), index.value(), number_in(type), {shape, static_cast<size_t>(rank)});
   });
 }
 
@@ -208,7 +214,7 @@ tailrace_status tailrace_describe(tailrace_client* client, const char** text) {
 }
 
 const char* tailrace_status_text(tailrace_status status) {
-  switch (status) {
+  switch (number_in(status)) {
     case TAILRACE_OK: return "ok";
     case TAILRACE_INVALID_ARGUMENT: return "invalid argument";
     case TAILRACE_INVALID_CONFIG: return "invalid configuration";

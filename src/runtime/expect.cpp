@@ -15,7 +15,7 @@ static_assert(static_cast<int>(ElementType::long_double) + 1 == TAILRACE_LONG_DO
 
 tailrace_type type_of(ElementType type) { return static_cast<tailrace_type>(static_cast<int>(type) + 1); }
 
-bool is_type(tailrace_type type) { return type >= TAILRACE_INT8 && type <= TAILRACE_LONG_DOUBLE; }
+bool is_type(int type) { return type >= TAILRACE_INT8 && type <= TAILRACE_LONG_DOUBLE; }
 
 Status wrong(tailrace_status code, const Variable& variable, std::string message) {
   Fault fault;
@@ -38,12 +38,11 @@ tailrace_variable_info describe_variable(const Config& config, uint32_t variable
   return info;
 }
 
-Status expect(const Config& config, uint32_t index, tailrace_type type, std::span<const uint64_t> shape) {
+Status expect(const Config& config, uint32_t index, int type, std::span<const uint64_t> shape) {
   const Variable& variable = config.variables[index];
   const Layout& layout = config.layout_of(variable);
   if (!is_type(type)) {
-    return wrong(TAILRACE_INVALID_ARGUMENT, variable,
-                 fmt::format("found type {}, expected a tailrace_type", static_cast<int>(type)));
+    return wrong(TAILRACE_INVALID_ARGUMENT, variable, fmt::format("found type {}, expected a tailrace_type", type));
   }
   if (type != type_of(layout.type)) {
     return wrong(TAILRACE_WRONG_TYPE, variable,
