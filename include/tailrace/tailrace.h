@@ -210,7 +210,8 @@ TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char
                                              const void* data, tailrace_ticket* ticket);
 
 /* Says that the client hands over nothing more for `iteration`: its file is completed and published in the
- * background. Returns at once. An iteration of which nothing was handed over has nothing to publish. */
+ * background. Returns at once. An iteration of which nothing was handed over has nothing to publish; ending one
+ * again does nothing. */
 TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration);
 
 /* Records the event `event` of `iteration`; actions bound to it run where the configuration says. (This
@@ -228,7 +229,7 @@ TAILRACE_API tailrace_status tailrace_wait(tailrace_ticket ticket, int64_t timeo
 TAILRACE_API tailrace_status tailrace_test(tailrace_ticket ticket, int* ended);
 
 /* Waits until everything this client handed over has ended as `storage.durability` asks: accepted (returns at
- * once), written (all bytes written, ended iterations published) or durable (and synced to the device). */
+ * once), written (all bytes written, ended iterations published) or durable (and those synced to the device). */
 TAILRACE_API tailrace_status tailrace_flush(tailrace_client* client);
 
 /* Reads one block that this client wrote, `info.bytes` long, into `data`, and waits for it. Sees every earlier

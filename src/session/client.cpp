@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace tailrace::impl {
 namespace {
+
+// Longer than any program runs, and far from an overflow when it is counted in nanoseconds.
+constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100};
 
 // Adds the time of its life to `total`.
 class Stopwatch {
@@ -34,7 +38,7 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log)
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
-  const Result<Iteration*> open_iteration = open(index.value(), iteration);
+  const Result<Iteration*> open_iteration = open(iteration);
   if (!open_iteration.ok()) return about(open_iteration.status(), "write", variable, iteration);
   Iteration& of = *open_iteration.value();
   const uint64_t bytes = bytes_of(index.value());
@@ -52,7 +56,7 @@ Status Client::write(std::string_view variable, int64_t iteration, const void* d
 Result<void*> Client::alloc(std::string_view variable, int64_t iteration) {
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
-  const Result<Iteration*> open_iteration = open(index.value(), iteration);
+  const Result<Iteration*> open_iteration = open(iteration);
   if (!open_iteration.ok()) return about(open_iteration.status(), "alloc", variable, iteration);
   Iteration& of = *open_iteration.value();
   PoolBlock& held = of.uncommitted[index.value()];
@@ -88,7 +92,7 @@ Status Client::commit(std::string_view variable, int64_t iteration) {
 Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, const void* data) {
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
-  const Result<Iteration*> of = open(index.value(), iteration);
+  const Result<Iteration*> of = open(iteration);
   if (!of.ok()) return about(of.status(), "borrow", variable, iteration);
   return send_borrowed(index.value(), *of.value(), data);
 }
@@ -98,6 +102,7 @@ Status Client::end_iteration(int64_t iteration) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("end_iteration: found iteration {}, expected 0 or more", iteration));
   }
+  if (iterations_.has_ended(iteration)) return {};
   Iteration* const of = iterations_.find(iteration);
   bool dropped = false;
   if (of != nullptr) {
@@ -146,6 +151,7 @@ Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> ti
   if (!channel_.tickets.known(ticket)) {
     return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("wait: ticket {} is none of this client's", ticket));
   }
+  if (timeout) timeout = std::min(*timeout, kForever);
   if (channel_.tickets.look(ticket) == TicketState::pending) {
     const Stopwatch waiting(clock_, counters_.waiting_ticket);
     const bool ended = channel_.client_bell.wait_until(
@@ -220,17 +226,10 @@ std::optional<Status> Client::earlier() {
 
 uint64_t Client::unseen_failures() const { return channel_.failures.unseen(); }
 
-// The iteration of a new block of `variable`; TAILRACE_DROPPED if it has been given up, TAILRACE_TOO_LARGE if the
-// block can never have memory.
-Result<Client::Iteration*> Client::open(uint32_t variable, int64_t iteration) {
+// The iteration of a new block; TAILRACE_DROPPED if it has been given up.
+Result<Client::Iteration*> Client::open(int64_t iteration) {
   Result<Iteration*> of = iterations_.open(iteration);
   if (!of.ok()) return of;
-  if (bytes_of(variable) > pool_.size()) {
-    return Status(
-        TAILRACE_TOO_LARGE,
-        fmt::format("a block of {} bytes can never fit into the memory budget of {} bytes; raise memory.budget",
-                    bytes_of(variable), pool_.size()));
-  }
   if (of.value()->dropped) {
     ++counters_.blocks_dropped;
     return Status(TAILRACE_DROPPED, "the iteration was dropped, since the memory budget was full");
@@ -240,6 +239,11 @@ Result<Client::Iteration*> Client::open(uint32_t variable, int64_t iteration) {
 
 Result<std::optional<PoolBlock>> Client::take_memory(uint64_t bytes, Iteration& iteration, bool may_pass) {
   if (auto block = pool_.allocate(bytes)) return block;
+  if (bytes > pool_.size()) {
+    return Status(TAILRACE_TOO_LARGE, fmt::format("a block of {} bytes can never fit into the memory budget of {} "
+                                                  "bytes; raise memory.budget",
+                                                  bytes, pool_.size()));
+  }
   switch (config_.memory.when_full) {
     case WhenFull::drop: return drop(iteration);
     case WhenFull::sync:
@@ -335,7 +339,10 @@ uint64_t Client::open_ticket() {
 
 // Why an ended ticket failed, or ok. Its failure counts as seen from now on.
 Status Client::end_of(uint64_t ticket) {
-  if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
+  // No failure is logged after its ticket has ended, so without an untold one there is nothing to look for.
+  if (channel_.failures.unseen() > 0) {
+    if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
+  }
   if (channel_.tickets.look(ticket) != TicketState::failed) return {};
   return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
 }

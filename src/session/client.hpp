@@ -63,9 +63,9 @@ class Client {
  private:
   using Iteration = OpenIterations::Iteration;
 
-  Result<Iteration*> open(uint32_t variable, int64_t iteration);
-  // A block of the pool, now or after a wait. TAILRACE_DROPPED if the policy gave the iteration up. No block if
-  // `may_pass` and the policy is to write through.
+  Result<Iteration*> open(int64_t iteration);
+  // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
+  // policy gave the iteration up. No block if `may_pass` and the policy is to write through.
   Result<std::optional<PoolBlock>> take_memory(uint64_t bytes, Iteration& iteration, bool may_pass);
   Result<std::optional<PoolBlock>> wait_for_memory(uint64_t bytes);
   Status drop(Iteration& iteration);

@@ -6,7 +6,7 @@
 
 namespace tailrace::impl {
 
-OpenIterations::OpenIterations(size_t variables) : open_(kMaxOpen), ended_(kRemembered, -1) {
+OpenIterations::OpenIterations(size_t variables) : open_(kMaxOpen) {
   for (Iteration& iteration : open_) iteration.uncommitted.resize(variables);
 }
 
@@ -37,8 +37,7 @@ OpenIterations::Iteration* OpenIterations::find(int64_t number) {
 }
 
 void OpenIterations::end(int64_t number) {
-  ended_[next_ended_] = number;
-  next_ended_ = (next_ended_ + 1) % ended_.size();
+  ended_.add(number);
   if (Iteration* iteration = find(number)) {
     iteration->number = -1;
     iteration->dropped = false;
@@ -54,10 +53,6 @@ std::vector<int64_t> OpenIterations::numbers() const {
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
-}
-
-bool OpenIterations::has_ended(int64_t number) const {
-  return std::find(ended_.begin(), ended_.end(), number) != ended_.end();
 }
 
 }  // namespace tailrace::impl

@@ -8,13 +8,13 @@
 
 #include "base/pool.hpp"
 #include "base/status.hpp"
+#include "session/ended_numbers.hpp"
 
 namespace tailrace::impl {
 
 class OpenIterations {
  public:
-  static constexpr size_t kMaxOpen = 64;       // at once
-  static constexpr size_t kRemembered = 1024;  // latest ended ones, to recognise a late block
+  static constexpr size_t kMaxOpen = 64;  // at once
 
   struct Iteration {
     int64_t number = -1;  // -1: not in use
@@ -31,16 +31,14 @@ class OpenIterations {
   Iteration* find(int64_t number);
   // Ends an iteration, open or never begun.
   void end(int64_t number);
+  bool has_ended(int64_t number) const { return ended_.contains(number); }
 
   // All open ones, oldest first.
   std::vector<int64_t> numbers() const;
 
  private:
-  bool has_ended(int64_t number) const;
-
   std::vector<Iteration> open_;
-  std::vector<int64_t> ended_;  // a circle of the latest
-  size_t next_ended_ = 0;
+  EndedNumbers ended_;
 };
 
 }  // namespace tailrace::impl

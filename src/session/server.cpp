@@ -48,9 +48,7 @@ void Server::accept(const Descriptor& descriptor) {
     case Verb::read: return begin_read(descriptor);
     case Verb::end_iteration: return begin_publication(descriptor);
     case Verb::drop_iteration: return begin_drop(descriptor);
-    case Verb::signal:
-      iterations_[descriptor.iteration];
-      return end_verb(descriptor, format_.note_event(descriptor.iteration, descriptor.event));
+    case Verb::signal: return note_event(descriptor);
     case Verb::flush: break;
   }
   TAILRACE_ASSERT(false);
@@ -139,6 +137,7 @@ void Server::begin_publication(const Descriptor& descriptor) {
     format_.discard(descriptor.iteration);
     return end_work(id);
   }
+  work.names = format_.names(descriptor.iteration);  // by the time of the rename the format may have forgotten them
   Result<FileEnding> ending = format_.finish(descriptor.iteration);
   if (work.status.ok() && !ending.ok()) work.status = ending.status();
   if (!work.status.ok()) {
@@ -152,41 +151,49 @@ void Server::begin_publication(const Descriptor& descriptor) {
   for (Request& request : requests) submit(id, std::move(request));
 }
 
-// Removes what was written of the iteration, once it has been, and writes down that there was one.
+// Writes down that there was such an iteration, and removes what was written of it, once it has been.
 void Server::begin_drop(const Descriptor& descriptor) {
-  note_drop(descriptor.iteration);
+  log_.warning("iteration {} is dropped: the memory budget of {} bytes was full", descriptor.iteration,
+               config_.memory.budget);
   format_.discard(descriptor.iteration);
   Iteration& iteration = iterations_[descriptor.iteration];
   iteration.leaving = true;
   const WorkId id = new_work(Kind::removal, descriptor);
-  if (!iteration.opened) return end_work(id);
-  Request remove;
-  remove.operation = Operation::remove;
-  remove.file = iteration.file;
-  submit(id, std::move(remove));
+  works_[id].status = open_journal();
+  if (works_[id].status.ok()) submit(id, journal_line(works_[id]));
+  if (iteration.opened) {
+    Request remove;
+    remove.operation = Operation::remove;
+    remove.file = iteration.file;
+    submit(id, std::move(remove));
+  }
+  if (works_[id].requests == 0) end_work(id);
 }
 
-void Server::note_drop(int64_t iteration) {
-  log_.warning("iteration {} is dropped: the memory budget of {} bytes was full", iteration, config_.memory.budget);
-  Descriptor descriptor;
-  descriptor.iteration = iteration;
-  const WorkId id = new_work(Kind::journal, descriptor);
-  Work& work = works_[id];
-  if (journal_ == 0) {
-    const std::string path = fmt::format("{}/{}_c{}.dropped", config_.storage.paths[0], config_.name, client_);
-    const Result<FileId> file = engine_.open(path, OpenMode::create, 0, {});
-    work.status = file.status();
-    if (!file.ok()) return end_work(id);
-    journal_ = file.value();
-  }
-  work.text = fmt::format("iteration {}: dropped, the memory budget of {} bytes was full\n", iteration,
-                          config_.memory.budget);
+Status Server::open_journal() {
+  if (journal_ != 0) return {};
+  const std::string path = fmt::format("{}/{}_c{}.dropped", config_.storage.paths[0], config_.name, client_);
+  const Result<FileId> file = engine_.open(path, OpenMode::create, 0, {});
+  if (file.ok()) journal_ = file.value();
+  return file.status();
+}
+
+Request Server::journal_line(Work& work) {
+  work.text = fmt::format("iteration {}: dropped, the memory budget of {} bytes was full\n",
+                          work.descriptor.iteration, config_.memory.budget);
   Request request;
   request.operation = Operation::write;
   request.file = journal_;
   request.pieces = {{{journal_end_, work.text.size()}, reinterpret_cast<std::byte*>(work.text.data())}};
   journal_end_ += work.text.size();
-  submit(id, std::move(request));
+  return request;
+}
+
+void Server::note_event(const Descriptor& descriptor) {
+  Iteration& iteration = iterations_[descriptor.iteration];
+  const Status status = format_.note_event(descriptor.iteration, descriptor.event);
+  if (!status.ok()) iteration.failure = status;
+  end_verb(descriptor, status);
 }
 
 // Makes the new name of a published file durable.
@@ -264,9 +271,6 @@ void Server::end_work(WorkId id) {
     case Kind::publication:
     case Kind::directory: return end_publication(work);
     case Kind::removal: end_verb(work.descriptor, work.status); return leave(work.descriptor.iteration);
-    case Kind::journal:
-      if (!work.status.ok()) channel_.failures.add(kNoTicket, about(work.status, work.descriptor));
-      return;
   }
 }
 
@@ -290,8 +294,7 @@ void Server::end_block(const Work& work) {
 void Server::end_publication(const Work& work) {
   const bool renamed = work.kind == Kind::publication && work.status.ok();
   if (renamed && config_.storage.durability == Durability::durable) {
-    const uint32_t device = format_.names(work.descriptor.iteration).device;
-    return begin_directory_sync(work.descriptor, format_.names(work.descriptor.iteration).directory, device);
+    return begin_directory_sync(work.descriptor, work.names.directory, work.names.device);
   }
   count(work.status.ok() ? channel_.counters.iterations_published : channel_.counters.iterations_failed);
   end_verb(work.descriptor, work.status);

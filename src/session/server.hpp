@@ -35,7 +35,7 @@ class Server final : public RequestSink, public CompletionSink {
   void ended(const Request& request, const Status& status) override;
 
  private:
-  enum class Kind { block, read, publication, directory, removal, journal };
+  enum class Kind { block, read, publication, directory, removal };
 
   // A verb under way, or a part of one: what to do when its requests have ended.
   struct Work {
@@ -44,8 +44,9 @@ class Server final : public RequestSink, public CompletionSink {
     uint32_t requests = 0;               // that have not ended
     Status status;                       // of the first that failed
     std::unique_ptr<FileEnding> ending;  // publication: the bytes being written
+    FileNames names;                     // publication: the file
     FileId file = 0;                     // read, directory: opened for this work alone, closed at its end; else 0
-    std::string text;                    // journal: the bytes being written
+    std::string text;                    // removal: the journal's line being written
   };
 
   // An iteration whose file has not been published or removed.
@@ -64,9 +65,11 @@ class Server final : public RequestSink, public CompletionSink {
   void begin_publication(const Descriptor& descriptor);
   void begin_drop(const Descriptor& descriptor);
   void begin_directory_sync(const Descriptor& descriptor, const std::string& directory, uint32_t device);
-  void note_drop(int64_t iteration);
+  void note_event(const Descriptor& descriptor);
 
   Status open_file(int64_t number, Iteration& iteration);
+  Status open_journal();
+  Request journal_line(Work& work);
   Result<FileId> file_to_read(const Descriptor& descriptor, Work& work, Extent& extent);
   WorkId new_work(Kind kind, const Descriptor& descriptor);
   void submit(WorkId id, Request request);
