@@ -1,0 +1,85 @@
+// GatedStorage: wraps another storage behind the port and holds transfers back while its gate is shut, so that a test
+// decides when storage is slow. Everything but transfers passes.
+//
+// open(), shut() and wait_for() may be called by any thread; the rest is the engine's.
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+class GatedStorage final : public Storage {
+ public:
+  // `inner` and `doorbell` outlive this.
+  GatedStorage(Storage& inner, Doorbell& doorbell) : inner_(inner), doorbell_(doorbell) {}
+
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    TAILRACE_ASSERT(eventfd_write(doorbell_.fd(), 1) == 0);
+  }
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  // Waits until `count` transfers have come to the gate, since the beginning.
+  void wait_for(uint64_t count) {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [&] { return arrived_ >= count; });
+  }
+
+  const Capabilities& capabilities() const override { return inner_.capabilities(); }
+  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override {
+    return inner_.open(path, mode, device);
+  }
+  void close(FileHandle file) override { inner_.close(file); }
+  bool direct(FileHandle file) const override { return inner_.direct(file); }
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
+    return inner_.allocate(file, offset, length);
+  }
+  Status rename(const std::string& from, const std::string& to) override { return inner_.rename(from, to); }
+  Status remove(const std::string& path) override { return inner_.remove(path); }
+  void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
+
+  void submit(const Transfer& transfer) override {
+    const std::lock_guard lock(mutex_);
+    ++arrived_;
+    came_.notify_all();
+    if (open_) {
+      inner_.submit(transfer);
+    } else {
+      held_.push_back(transfer);
+    }
+  }
+
+  size_t reap(std::span<Completion> done) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (open_) {
+        for (const Transfer& transfer : held_) inner_.submit(transfer);
+        held_.clear();
+      }
+    }
+    return inner_.reap(done);
+  }
+
+ private:
+  Storage& inner_;
+  Doorbell& doorbell_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  bool open_ = true;            // guarded by mutex_
+  uint64_t arrived_ = 0;        // guarded by mutex_
+  std::vector<Transfer> held_;  // guarded by mutex_
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,118 @@
+#include "testing/hdf5_file.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <map>
+
+#include "format/hdf5/handle.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+std::string path_of(int64_t iteration, const std::string& variable) {
+  return fmt::format("/data/{}/meshes/{}", iteration, variable);
+}
+
+herr_t collect_name(hid_t, const char* name, const H5L_info2_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->push_back(name);
+  return 0;
+}
+
+hid_t native_type_called(const std::string& name) {
+  const std::map<std::string, hid_t> types = {
+      {"int8", H5T_NATIVE_INT8},      {"int16", H5T_NATIVE_INT16},        {"int32", H5T_NATIVE_INT32},
+      {"int64", H5T_NATIVE_INT64},    {"uint8", H5T_NATIVE_UINT8},        {"uint16", H5T_NATIVE_UINT16},
+      {"uint32", H5T_NATIVE_UINT32},  {"uint64", H5T_NATIVE_UINT64},      {"float32", H5T_NATIVE_FLOAT},
+      {"float64", H5T_NATIVE_DOUBLE}, {"long_double", H5T_NATIVE_LDOUBLE}};
+  return types.at(name);
+}
+
+}  // namespace
+
+struct Hdf5File::State {
+  Handle file;
+  Handle dataset(int64_t iteration, const std::string& variable) const {
+    return {H5Dopen2(file.id(), path_of(iteration, variable).c_str(), H5P_DEFAULT), H5Dclose};
+  }
+};
+
+Hdf5File::Hdf5File(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Hdf5File::~Hdf5File() {
+  const LibraryLock lock;
+  state_.reset();
+}
+
+std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path) {
+  const LibraryLock lock;
+  auto state = std::make_unique<State>();
+  state->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  return std::unique_ptr<Hdf5File>(state->file.valid() ? new Hdf5File(std::move(state)) : nullptr);
+}
+
+std::unique_ptr<Hdf5File> Hdf5File::open(std::span<const std::byte> bytes) {
+  const LibraryLock lock;
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access.id(), size_t{1} << 20, false);
+  H5Pset_file_image(access.id(), const_cast<std::byte*>(bytes.data()), bytes.size());
+  auto state = std::make_unique<State>();
+  state->file = {H5Fopen("image", H5F_ACC_RDONLY, access.id()), H5Fclose};
+  return std::unique_ptr<Hdf5File>(state->file.valid() ? new Hdf5File(std::move(state)) : nullptr);
+}
+
+std::optional<std::vector<std::byte>> Hdf5File::read(int64_t iteration, const std::string& variable) const {
+  const LibraryLock lock;
+  const Handle dataset = state_->dataset(iteration, variable);
+  if (!dataset.valid()) return std::nullopt;
+  const Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  std::vector<std::byte> bytes(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())) *
+                               H5Tget_size(type.id()));
+  if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) return std::nullopt;
+  return bytes;
+}
+
+std::vector<uint64_t> Hdf5File::shape(int64_t iteration, const std::string& variable) const {
+  const LibraryLock lock;
+  const Handle dataset = state_->dataset(iteration, variable);
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  std::vector<hsize_t> shape(static_cast<size_t>(std::max(0, H5Sget_simple_extent_ndims(space.id()))));
+  H5Sget_simple_extent_dims(space.id(), shape.data(), nullptr);
+  return {shape.begin(), shape.end()};
+}
+
+std::vector<std::string> Hdf5File::variables(int64_t iteration) const {
+  const LibraryLock lock;
+  std::vector<std::string> names;
+  const std::string path = fmt::format("/data/{}/meshes", iteration);
+  const Handle group(H5Gopen2(state_->file.id(), path.c_str(), H5P_DEFAULT), H5Gclose);
+  if (group.valid()) H5Literate2(group.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names);
+  return names;
+}
+
+std::vector<std::string> Hdf5File::texts(const std::string& object, const std::string& attribute) const {
+  const LibraryLock lock;
+  const Handle handle(H5Aopen_by_name(state_->file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+  if (!handle.valid()) return {};
+  const Handle type(H5Aget_type(handle.id()), H5Tclose);
+  const Handle space(H5Aget_space(handle.id()), H5Sclose);
+  const size_t width = H5Tget_size(type.id());
+  const auto count = static_cast<size_t>(H5Sget_simple_extent_npoints(space.id()));
+  std::vector<char> table(width * count + 1);
+  if (H5Aread(handle.id(), type.id(), table.data()) < 0) return {};
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < count; ++i) texts.emplace_back(std::string(&table[i * width], width).c_str());
+  return texts;
+}
+
+bool Hdf5File::has_type(int64_t iteration, const std::string& variable, const std::string& type) const {
+  const LibraryLock lock;
+  const Handle dataset = state_->dataset(iteration, variable);
+  const Handle found(H5Dget_type(dataset.id()), H5Tclose);
+  return H5Tequal(found.id(), native_type_called(type)) > 0;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,92 @@
+// PickyStorage: wraps another storage behind the port, takes fewer transfers and segments at once, and fails
+// transfers that touch bytes it was told are bad, as a disk with a broken sector does.
+//
+// Nothing of a failing transfer is carried out. Deterministic; the engine's thread only.
+#pragma once
+
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "model/request.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+class PickyStorage final : public Storage {
+ public:
+  // `depth` and `max_segments` are not larger than those of `inner`. `inner` and `doorbell` outlive this.
+  PickyStorage(Storage& inner, Doorbell& doorbell, uint32_t depth, uint32_t max_segments)
+      : inner_(inner), doorbell_(doorbell), capabilities_(inner.capabilities()) {
+    TAILRACE_REQUIRE(depth > 0 && depth <= capabilities_.depth);
+    TAILRACE_REQUIRE(max_segments > 0 && max_segments <= capabilities_.max_segments);
+    capabilities_.depth = depth;
+    capabilities_.max_segments = max_segments;
+  }
+
+  // From now on transfers that touch `bad` of the file opened as `path` end with EIO.
+  void spoil(const std::string& path, Extent bad) { bad_[path].push_back(bad); }
+  bool is_bad(const std::string& path, Extent extent) const {
+    const auto found = bad_.find(path);
+    if (found == bad_.end()) return false;
+    for (const Extent& bad : found->second) {
+      if (bad.overlaps(extent)) return true;
+    }
+    return false;
+  }
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override {
+    Result<FileHandle> file = inner_.open(path, mode, device);
+    if (file.ok()) paths_[file.value()] = path;
+    return file;
+  }
+  void close(FileHandle file) override {
+    paths_.erase(file);
+    inner_.close(file);
+  }
+  bool direct(FileHandle file) const override { return inner_.direct(file); }
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
+    return inner_.allocate(file, offset, length);
+  }
+  Status rename(const std::string& from, const std::string& to) override { return inner_.rename(from, to); }
+  Status remove(const std::string& path) override { return inner_.remove(path); }
+  void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
+
+  void submit(const Transfer& transfer) override {
+    TAILRACE_REQUIRE(transfer.segments.size() <= capabilities_.max_segments);
+    TAILRACE_REQUIRE(++under_way_ <= capabilities_.depth);
+    uint64_t length = 0;
+    for (const iovec& segment : transfer.segments) length += segment.iov_len;
+    if (length > 0 && is_bad(paths_.at(transfer.file), {transfer.offset, length})) {
+      failed_.push_back({transfer.tag, -EIO});
+      doorbell_.ring();
+    } else {
+      inner_.submit(transfer);
+    }
+  }
+
+  size_t reap(std::span<Completion> done) override {
+    size_t count = 0;
+    while (count < done.size() && !failed_.empty()) {
+      done[count++] = failed_.back();
+      failed_.pop_back();
+    }
+    count += inner_.reap(done.subspan(count));
+    under_way_ -= static_cast<uint32_t>(count);
+    return count;
+  }
+
+ private:
+  Storage& inner_;
+  Doorbell& doorbell_;
+  Capabilities capabilities_;
+  uint32_t under_way_ = 0;
+  std::map<FileHandle, std::string> paths_;
+  std::map<std::string, std::vector<Extent>> bad_;
+  std::vector<Completion> failed_;
+};
+
+}  // namespace tailrace::impl

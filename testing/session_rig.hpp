@@ -1,0 +1,96 @@
+// SessionRig: a whole session (client, place `thread`, server, engine, format) over storage that a test controls: in
+// memory or on disk, with faults by plan, and a gate that holds transfers back.
+//
+// The thread is real. Nothing is written to disk unless on_disk is set.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "place/thread/thread_place.hpp"
+#include "session/client.hpp"
+#include "session/server.hpp"
+#include "storage/memory/memory_storage.hpp"
+#include "testing/fault_storage.hpp"
+#include "testing/gated_storage.hpp"
+#include "testing/hdf5_file.hpp"
+
+namespace tailrace::impl {
+
+// Keeps what is logged.
+class KeptLog final : public Log {
+ public:
+  void put(LogLevel level, std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(level, message);
+  }
+  std::vector<std::pair<LogLevel, std::string>> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<LogLevel, std::string>> lines_;  // guarded by mutex_
+};
+
+struct SessionRigOptions {
+  FaultPlan plan = {};
+  uint64_t seed = 1;
+  EngineOptions engine = {};
+  bool on_disk = false;  // back end `posix`; else memory
+  bool shut = false;     // whether the gate is shut at the start
+};
+
+class SessionRig {
+ public:
+  explicit SessionRig(Config config, SessionRigOptions options = {});
+  // Opens the gate and stops.
+  ~SessionRig();
+
+  Client& client() { return *client_; }
+  GatedStorage& gate() { return *gate_; }
+  const Config& config() const { return config_; }
+  const KeptLog& log() const { return log_; }
+  FailureLog& failures() { return place_->channel().failures; }
+  const ServerCounters& counters() { return place_->channel().counters; }
+
+  // Opens the gate, lets everything end, and ends the thread. Files may be looked at after it.
+  void stop();
+
+  // Every failure that no call has told yet.
+  std::vector<Fault> told();
+
+  // After stop().
+  std::string path(int64_t iteration) const;  // its final name
+  std::optional<std::vector<std::byte>> bytes(const std::string& path) const;
+  bool exists(const std::string& path) const { return bytes(path).has_value(); }
+  std::unique_ptr<Hdf5File> published(int64_t iteration) const;  // null if it is not
+  const std::vector<FaultEvent>& events() const { return faults_->log(); }
+
+ private:
+  const Config config_;
+  const bool on_disk_;
+  SteadyClock clock_;
+  KeptLog log_;
+  Doorbell doorbell_;
+  std::unique_ptr<ThreadPlace> place_;
+  std::unique_ptr<Storage> storage_;
+  MemoryStorage* memory_ = nullptr;  // storage_, if it is that
+  std::unique_ptr<FaultStorage> faults_;
+  std::unique_ptr<GatedStorage> gate_;
+  Fifo scheduler_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Hdf5Format> format_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<Client> client_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,83 @@
+// A published file as HDF5 itself sees it: which variables it holds and their raw bytes. Reads only.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test {
+
+class Hdf5File {
+ public:
+  explicit Hdf5File(const std::string& path) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  }
+  ~Hdf5File() {
+    if (file_ >= 0) H5Fclose(file_);
+  }
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+
+  bool opened() const { return file_ >= 0; }
+
+  // Names of the variables of `iteration`, in alphabetic order.
+  std::vector<std::string> variables(int64_t iteration) const {
+    std::vector<std::string> names;
+    const hid_t group = H5Gopen2(file_, meshes(iteration).c_str(), H5P_DEFAULT);
+    if (group < 0) return names;
+    H5Literate2(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names);
+    H5Gclose(group);
+    return names;
+  }
+
+  // The bytes of a variable in the type that it has in the file; empty if they cannot be read.
+  std::vector<std::byte> bytes(int64_t iteration, const std::string& variable) const {
+    std::vector<std::byte> bytes;
+    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    if (set < 0) return bytes;
+    const hid_t type = H5Dget_type(set);
+    const hid_t space = H5Dget_space(set);
+    bytes.resize(H5Tget_size(type) * static_cast<size_t>(H5Sget_simple_extent_npoints(space)));
+    if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) bytes.clear();
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(set);
+    return bytes;
+  }
+
+  // Whether the type of a variable in the file is `native` exactly.
+  bool has_type(int64_t iteration, const std::string& variable, hid_t native) const {
+    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    if (set < 0) return false;
+    const hid_t type = H5Dget_type(set);
+    const bool same = H5Tequal(type, native) > 0;
+    H5Tclose(type);
+    H5Dclose(set);
+    return same;
+  }
+
+  std::vector<hsize_t> shape(int64_t iteration, const std::string& variable) const {
+    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    if (set < 0) return {};
+    const hid_t space = H5Dget_space(set);
+    std::vector<hsize_t> shape(static_cast<size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    H5Sclose(space);
+    H5Dclose(set);
+    return shape;
+  }
+
+ private:
+  static std::string meshes(int64_t iteration) { return "/data/" + std::to_string(iteration) + "/meshes"; }
+  static herr_t add_name(hid_t, const char* name, const H5L_info2_t*, void* names) {
+    static_cast<std::vector<std::string>*>(names)->push_back(name);
+    return 0;
+  }
+
+  hid_t file_ = -1;
+};
+
+}  // namespace test

@@ -1,0 +1,57 @@
+// A file system of the test's own: mounted in a name space that nobody else sees, and gone with the process.
+//
+// Needs the right to mount; whoever cannot mount skips the test by name.
+#pragma once
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <string>
+#include <utility>
+
+namespace test {
+
+class PrivateMount {
+ public:
+  // A tmpfs of `size` ("1m") at `path`.
+  static PrivateMount small_disk(const std::string& path, const std::string& size) {
+    return PrivateMount(path, "size=" + size);
+  }
+  // `path` onto itself, so that nothing can be written there, by root neither.
+  static PrivateMount read_only(const std::string& path) { return PrivateMount(path, ""); }
+
+  ~PrivateMount() {
+    while (ok_ && umount2(path_.c_str(), MNT_DETACH) == 0) {
+    }
+  }
+  PrivateMount(const PrivateMount&) = delete;
+  PrivateMount& operator=(const PrivateMount&) = delete;
+
+  bool ok() const { return ok_; }
+  // From now on nothing more can be made in it; what is open for writing stays so.
+  bool turn_read_only() {
+    const char* const at = path_.c_str();
+    return mount(at, at, nullptr, MS_BIND, nullptr) == 0 &&
+           mount(nullptr, at, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  }
+  // Another size for a small disk.
+  bool resize(const std::string& size) {
+    return mount(nullptr, path_.c_str(), nullptr, MS_REMOUNT, ("size=" + size).c_str()) == 0;
+  }
+
+ private:
+  PrivateMount(std::string path, const std::string& tmpfs) : path_(std::move(path)) {
+    const char* const at = path_.c_str();
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    if (tmpfs.empty()) {
+      ok_ = turn_read_only();
+    } else {
+      ok_ = mount("tailrace-test", at, "tmpfs", 0, tmpfs.c_str()) == 0;
+    }
+  }
+
+  std::string path_;
+  bool ok_ = false;
+};
+
+}  // namespace test

@@ -1,0 +1,159 @@
+// One run of tailrace in a test: a directory of its own, a configuration, a client, and what the last error was.
+//
+// Uses the public C header alone, as a stranger would. A client that a test leaves open is closed with its run.
+#pragma once
+
+#include <sched.h>
+#include <stdlib.h>
+#include <tailrace/tailrace.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+namespace fs = std::filesystem;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+// A directory that goes with its object, below TMPDIR or `under`.
+class Directory {
+ public:
+  explicit Directory(const fs::path& under = fs::temp_directory_path()) {
+    std::string name = under / "tailrace-test-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) abort();
+    path_ = name;
+  }
+  ~Directory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  const fs::path& path() const { return path_; }
+  operator const fs::path&() const { return path_; }  // NOLINT: as a path it is meant to be used
+
+  // Names of what is in it, sorted.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// tailrace_error with strings of its own.
+struct Error {
+  tailrace_status status = TAILRACE_OK;
+  bool earlier = false;
+  int system_errno = 0;
+  int64_t iteration = -1;
+  uint64_t more = 0;
+  std::string operation;
+  std::string file;
+  std::string variable;
+  std::string message;
+
+  bool says(const std::string& words) const { return message.find(words) != std::string::npos; }
+};
+
+inline Error last_error(tailrace_client* client) {
+  tailrace_error raw{};
+  raw.struct_size = sizeof raw;
+  if (tailrace_last_error(client, &raw) != TAILRACE_OK) abort();
+  return {raw.status,    raw.earlier != 0, raw.system_errno, raw.iteration, raw.more,
+          raw.operation, raw.file,         raw.variable,     raw.message};
+}
+
+inline tailrace_stats stats_of(tailrace_client* client) {
+  tailrace_stats stats{};
+  stats.struct_size = sizeof stats;
+  if (tailrace_get_stats(client, &stats) != TAILRACE_OK) abort();
+  return stats;
+}
+
+// Waits until `failures` requests have failed. Asking for statistics tells none of them, so they stay unseen.
+inline void await_failures(tailrace_client* client, uint64_t failures) {
+  while (stats_of(client).failures < failures) sched_yield();
+}
+
+// A configuration of variables of 64 KiB (8192 doubles), a to f, unless told otherwise.
+struct Config {
+  std::string name = "run";
+  std::string budget = "4 MiB";
+  std::string when_full = "block";
+  std::string backend = "auto";
+  std::string durability = "written";
+  std::string shape = "[8, 1024]";
+  std::string type = "float64";
+  std::string log = "{level: \"off\"}";
+
+  std::string text() const {
+    return "tailrace: 1\nname: " + name + "\nplace: {kind: thread, cpus: none}\nmemory: {budget: " + budget +
+           ", when_full: " + when_full + "}\nstorage: {backend: " + backend + ", durability: " + durability +
+           "}\nlog: " + log + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape + "}\nvariables:\n" +
+           "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
+           "  e: {layout: grid}\n  f: {layout: grid}\n";
+  }
+};
+
+inline tailrace_status open_client(const Config& config, const fs::path& path, int client, tailrace_client** out) {
+  const std::string text = config.text();
+  const std::string directory = path;
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.config_text = text.c_str();
+  options.path = directory.c_str();
+  return tailrace_open_with("test.yaml", client, &options, out);
+}
+
+// An open client, closed at the end of its life if the test has not done so.
+class OpenRun {
+ public:
+  OpenRun(const Config& config, const fs::path& path, int client = 0) {
+    if (open_client(config, path, client, &client_) == TAILRACE_OK) return;
+    error_ = last_error(nullptr);
+    client_ = nullptr;
+  }
+  ~OpenRun() {
+    if (client_ != nullptr) tailrace_close(client_);
+  }
+  OpenRun(const OpenRun&) = delete;
+  OpenRun& operator=(const OpenRun&) = delete;
+
+  bool opened() const { return client_ != nullptr; }
+  tailrace_client* get() const { return client_; }
+  operator tailrace_client*() const { return client_; }  // NOLINT: as the handle it is meant to be used
+  // Why it could not be opened, or the last failure of the client.
+  Error error() const { return client_ ? last_error(client_) : error_; }
+  tailrace_stats stats() const { return stats_of(client_); }
+  // The handle stays, to be used after its end.
+  tailrace_status close() { return tailrace_close(std::exchange(client_, nullptr)); }
+
+ private:
+  tailrace_client* client_ = nullptr;
+  Error error_;
+};
+
+// The bytes of a block of `count` doubles that differs from every other.
+inline std::vector<double> block(int64_t iteration, int variable, size_t count = 8192) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<double>(iteration * 1000003 + variable * 10007) + static_cast<double>(i) / 64;
+  }
+  return values;
+}
+
+}  // namespace test

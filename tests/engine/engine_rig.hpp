@@ -1,0 +1,109 @@
+// What the engine's tests share: an engine over storage in memory with faults above it, and a sink that remembers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "storage/memory/memory_storage.hpp"
+#include "testing/fault_storage.hpp"
+#include "testing/picky_storage.hpp"
+#include "testing/sim_clock.hpp"
+
+namespace tailrace::impl {
+
+// Learns the end of every request; none may end twice, or while it is submitted.
+class Ends final : public CompletionSink {
+ public:
+  void ended(const Request& request, const Status& status) override {
+    EXPECT_FALSE(submitting) << "a request ended from within submit()";
+    EXPECT_TRUE(all.emplace(request.token, status).second) << "request " << request.token << " ended twice";
+    order.push_back(request.token);
+    if (then) then(request, status);
+  }
+
+  bool has(uint64_t token) const { return all.contains(token); }
+  const Status& of(uint64_t token) const { return all.at(token); }
+
+  std::map<uint64_t, Status> all;  // by token
+  std::vector<uint64_t> order;     // tokens as they ended
+  bool submitting = false;
+  std::function<void(const Request&, const Status&)> then;
+};
+
+struct EngineRigOptions {
+  uint64_t seed = 1;
+  FaultPlan plan = {};
+  uint32_t depth = 8;
+  uint32_t segments = 64;
+  EngineOptions engine = {};
+};
+
+class EngineRig {
+ public:
+  explicit EngineRig(EngineRigOptions options = {}, Scheduler* scheduler = nullptr)
+      : memory(doorbell),
+        picky(memory, doorbell, options.depth, options.segments),
+        faults(picky, doorbell, options.seed, options.plan),
+        engine(faults, scheduler ? *scheduler : fifo, clock, options.engine) {}
+
+  // A file whose first `size` bytes are there, as zeros.
+  FileId create(const std::string& name, uint64_t size) {
+    const Result<FileId> file = engine.open(name + ".part", OpenMode::create, 0, name);
+    EXPECT_TRUE(file.ok());
+    if (size > 0) {
+      EXPECT_TRUE(engine.allocate(file.value(), {0, size}).ok());
+    }
+    return file.value();
+  }
+
+  // Returns the token by which `ends` knows the request.
+  uint64_t submit(Operation operation, FileId file, std::vector<Piece> pieces = {}, bool fence = false) {
+    Request request;
+    request.operation = operation;
+    request.file = file;
+    request.pieces = std::move(pieces);
+    request.fence = fence;
+    request.sink = &ends;
+    request.token = next_token++;
+    request.sequence = request.token;
+    ends.submitting = true;
+    engine.submit(std::move(request));
+    ends.submitting = false;
+    return next_token - 1;
+  }
+
+  void run_until_idle() {
+    for (int rounds = 0; !engine.idle(); ++rounds) {
+      ASSERT_LT(rounds, 100000) << "the engine does not come to an end";
+      engine.progress();
+    }
+  }
+
+  std::string text(const std::string& path) const {
+    const MemoryStorage::Bytes* bytes = memory.contents(path);
+    if (bytes == nullptr) return "(none)";
+    return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+  }
+
+  Doorbell doorbell;
+  MemoryStorage memory;
+  PickyStorage picky;
+  FaultStorage faults;
+  SimClock clock;
+  Fifo fifo;
+  Engine engine;
+  Ends ends;
+  uint64_t next_token = 1;
+};
+
+inline Piece piece_of(uint64_t offset, std::string& text) {
+  return {{offset, text.size()}, reinterpret_cast<std::byte*>(text.data())};
+}
+
+}  // namespace tailrace::impl

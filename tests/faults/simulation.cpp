@@ -1,0 +1,85 @@
+// simulation DIRECTORY SEED ITERATIONS: writes what Scenario(SEED) says, and a byte to its standard output after each
+// call: 'e' for an iteration that was ended, 'f' for a flush (all ended before are published), '.' for any other, and
+// 'c' after close. Prints "!" and what went wrong to standard error if any call fails.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "scenario.hpp"
+#include "test_run.hpp"
+
+namespace {
+
+void say(char what) {
+  if (write(STDOUT_FILENO, &what, 1) != 1) _exit(3);
+}
+
+void require(tailrace_status status, tailrace_client* client, const char* call) {
+  if (status == TAILRACE_OK) return;
+  std::fprintf(stderr, "%s: %s\n", call, test::last_error(client).message.c_str());
+  say('!');
+  _exit(1);
+}
+
+// By one of the three ways in, as `way` says. A borrowed block waits in `lent` until its ticket has ended.
+void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable,
+               uint64_t way, std::vector<std::vector<uint64_t>>& lent, std::vector<tailrace_ticket>& tickets) {
+  const std::string name = test::Scenario::name(variable);
+  if (way == 0) {
+    void* memory = nullptr;
+    require(tailrace_alloc(client, name.c_str(), iteration, &memory), client, "alloc");
+    say('.');
+    scenario.fill(iteration, variable, static_cast<uint64_t*>(memory));
+    require(tailrace_commit(client, name.c_str(), iteration), client, "commit");
+  } else {
+    std::vector<uint64_t> block(scenario.words[variable]);
+    scenario.fill(iteration, variable, block.data());
+    if (way == 1) {
+      require(tailrace_write(client, name.c_str(), iteration, block.data()), client, "write");
+    } else {
+      tailrace_ticket ticket{};
+      require(tailrace_borrow(client, name.c_str(), iteration, block.data(), &ticket), client, "borrow");
+      lent.push_back(std::move(block));
+      tickets.push_back(ticket);
+    }
+  }
+  say('.');
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const test::Scenario scenario(std::strtoull(argv[2], nullptr, 10));
+  const std::string text = scenario.config();
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.config_text = text.c_str();
+  options.path = argv[1];
+  tailrace_client* client = nullptr;
+  require(tailrace_open_with("killed.yaml", 0, &options, &client), nullptr, "open");
+  say('.');
+  std::mt19937_64 random(scenario.seed + 1);
+  const long iterations = std::strtol(argv[3], nullptr, 10);
+  std::vector<std::vector<uint64_t>> lent;
+  std::vector<tailrace_ticket> tickets;
+  for (long iteration = 0; iteration < iterations; ++iteration) {
+    for (size_t variable = 0; variable < scenario.words.size(); ++variable) {
+      hand_over(client, scenario, iteration, variable, random() % 3, lent, tickets);
+    }
+    require(tailrace_end_iteration(client, iteration), client, "end_iteration");
+    say('e');
+    for (const tailrace_ticket& ticket : tickets) require(tailrace_wait(ticket, -1), client, "wait");
+    tickets.clear();
+    lent.clear();
+    if (random() % 4 != 0) continue;
+    require(tailrace_flush(client), client, "flush");
+    if (scenario.durability != "accepted") say('f');
+  }
+  require(tailrace_close(client), client, "close");
+  say('c');
+  return 0;
+}

@@ -1,0 +1,189 @@
+// Hdf5Format: what it remembers, forgets and looks up; events; devices in turn.
+#include "format/hdf5/hdf5_format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "format/hdf5/inspect_file.hpp"
+#include "testing/hdf5_file.hpp"
+#include "testing/sample_config.hpp"
+#include "testing/scratch.hpp"
+#include "written_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+Config two_variables(std::vector<std::string> paths) {
+  return sample_config(std::move(paths), {{"a", ElementType::float64, {4, 4}}, {"b", ElementType::int32, {10}}});
+}
+
+TEST(Hdf5Format, OnePlaceForAVariable) {
+  const Config config = two_variables({"out"});
+  Hdf5Format format(config, format_options());
+  const Extent a = format.place({0, 1, 0}).value();
+  const Extent b = format.place({1, 1, 0}).value();
+  EXPECT_FALSE(a.overlaps(b));
+  EXPECT_EQ(format.place({0, 1, 0}).value().offset, a.offset);
+  EXPECT_EQ(format.locate({0, 1, 0}).value().extent.offset, a.offset);
+  EXPECT_TRUE(format.finish(1).ok());
+}
+
+TEST(Hdf5Format, LocateKnowsWhatWasPlacedLostAndDiscarded) {
+  const ScratchDirectory directory;
+  const Config config = two_variables({directory.path()});
+  Hdf5Format format(config, format_options());
+  EXPECT_EQ(format.locate({0, 1, 0}).status().code(), TAILRACE_NOT_FOUND);
+  const Extent placed = format.place({0, 1, 0}).value();
+  EXPECT_EQ(format.locate({1, 1, 0}).status().code(), TAILRACE_NOT_FOUND) << "never placed";
+  EXPECT_EQ(format.locate({0, 1, 0}).value().file, directory / "sim_c0_000001.h5");
+  ASSERT_TRUE(format.finish(1).ok());
+  EXPECT_EQ(format.locate({0, 1, 0}).value().extent.offset, placed.offset);
+  format.forget({0, 1, 0}, Status::of_errno("write", "f", EIO));
+  EXPECT_EQ(format.locate({0, 1, 0}).status().fault().system_errno, EIO);
+  ASSERT_TRUE(format.place({0, 2, 0}).ok());
+  format.discard(2);
+  EXPECT_EQ(format.locate({0, 2, 0}).status().code(), TAILRACE_NOT_FOUND);
+  format.discard(2);
+  format.forget({0, 2, 0}, Status::of_errno("write", "f", EIO));  // of an iteration that is gone: nothing to do
+  EXPECT_EQ(format.locate({0, 2, 0}).status().code(), TAILRACE_NOT_FOUND);
+}
+
+TEST(Hdf5Format, OlderIterationsAreLookedUpInTheirFiles) {
+  const ScratchDirectory directory;
+  const Config config = two_variables({directory.path()});
+  Hdf5Format format(config, format_options());
+  std::vector<uint64_t> offsets;
+  const int64_t count = Hdf5Format::kRemembered + 20;
+  for (int64_t iteration = 0; iteration < count; ++iteration) {
+    const std::string path = directory / ("sim_c0_" +
+                                          std::string(iteration < 10    ? "00000"
+                                                      : iteration < 100 ? "0000"
+                                                                        : "000") +
+                                          std::to_string(iteration) + ".h5");
+    std::vector<PlannedWrite> writes = whole_iteration(format, config, iteration);
+    offsets.push_back(writes[0].offset);
+    if (iteration == 3) continue;  // one that was never published
+    for (const PlannedWrite& write : writes) put(path, write);
+  }
+  for (const int64_t iteration : {int64_t{0}, int64_t{5}, int64_t{19}, int64_t{20}, count - 1}) {
+    const Result<Located> located = format.locate({0, iteration, 0});
+    ASSERT_TRUE(located.ok()) << iteration << ": " << located.status().fault().message;
+    EXPECT_EQ(located.value().extent.offset, offsets[static_cast<size_t>(iteration)]);
+    EXPECT_EQ(located.value().extent.length, 128u);
+    const auto bytes = bytes_of_file(located.value().file);
+    ASSERT_TRUE(bytes.has_value());
+    const auto begin = bytes->begin() + static_cast<ptrdiff_t>(located.value().extent.offset);
+    EXPECT_TRUE(std::equal(begin, begin + 128, pattern(128, 0).begin()));
+  }
+  EXPECT_EQ(format.locate({0, 3, 0}).status().code(), TAILRACE_NOT_FOUND);
+}
+
+TEST(Hdf5Format, AFileOfAnotherShapeIsNotRead) {
+  const ScratchDirectory directory;
+  const Config before = sample_config({directory.path()}, {{"a", ElementType::float64, {3}}});
+  {
+    Hdf5Format format(before, format_options());
+    for (const PlannedWrite& write : whole_iteration(format, before, 7)) put(directory / "sim_c0_000007.h5", write);
+  }
+  const Config now = two_variables({directory.path()});
+  Hdf5Format format(now, format_options());
+  EXPECT_EQ(format.locate({0, 7, 0}).status().code(), TAILRACE_WRONG_SHAPE);
+  EXPECT_EQ(format.locate({1, 7, 0}).status().code(), TAILRACE_NOT_FOUND);
+  std::ofstream(directory / "sim_c0_000008.h5") << "not HDF5";
+  EXPECT_EQ(format.locate({0, 8, 0}).status().code(), TAILRACE_IO_ERROR);
+}
+
+TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
+  const ScratchDirectory first;
+  const ScratchDirectory second;
+  const Config config = two_variables({first.path(), second.path()});
+  Hdf5Format format(config, format_options(12));
+  for (int64_t iteration = 0; iteration < 4; ++iteration) {
+    ASSERT_TRUE(format.place({0, iteration, 12}).ok());
+    const FileNames& names = format.names(iteration);
+    EXPECT_EQ(names.device, iteration % 2);
+    const ScratchDirectory& directory = iteration % 2 == 0 ? first : second;
+    EXPECT_EQ(names.directory, directory.path());
+    EXPECT_EQ(names.final_path, directory / ("sim_c12_00000" + std::to_string(iteration) + ".h5"));
+    for (const PlannedWrite& write : whole_iteration(format, config, iteration)) put(names.final_path, write);
+  }
+  // Another run finds them on whichever device they are.
+  Hdf5Format later(config, format_options(12));
+  for (int64_t iteration = 0; iteration < 4; ++iteration) EXPECT_TRUE(later.locate({1, iteration, 12}).ok());
+}
+
+TEST(Hdf5Format, EventsAloneMakeAFile) {
+  const ScratchDirectory directory;
+  const Config config = two_variables({directory.path()});
+  Hdf5Format format(config, format_options());
+  ASSERT_TRUE(format.note_event(4, "storm").ok());
+  ASSERT_TRUE(format.note_event(4, "a longer name, of 31 bytes here").ok());
+  Result<FileEnding> ending = format.finish(4);
+  ASSERT_TRUE(ending.ok());
+  std::vector<std::byte> bytes;
+  for (const PlannedWrite& write : writes_of(ending.value())) put(bytes, write);
+  const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  EXPECT_TRUE(file->variables(4).empty());
+  EXPECT_EQ(file->texts("/data/4", "tailraceSignals"),
+            (std::vector<std::string>{"storm", "a longer name, of 31 bytes here"}));
+}
+
+// HDF5 keeps small attributes in the object's header, which holds 64 KiB: more than that must work as well.
+TEST(Hdf5Format, ManyEventsAndLongDescriptions) {
+  Config config = two_variables({"out"});
+  config.variables[0].description = std::string(100000, 'd');
+  Hdf5Format format(config, format_options());
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(format.note_event(4, "an event with a long name").ok());
+  const Result<Extent> extent = format.place({0, 4, 0});
+  EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
+  Result<FileEnding> ending = format.finish(4);
+  ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
+  std::vector<std::byte> bytes;
+  if (extent.ok()) put(bytes, {extent.value().offset, pattern(extent.value().length, 0)});
+  for (const PlannedWrite& write : writes_of(ending.value())) put(bytes, write);
+  const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->texts("/data/4", "tailraceSignals").size(), 5000u);
+  EXPECT_EQ(file->texts("/data/4/meshes/a", "description"), std::vector<std::string>{std::string(100000, 'd')});
+}
+
+TEST(Hdf5Format, ManyVariables) {
+  std::vector<SampleVariable> variables;
+  for (int i = 0; i < 300; ++i) variables.push_back({"variable_" + std::to_string(i), ElementType::int16, {3}});
+  const Config config = sample_config({"out"}, variables);
+  Hdf5Format format(config, format_options());
+  std::vector<std::byte> bytes;
+  for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(bytes, write);
+  const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->variables(1).size(), 300u);
+  EXPECT_EQ(file->read(1, "variable_217"), pattern(6, 217));
+}
+
+TEST(Hdf5Format, LargeIterationNumbers) {
+  const Config config = two_variables({"out"});
+  Hdf5Format format(config, format_options());
+  const int64_t largest = INT64_MAX;
+  ASSERT_TRUE(format.place({0, largest, 0}).ok());
+  EXPECT_EQ(format.names(largest).final_path, "out/sim_c0_9223372036854775807.h5");
+  EXPECT_TRUE(format.finish(largest).ok());
+  ASSERT_TRUE(format.place({0, 1234567, 0}).ok());
+  EXPECT_EQ(format.names(1234567).final_path, "out/sim_c0_1234567.h5");
+  EXPECT_TRUE(format.finish(1234567).ok());
+}
+
+// An image that is thrown away while blocks are open leaves nothing behind.
+TEST(Hdf5Format, ManyOpenImagesAtOnce) {
+  const Config config = two_variables({"out"});
+  Hdf5Format format(config, format_options());
+  for (int64_t iteration = 0; iteration < 70; ++iteration) {
+    ASSERT_TRUE(format.place({static_cast<uint32_t>(iteration % 2), iteration, 0}).ok());
+  }
+  for (int64_t iteration = 0; iteration < 70; iteration += 3) format.discard(iteration);
+  for (int64_t iteration = 1; iteration < 70; iteration += 3) EXPECT_TRUE(format.finish(iteration).ok());
+}
+
+}  // namespace
+}  // namespace tailrace::impl

@@ -1,0 +1,69 @@
+// What the format's tests share: plays the engine, with a vector of bytes or a real file as the file.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "format/hdf5/hdf5_format.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+inline Hdf5Format::Options format_options(int client = 0) {
+  return {client, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }};
+}
+
+// One write: what the engine would do for a block or a piece of metadata.
+struct PlannedWrite {
+  uint64_t offset = 0;
+  std::vector<std::byte> bytes;
+};
+
+inline std::vector<std::byte> pattern(uint64_t length, uint64_t seed) {
+  std::vector<std::byte> bytes(length);
+  for (uint64_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>((i * 131 + i / 256 + seed * 29) & 0x7f);
+  return bytes;
+}
+
+inline void put(std::vector<std::byte>& file, const PlannedWrite& write) {
+  file.resize(std::max<size_t>(file.size(), write.offset + write.bytes.size()));
+  std::copy(write.bytes.begin(), write.bytes.end(), file.begin() + static_cast<ptrdiff_t>(write.offset));
+}
+
+inline void put(const std::string& path, const PlannedWrite& write) {
+  std::ofstream(path, std::ios::binary | std::ios::app);  // there, and not emptied
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(write.offset));
+  file.write(reinterpret_cast<const char*>(write.bytes.data()), static_cast<std::streamsize>(write.bytes.size()));
+  ASSERT_TRUE(file.good());
+}
+
+// The writes that complete a file, the head last.
+inline std::vector<PlannedWrite> writes_of(FileEnding& ending) {
+  std::vector<PlannedWrite> writes;
+  for (MetadataPiece& piece : ending.body) writes.push_back({piece.offset, piece.bytes});
+  writes.push_back({ending.head.offset, ending.head.bytes});
+  return writes;
+}
+
+// All writes of an iteration with every variable in it, the head last.
+inline std::vector<PlannedWrite> whole_iteration(Format& format, const Config& config, int64_t iteration) {
+  std::vector<PlannedWrite> writes;
+  for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {
+    const Result<Extent> extent = format.place({variable, iteration, 0});
+    EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
+    if (!extent.ok()) continue;
+    writes.push_back({extent.value().offset, pattern(extent.value().length, variable)});
+  }
+  Result<FileEnding> ending = format.finish(iteration);
+  EXPECT_TRUE(ending.ok());
+  for (PlannedWrite& write : writes_of(ending.value())) writes.push_back(std::move(write));
+  return writes;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,127 @@
+// Reads see the client's own earlier writes, whatever has become of the iteration in between (promise 4).
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "blocks.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// Reads `variable` and says whether it is the page `number`.
+::testing::AssertionResult reads(Client& client, const char* variable, int64_t iteration, uint64_t number) {
+  std::vector<std::byte> data(4096, std::byte{0xff});
+  const Status status = client.read(variable, iteration, data.data());
+  if (!status.ok()) return ::testing::AssertionFailure() << said(status);
+  if (data != page(number)) return ::testing::AssertionFailure() << "other bytes";
+  return ::testing::AssertionSuccess();
+}
+
+TEST(SessionRead, WhileTheIterationIsOpen) {
+  for (const bool on_disk : {false, true}) {
+    const ScratchDirectory directory;
+    SessionRig rig(small_config(8, {directory.path()}), {.on_disk = on_disk});
+    Client& client = rig.client();
+    for (uint64_t i = 0; i < 20; ++i) {
+      ASSERT_OK(client.write("a", 0, page(i).data()));
+      EXPECT_TRUE(reads(client, "a", 0, i));
+    }
+    std::vector<std::byte> data(4096);
+    EXPECT_EQ(client.read("b", 0, data.data()).code(), TAILRACE_NOT_FOUND);
+    EXPECT_EQ(client.read("a", 5, data.data()).code(), TAILRACE_NOT_FOUND);
+    EXPECT_TRUE(rig.told().empty()) << "a read tells its failure itself";
+  }
+}
+
+TEST(SessionRead, BlocksThatStillTravel) {
+  SessionRig rig(small_config(8), {.shut = true});
+  ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  ASSERT_OK(rig.client().write("a", 0, page(2).data()));
+  std::thread opener([&] {
+    rig.gate().wait_for(1);
+    rig.gate().open();
+  });
+  EXPECT_TRUE(reads(rig.client(), "a", 0, 2));
+  opener.join();
+}
+
+TEST(SessionRead, WhileTheIterationIsLeaving) {
+  for (const bool on_disk : {false, true}) {
+    const ScratchDirectory directory;
+    SessionRig rig(small_config(8, {directory.path()}), {.on_disk = on_disk, .shut = true});
+    ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+    ASSERT_OK(rig.client().write("b", 0, page(2).data()));
+    ASSERT_OK(rig.client().end_iteration(0));
+    std::thread opener([&] {
+      rig.gate().wait_for(1);
+      rig.gate().open();
+    });
+    EXPECT_TRUE(reads(rig.client(), "b", 0, 2));
+    opener.join();
+    EXPECT_TRUE(reads(rig.client(), "a", 0, 1));
+  }
+}
+
+TEST(SessionRead, PublishedAndLongAgo) {
+  const ScratchDirectory first;
+  const ScratchDirectory second;
+  SessionRig rig(small_config(16, {first.path(), second.path()}), {.on_disk = true});
+  Client& client = rig.client();
+  const int64_t count = Hdf5Format::kRemembered + 30;
+  for (int64_t iteration = 0; iteration < count; ++iteration) {
+    ASSERT_OK(client.write("a", iteration, page(static_cast<uint64_t>(iteration)).data()));
+    ASSERT_OK(client.end_iteration(iteration));
+    if (iteration % 50 == 0) {
+      EXPECT_TRUE(reads(client, "a", iteration, static_cast<uint64_t>(iteration)));
+    }
+  }
+  for (const int64_t iteration : {int64_t{0}, int64_t{1}, int64_t{29}, int64_t{30}, count - 1}) {
+    EXPECT_TRUE(reads(client, "a", iteration, static_cast<uint64_t>(iteration))) << iteration;
+  }
+  std::vector<std::byte> data(4096);
+  EXPECT_EQ(client.read("b", 0, data.data()).code(), TAILRACE_NOT_FOUND);
+  EXPECT_EQ(client.read("a", count, data.data()).code(), TAILRACE_NOT_FOUND);
+  rig.stop();
+  EXPECT_TRUE(rig.told().empty());
+}
+
+TEST(SessionRead, ABlockThatWasLostSaysWhy) {
+  SessionRig rig(
+      small_config(8),
+      {.plan = {
+           .rules = {{.on = FaultOn::write, .path_contains = "_000000.h5.part", .times = FaultRule::kForever}}}});
+  std::vector<std::byte> data(4096);
+  ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  const Status status = rig.client().read("a", 0, data.data());
+  EXPECT_EQ(status.fault().system_errno, EIO) << said(status);
+  EXPECT_EQ(rig.told().size(), 1u) << "the write's own failure";
+}
+
+TEST(SessionRead, AReadThatFails) {
+  SessionRig rig(small_config(8), {.plan = {.rules = {{.on = FaultOn::read}}}});
+  std::vector<std::byte> data(4096);
+  ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  const Status status = rig.client().read("a", 0, data.data());
+  EXPECT_EQ(status.fault().operation, "read") << said(status);
+  EXPECT_EQ(status.fault().variable, "a");
+  EXPECT_TRUE(reads(rig.client(), "a", 0, 1));
+  ASSERT_OK(rig.client().end_iteration(0));
+  ASSERT_OK(rig.client().flush());
+  EXPECT_TRUE(rig.told().empty());
+  rig.stop();
+  EXPECT_NE(rig.published(0), nullptr) << "a read that failed loses no bytes of the file";
+}
+
+TEST(SessionRead, WhatAnEarlierRunWrote) {
+  const ScratchDirectory directory;
+  {
+    SessionRig rig(small_config(8, {directory.path()}), {.on_disk = true});
+    ASSERT_OK(rig.client().write("b", 3, page(9).data()));
+    ASSERT_OK(rig.client().end_iteration(3));
+  }
+  SessionRig rig(small_config(8, {directory.path()}), {.on_disk = true});
+  EXPECT_TRUE(reads(rig.client(), "b", 3, 9));
+}
+
+}  // namespace
+}  // namespace tailrace::impl
