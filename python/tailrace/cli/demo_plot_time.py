@@ -42,7 +42,7 @@ def waits(report: dict[str, Any]) -> list[float]:
     sums = [0.0] * int(report["outputs"])
     for event in report["timeline"]:
         if event["kind"] in ("output", "close"):
-            sums[min(int(event["iteration"]), len(sums) - 1)] += 1e3 * (event["end"] - event["start"])
+            sums[int(event["iteration"]) - 1] += 1e3 * (event["end"] - event["start"])
     return sums
 
 

@@ -38,7 +38,7 @@ def draw(file: pathlib.Path, report: dict[str, Any], source: tuple[float, float,
     bed = np.load(report["bathymetry"])
     paths = report["files"]
     chosen = np.unique(np.linspace(0, len(paths) - 1, _PANELS).round().astype(int))
-    surfaces = [_read(pathlib.Path(paths[k]), int(k), bed) for k in chosen]
+    surfaces = [_read(pathlib.Path(paths[k]), bed) for k in chosen]
     rows, columns = _window(surfaces)
     crest = max(float(np.abs(surface.eta[rows, columns]).max()) for surface in surfaces[1:] or surfaces)
     scale = max(_round_up(0.8 * crest), 0.01)
@@ -61,9 +61,9 @@ def draw(file: pathlib.Path, report: dict[str, Any], source: tuple[float, float,
     figure.savefig(file, dpi=110)
 
 
-def _read(path: pathlib.Path, iteration: int, bed: np.ndarray) -> Surface:
+def _read(path: pathlib.Path, bed: np.ndarray) -> Surface:
     with h5py.File(path, "r") as opened:
-        group = opened[f"data/{iteration}"]
+        (group,) = opened["data"].values()  # one iteration a file
         mesh = group["meshes/eta"]
         eta = mesh[...]
         dy, dx = mesh.attrs["gridSpacing"]
