@@ -55,8 +55,8 @@ std::vector<int> cpus_of_caller() {
   return cpus;
 }
 
-// The cpu that each other thread of this process last ran on, if the thread has computed at all: field 39 of its stat,
-// with the time in user mode in field 14 (proc(5)). The calling thread is left out: it moves while it asks.
+// The cpu that each other thread of this process last ran on, if the thread has computed at all: field 39 of its
+// stat, with the time in user mode in field 14 (proc(5)). The calling thread is left out: it moves while it asks.
 std::vector<int> cpus_others_compute_on() {
   const std::string self = std::to_string(gettid());
   std::vector<int> cpus;
