@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
@@ -39,7 +40,30 @@ class Touched {
   uint8_t* data_;
 };
 
+// Times of single calls: to Google Benchmark, and their median and worst as counters, since the mean of a few rare
+// wake-ups of a sleeping core says little about the rest.
+class Times {
+ public:
+  explicit Times(benchmark::State& state) : state_(state) {}
+  ~Times() {
+    const bench::Summary summary = bench::summarise(seconds_);
+    state_.counters["median_us"] = 1e6 * summary.median;
+    state_.counters["worst_us"] = 1e6 * summary.most;
+  }
+  Times(const Times&) = delete;
+  Times& operator=(const Times&) = delete;
+  void add(double seconds) {
+    seconds_.push_back(seconds);
+    state_.SetIterationTime(seconds);
+  }
+
+ private:
+  benchmark::State& state_;
+  std::vector<double> seconds_;
+};
+
 void warm_memcpy(benchmark::State& state) {
+  Times times(state);
   const uint64_t bytes = large_block();
   Touched from(bytes);
   Touched to(bytes);
@@ -47,13 +71,14 @@ void warm_memcpy(benchmark::State& state) {
     const double start = bench::now();
     std::memcpy(to.data(), from.data(), bytes);
     benchmark::ClobberMemory();
-    state.SetIterationTime(bench::now() - start);
+    times.add(bench::now() - start);
   }
   state.SetBytesProcessed(static_cast<int64_t>(bytes * state.iterations()));
 }
 
 // The pool has room at each call: what is timed is the hand-over, not waiting for storage.
 void write_block(benchmark::State& state) {
+  Times times(state);
   const uint64_t bytes = large_block();
   Touched from(bytes);
   tailrace::Client client = tailrace::open("handover", 0, {.text = config_text(bytes, std::to_string(2 * bytes))});
@@ -61,7 +86,7 @@ void write_block(benchmark::State& state) {
   for (auto _ : state) {
     const double start = bench::now();
     client.write("block", iteration, std::span<const uint8_t>(from.data(), bytes));
-    state.SetIterationTime(bench::now() - start);
+    times.add(bench::now() - start);
     client.end_iteration(iteration++);
     client.flush();
   }
@@ -69,6 +94,7 @@ void write_block(benchmark::State& state) {
 }
 
 void alloc_commit(benchmark::State& state) {
+  Times times(state);
   const auto bytes = static_cast<uint64_t>(state.range(0));
   const std::string budget = std::to_string(std::max<uint64_t>(2 * bytes, 1 << 20));
   tailrace::Client client = tailrace::open("handover", 0, {.text = config_text(bytes, budget)});
@@ -78,7 +104,7 @@ void alloc_commit(benchmark::State& state) {
     const auto block = client.alloc<uint8_t>("block", iteration);
     block[0] = 1;
     client.commit("block", iteration);
-    state.SetIterationTime(bench::now() - start);
+    times.add(bench::now() - start);
     client.end_iteration(iteration++);
     client.flush();
   }
@@ -86,6 +112,7 @@ void alloc_commit(benchmark::State& state) {
 
 // One borrow each: a request with a ticket and no copy, while the writer works on those before.
 void submit_request(benchmark::State& state) {
+  Times times(state);
   constexpr uint64_t kBytes = 4096;
   constexpr int kBurst = 1000;
   Touched block(kHuge);
@@ -97,26 +124,23 @@ void submit_request(benchmark::State& state) {
     for (int i = 0; i < kBurst; ++i) {
       ticket = client.borrow("block", iteration, std::span<const uint8_t>(block.data(), kBytes));
     }
-    state.SetIterationTime((bench::now() - start) / kBurst);
+    times.add((bench::now() - start) / kBurst);
     client.end_iteration(iteration++);
     client.flush();
   }
 }
 
 void list_all() {
-  const int repeats = options.tiny ? 1 : 7;
-  const int rounds = options.tiny ? 1 : 5;
+  const int rounds = options.tiny ? 2 : 40;
   for (auto* benchmark : {benchmark::RegisterBenchmark("warm_memcpy", warm_memcpy),
                           benchmark::RegisterBenchmark("write", write_block)}) {
-    benchmark->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(rounds)->Repetitions(repeats);
-    benchmark->ReportAggregatesOnly(!options.tiny);
+    benchmark->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(rounds);
   }
   auto* alloc = benchmark::RegisterBenchmark("alloc_commit", alloc_commit);
   alloc->Arg(4096)->Arg(1 << 20)->Arg(static_cast<int64_t>(large_block()));
   auto* submit = benchmark::RegisterBenchmark("submit_request", submit_request);
   for (auto* benchmark : {alloc, submit}) {
-    benchmark->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(rounds * 4)->Repetitions(repeats);
-    benchmark->ReportAggregatesOnly(!options.tiny);
+    benchmark->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(rounds);
   }
 }
 
