@@ -68,7 +68,8 @@ LockFile::LockFile(LockFile&& other) noexcept
 
 LockFile::~LockFile() {
   if (fd_ < 0) return;
-  ::unlink(path_.c_str());  // before the lock is given up, so that nobody locks a file that is about to go
+  if (!path_.empty())
+    ::unlink(path_.c_str());  // before the lock is given up, so that nobody locks a file that is about to go
   ::close(fd_);
 }
 

@@ -25,6 +25,8 @@ class LockFile {
   ~LockFile();
 
   bool held() const { return held_; }
+  // Leaves the file where it is when this ends: it may be somebody else's.
+  void leave_file() { path_.clear(); }
 
  private:
   LockFile(std::string path, int fd, bool held) : path_(std::move(path)), fd_(fd), held_(held) {}

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -61,6 +62,12 @@ Status no_memory(size_t bytes, int error) {
 Result<MappedMemory> MappedMemory::create(size_t bytes) {
   TAILRACE_REQUIRE(bytes > 0);
   TAILRACE_REQUIRE(bytes % 4096 == 0);
+  // The kernel would promise more than there is, and end the process when it is touched.
+  const uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(getpagesize());
+  if (bytes > physical) {
+    return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the budget is {} MiB, and this machine has {} MiB",
+                                                      bytes >> 20, physical >> 20));
+  }
   const auto start = std::chrono::steady_clock::now();
   const char* kind = "explicit";
   const size_t whole = (bytes + kHuge - 1) / kHuge * kHuge;

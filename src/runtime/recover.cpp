@@ -95,6 +95,15 @@ Leftover treat_part(const std::string& file, const std::string& directory, bool 
   return leftover;
 }
 
+// Takes the lock of a client whose files are about to be treated. False if the client is alive, or may be: on a file
+// system without locks nobody can tell, as long as its lock file is there.
+bool may_treat(Result<LockFile>& lock, bool file_was_there) {
+  if (!lock.ok()) return lock.status().code() != TAILRACE_CLIENT_IN_USE;
+  if (lock.value().held() || !file_was_there) return true;
+  lock.value().leave_file();
+  return false;
+}
+
 }  // namespace
 
 Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
@@ -107,7 +116,7 @@ Status recover(const std::string& directory, bool apply, const std::function<voi
     // removes its file, stale or new.
     std::optional<Result<LockFile>> lock;
     if (apply) lock.emplace(LockFile::acquire(lock_path));
-    const bool in_use = apply ? lock->status().code() == TAILRACE_CLIENT_IN_USE : LockFile::is_held(lock_path);
+    const bool in_use = apply ? !may_treat(*lock, of.lock) : LockFile::is_held(lock_path);
     for (const std::string& part : of.parts) {
       each(in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply));
     }
