@@ -85,6 +85,8 @@ Result<MappedMemory> MappedMemory::create(size_t bytes) {
     madvise(begin, whole, MADV_HUGEPAGE);  // a wish; what came of it is read from smaps below
   }
   MappedMemory memory(mapping, mapped, {begin, bytes});
+  // A child of the application needs none of it, and copying touched (or pinned) pages would stall the fork.
+  madvise(begin, whole, MADV_DONTFORK);
   if (const int error = prefault(begin, bytes); error != 0) return no_memory(bytes, error);
   const bool is_explicit = mapped == whole;
   const size_t huge = is_explicit ? bytes : std::min(transparent_huge_bytes(begin), bytes);
