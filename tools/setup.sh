@@ -9,6 +9,13 @@ source "$(dirname "$0")/common.sh"
 
 names_in() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' "$1" | sed '/^$/d'; }
 
+# From 1.68 on Cargo asks its registry for single entries; before, it clones the whole index from another place.
+have_new_cargo() {
+  local version
+  version=$(cargo --version 2>/dev/null | cut -d' ' -f2) && [ -n "$version" ] &&
+    printf '1.68\n%s\n' "$version" | sort -CV
+}
+
 install_debian_packages() {
   if ! command -v dpkg-query >/dev/null; then
     say "not a Debian system: make sure that the equivalents of tools/packages.txt are there"
@@ -16,7 +23,7 @@ install_debian_packages() {
   fi
   local missing=() package
   for package in $(names_in "$root/tools/packages.txt"); do
-    [ "$package" = cargo ] && command -v cargo >/dev/null && continue
+    [ "$package" = cargo-web ] && have_new_cargo && continue
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
@@ -31,6 +38,8 @@ install_debian_packages() {
   fi
   say "Debian packages to install: ${missing[*]}"
   step "apt-get update" "${sudo[@]}" apt-get update
+  # Debian 12's `cargo` is too old and `cargo-web` is not; later releases have only the former.
+  if ! apt-cache show cargo-web >/dev/null 2>&1; then missing=("${missing[@]/#cargo-web/cargo}"); fi
   step "apt-get install" "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
