@@ -11,8 +11,7 @@ cd "$root"
 # preset, and sharing one folder would make each of the two reconfigure the other's. The compiler cache sees the same
 # commands in both, so that nothing is compiled twice.
 python_package() {
-  "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-    -C build-dir=build/python . || return
+  "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
   touch build/python.stamp
 }
 
