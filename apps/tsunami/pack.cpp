@@ -1,6 +1,12 @@
 // Packing of fields. See the header.
 #include "pack.hpp"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include <bit>
+
 namespace tsunami {
 
 std::vector<VariableSpec> output_variables() {
@@ -14,6 +20,22 @@ std::vector<VariableSpec> output_variables() {
 
 namespace {
 
+// Stores past the cache: nobody here reads the packed field again, and the cache is better kept for the state. The
+// stores of a thread are seen by others after finish_streaming().
+#if defined(__SSE2__) && defined(__x86_64__)
+void stream(double* to, double value) {
+  _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(value));
+}
+void stream(float* to, float value) { _mm_stream_si32(reinterpret_cast<int*>(to), std::bit_cast<int>(value)); }
+void finish_streaming() { _mm_sfence(); }
+#else
+template <class T>
+void stream(T* to, T value) {
+  *to = value;
+}
+void finish_streaming() {}
+#endif
+
 template <class T>
 void pack_rows(const Solver& solver, Variable variable, Solver::Band rows, T* out) {
   const std::ptrdiff_t n = solver.nx();
@@ -22,12 +44,13 @@ void pack_rows(const Solver& solver, Variable variable, Solver::Band rows, T* ou
     T* to = out + j * n;
     if (variable == eta) {
       const double *h = state.h.row(j), *b = solver.bed().row(j);
-      for (std::ptrdiff_t i = 0; i < n; ++i) to[i] = static_cast<T>(h[i] + b[i]);
+      for (std::ptrdiff_t i = 0; i < n; ++i) stream(to + i, static_cast<T>(h[i] + b[i]));
     } else {
       const double* from = (variable == hu ? state.hu : state.hv).row(j);
-      for (std::ptrdiff_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+      for (std::ptrdiff_t i = 0; i < n; ++i) stream(to + i, static_cast<T>(from[i]));
     }
   }
+  finish_streaming();
 }
 
 }  // namespace
