@@ -2,11 +2,23 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <utility>
 
 namespace tailrace::impl {
+namespace {
+
+// A batch thread does not preempt on waking. Without it, a caller that shares the writer's cpu (it was woken there,
+// say) would stand still in the very call that hands a block over, until the writer has begun the transfers. A wish:
+// where the system refuses, the thread stays an ordinary one.
+void yield_to_computation() {
+  const sched_param priority{};
+  pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
+}
+
+}  // namespace
 
 ThreadPlace::Shared::Shared()
     : free_links(new std::atomic<uint32_t>[kMaxBlocks]()),
@@ -56,6 +68,7 @@ void ThreadPlace::stop() {
 void ThreadPlace::serve(RequestSink& sink) {
   pthread_setname_np(pthread_self(), "tailrace");
   bind_thread(cpus_);
+  yield_to_computation();
   for (;;) {
     if (work(sink)) continue;
     doorbell_.prepare();
