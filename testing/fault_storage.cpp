@@ -1,7 +1,5 @@
 #include "testing/fault_storage.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -241,6 +239,6 @@ Completion FaultStorage::hand_out(size_t index) {
 }
 
 // Also for an engine that is awake: it will not fall asleep.
-void FaultStorage::wake() { TAILRACE_ASSERT(eventfd_write(doorbell_.fd(), 1) == 0); }
+void FaultStorage::wake() { doorbell_.wake(); }
 
 }  // namespace tailrace::impl

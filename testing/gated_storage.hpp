@@ -4,7 +4,6 @@
 // open(), shut() and wait_for() may be called by any thread; the rest is the engine's.
 #pragma once
 
-#include <sys/eventfd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -25,7 +24,7 @@ class GatedStorage final : public Storage {
       const std::lock_guard lock(mutex_);
       open_ = true;
     }
-    TAILRACE_ASSERT(eventfd_write(doorbell_.fd(), 1) == 0);
+    doorbell_.wake();
   }
   void shut() {
     const std::lock_guard lock(mutex_);

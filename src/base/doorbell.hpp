@@ -5,31 +5,33 @@
 // The bell is an eventfd, so that the kernel (io_uring) and other processes can ring it as well.
 #pragma once
 
+#include "base/event_fd.hpp"
 #include "base/sleep_flag.hpp"
 
 namespace tailrace::impl {
 
 class Doorbell {
  public:
-  // Takes one file descriptor; aborts if the process has none left.
-  Doorbell();
-  ~Doorbell();
-  Doorbell(const Doorbell&) = delete;
-  Doorbell& operator=(const Doorbell&) = delete;
-
   // Any thread. What the caller wrote before is seen by the server after it wakes.
-  void ring();
+  void ring() {
+    if (asleep_.claim()) event_.raise();
+  }
+  // Any thread. The same, and an awake server will not fall asleep before it has looked once more.
+  void wake() { event_.raise(); }
 
   // The server only.
   void prepare() { asleep_.announce(); }
   void cancel() { asleep_.retract(); }
-  void sleep();
+  void sleep() {
+    event_.take();
+    asleep_.retract();
+  }
 
   // For others to ring by writing 1 to it. Owned by the bell.
-  int fd() const { return fd_; }
+  int fd() const { return event_.fd(); }
 
  private:
-  const int fd_;
+  const EventFd event_;
   SleepFlag<> asleep_;
 };
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "base/sleep_flag.hpp"
 
@@ -23,11 +23,11 @@ class WaitBell {
     futex_wake_all(rings_);
   }
 
-  // The client: sleeps until `ready()` holds, or for `timeout` (none: for ever). Returns what ready() said last.
+  // The client: sleeps until `ready()` holds, or for `timeout` by `clock` (none: for ever). Returns what ready() said
+  // last.
   template <class Ready>
-  bool wait_until(Ready ready, std::optional<std::chrono::nanoseconds> timeout) {
-    using SteadyTime = std::chrono::steady_clock;
-    const auto start = SteadyTime::now();
+  bool wait_until(Ready ready, std::optional<Nanoseconds> timeout, const Clock& clock = SteadyClock()) {
+    const Nanoseconds start = timeout ? clock.now() : Nanoseconds::zero();
     for (;;) {
       const uint32_t seen = rings_.load(std::memory_order_acquire);
       asleep_.announce();
@@ -35,10 +35,10 @@ class WaitBell {
         asleep_.retract();
         return true;
       }
-      std::optional<std::chrono::nanoseconds> left;
+      std::optional<Nanoseconds> left;
       if (timeout) {
-        left = *timeout - (SteadyTime::now() - start);
-        if (*left <= std::chrono::nanoseconds::zero()) {
+        left = *timeout - (clock.now() - start);
+        if (*left <= Nanoseconds::zero()) {
           asleep_.retract();
           return false;
         }

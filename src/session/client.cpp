@@ -155,7 +155,7 @@ Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> ti
   if (channel_.tickets.look(ticket) == TicketState::pending) {
     const Stopwatch waiting(clock_, counters_.waiting_ticket);
     const bool ended = channel_.client_bell.wait_until(
-        [&] { return channel_.tickets.look(ticket) != TicketState::pending; }, timeout);
+        [&] { return channel_.tickets.look(ticket) != TicketState::pending; }, timeout, clock_);
     if (!ended) return Status(TAILRACE_TIMEOUT, "wait: the request has not ended yet");
   }
   return end_of(ticket);

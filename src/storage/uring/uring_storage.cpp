@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <liburing.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -169,7 +168,7 @@ int UringStorage::registered_buffer(const iovec& segment) const {
 void UringStorage::fail(uint64_t tag, int error) {
   failed_.push({tag, -error});
   // As the kernel would: also if the engine is not asleep yet.
-  TAILRACE_ASSERT(eventfd_write(doorbell_.fd(), 1) == 0);
+  doorbell_.wake();
 }
 
 size_t UringStorage::reap(std::span<Completion> done) {

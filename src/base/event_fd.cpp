@@ -1,4 +1,4 @@
-#include "base/doorbell.hpp"
+#include "base/event_fd.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,12 +10,11 @@
 
 namespace tailrace::impl {
 
-Doorbell::Doorbell() : fd_(eventfd(0, EFD_CLOEXEC)) { TAILRACE_REQUIRE(fd_ >= 0); }
+EventFd::EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) { TAILRACE_REQUIRE(fd_ >= 0); }
 
-Doorbell::~Doorbell() { ::close(fd_); }
+EventFd::~EventFd() { ::close(fd_); }
 
-void Doorbell::ring() {
-  if (!asleep_.claim()) return;
+void EventFd::raise() const {
   const uint64_t one = 1;
   ssize_t put = 0;
   do {
@@ -24,14 +23,13 @@ void Doorbell::ring() {
   TAILRACE_ASSERT(put == sizeof one);
 }
 
-void Doorbell::sleep() {
+void EventFd::take() const {
   uint64_t count = 0;
   ssize_t got = 0;
   do {
     got = ::read(fd_, &count, sizeof count);
   } while (got < 0 && errno == EINTR);
   TAILRACE_ASSERT(got == sizeof count);
-  asleep_.retract();
 }
 
 }  // namespace tailrace::impl
