@@ -4,7 +4,6 @@
 // open(), shut() and wait_for() may be called by any thread; the rest is the engine's.
 #pragma once
 
-
 #include <condition_variable>
 #include <mutex>
 #include <vector>

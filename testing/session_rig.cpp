@@ -11,7 +11,8 @@ namespace tailrace::impl {
 
 SessionRig::SessionRig(Config config, SessionRigOptions options)
     : config_(std::move(config)), on_disk_(options.on_disk) {
-  auto place = ThreadPlace::create(config_.memory.budget, choose_cpus(CpuChoice::none, {}, 0), doorbell_);
+  auto place = ThreadPlace::create(config_.memory.budget, config_.variables.size(),
+                                   choose_cpus(CpuChoice::none, {}, 0), doorbell_);
   TAILRACE_REQUIRE(place.ok());
   place_ = std::move(place).value();
   if (on_disk_) {
@@ -30,8 +31,8 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
   engine_ = std::make_unique<Engine>(*gate_, scheduler_, clock_, options.engine);
   const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
   format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{0, "machine", date});
-  server_ = std::make_unique<Server>(config_, 0, place_->channel(), *engine_, *format_, log_);
-  client_ = std::make_unique<Client>(config_, *place_, clock_, log_);
+  server_ = std::make_unique<Server>(config_, 0, place_->channel(), *engine_, *format_, log_, server_trace_);
+  client_ = std::make_unique<Client>(config_, *place_, clock_, log_, client_trace_);
   place_->start(*server_);
 }
 

@@ -61,6 +61,11 @@ class SessionRig {
   const KeptLog& log() const { return log_; }
   FailureLog& failures() { return place_->channel().failures; }
   const ServerCounters& counters() { return place_->channel().counters; }
+  const VariableCounters& counters(uint32_t variable) { return place_->channel().variables[variable]; }
+
+  // After stop().
+  const TraceLog& client_trace() const { return client_trace_; }
+  const TraceLog& server_trace() const { return server_trace_; }
 
   // Opens the gate, lets everything end, and ends the thread. Files may be looked at after it.
   void stop();
@@ -80,6 +85,8 @@ class SessionRig {
   const bool on_disk_;
   SteadyClock clock_;
   KeptLog log_;
+  TraceLog client_trace_{1000};
+  TraceLog server_trace_{1000};
   Doorbell doorbell_;
   std::unique_ptr<ThreadPlace> place_;
   std::unique_ptr<Storage> storage_;

@@ -166,7 +166,43 @@ typedef struct tailrace_stats {
   double seconds_waiting_memory; /* in write and alloc, waiting for memory or for room in the queue */
   double seconds_waiting_ticket; /* in wait, flush, read and close */
   double seconds_writing;        /* engine: time with at least one transfer under way */
+  uint64_t requests_merged;      /* requests of the engine that went to storage together with others */
+  uint64_t requests_peak;        /* the most requests at once that had not ended */
+  uint64_t transfers;            /* reads, writes and syncs given to the system */
+  uint64_t transfers_direct;     /* … past the page cache */
+  uint64_t transfers_again;      /* … that ended short or interrupted, and were continued */
+  uint64_t transfer_fallbacks;   /* … that were refused past the page cache, and sent through it */
 } tailrace_stats;
+
+/* How long something took, each time it happened. In seconds; all 0 if it never did. The percentiles are taken from
+ * a histogram and may be a quarter too high, never too low. */
+typedef struct tailrace_times {
+  uint64_t count;
+  double total;
+  double mean;
+  double p50;
+  double p90;
+  double p99;
+  double most;
+} tailrace_times;
+
+/* What a client has done so far with one variable. Counters only grow. A block is `queued` from its hand-over until
+ * its first transfer begins, and `writing` from there until it is written or has failed. */
+typedef struct tailrace_variable_stats {
+  size_t struct_size;
+  uint64_t blocks_accepted;
+  uint64_t blocks_written;
+  uint64_t blocks_failed;
+  uint64_t blocks_refused;         /* their iteration was dropped by `when_full: drop` before they came */
+  uint64_t blocks_written_through; /* `when_full: sync` */
+  uint64_t blocks_merged;          /* went to storage together with others */
+  uint64_t bytes_accepted;
+  uint64_t bytes_written;
+  tailrace_times handover; /* of the caller, a block: in write, in alloc and commit, or in borrow */
+  tailrace_times waiting;  /* of the caller: in wait, while the request had not ended, and in read */
+  tailrace_times queued;
+  tailrace_times writing;
+} tailrace_variable_stats;
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */
 
@@ -181,7 +217,8 @@ TAILRACE_API tailrace_status tailrace_open_with(const char* config, int client, 
                                                 tailrace_client** out);
 
 /* Waits until everything accepted has ended, stops the writer and gives the memory back. Iterations that were
- * not ended are left unpublished (`.part`) and reported. Returns TAILRACE_EARLIER_FAILURE, with the number in
+ * not ended are left unpublished (`.part`) and reported. Writes the files that the configuration's `measurements` ask
+ * for. Returns TAILRACE_EARLIER_FAILURE, with the number in
  * `more`, if failures were not yet told; the client is closed all the same. */
 TAILRACE_API tailrace_status tailrace_close(tailrace_client* client);
 
@@ -251,6 +288,10 @@ TAILRACE_API tailrace_status tailrace_expect(tailrace_client* client, const char
 
 /* What this client has done so far. Never returns TAILRACE_EARLIER_FAILURE (the counters tell). */
 TAILRACE_API tailrace_status tailrace_get_stats(tailrace_client* client, tailrace_stats* out);
+
+/* What this client has done so far with one declared variable. Never returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char* variable,
+                                                         tailrace_variable_stats* out);
 
 /* The failure that the last failing call of this client returned; for NULL, of the last failing call without a
  * client on this thread. TAILRACE_OK in `out->status` if there was none. */

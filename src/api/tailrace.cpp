@@ -77,7 +77,7 @@ tailrace_status tailrace_open_with(const char* config, int client, const tailrac
 
 tailrace_status tailrace_close(tailrace_client* client) {
   const auto finish = [](Session& session) {
-    session.client().finish();
+    session.finish();
     return Status();
   };
   return guarded(client, Tells::failures_so_far, finish, Leaves::client_closed);
@@ -193,6 +193,17 @@ tailrace_status tailrace_expect(tailrace_client* client, const char* variable, t
 tailrace_status tailrace_get_stats(tailrace_client* client, tailrace_stats* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     const tailrace_stats stats = gather_stats(session);
+    return copy_out(out, &stats, sizeof stats) ? Status() : null_argument("a structure with its struct_size");
+  });
+}
+
+tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char* variable,
+                                            tailrace_variable_stats* out) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    const Result<uint32_t> index = session.client().find(variable);
+    if (!index.ok()) return index.status();
+    const tailrace_variable_stats stats = gather_stats(session, index.value());
     return copy_out(out, &stats, sizeof stats) ? Status() : null_argument("a structure with its struct_size");
   });
 }

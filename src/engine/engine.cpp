@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tailrace::impl {
@@ -12,9 +13,10 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
       clock_(clock),
       options_(options),
       queue_(options.max_pending),
-      executor_(storage, options.execute),
+      executor_(storage, clock, options.execute),
       pieces_left_(options.max_pending, 0),
-      outcome_(options.max_pending) {}
+      outcome_(options.max_pending),
+      course_(options.max_pending) {}
 
 Engine::~Engine() {
   TAILRACE_REQUIRE(idle());
@@ -44,6 +46,7 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(files_.contains(request.file));
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
   if (const Request* ready = queue_.admit(std::move(request))) scheduler_.push(ready);
+  counts_.pending_peak = std::max<uint64_t>(counts_.pending_peak, options_.max_pending - queue_.room());
 }
 
 void Engine::progress() {
@@ -57,6 +60,7 @@ bool Engine::step() {
   executor_.progress(ended_);
   for (Executor::Ended& end : ended_) {
     if (end.sync) {
+      note_begun(end.sync->slot, end.begun);
       finish(end.sync, std::move(end.status));
     } else {
       finish_access(end);
@@ -142,9 +146,16 @@ void Engine::finish_access(Executor::Ended& end) {
   for (const Access::Part& part : end.access.parts) {
     const uint32_t slot = part.request->slot;
     TAILRACE_ASSERT(pieces_left_[slot] > 0);
+    note_begun(slot, end.begun);
+    if (end.access.parts.size() > 1) course_[slot].merged = true;
     if (outcome_[slot].ok()) outcome_[slot] = end.status;
     if (--pieces_left_[slot] == 0) finish(part.request, std::exchange(outcome_[slot], Status{}));
   }
+}
+
+// Of the pieces of a request, the first to begin counts.
+void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
+  course_[slot].begun = std::min(course_[slot].begun, begun);
 }
 
 void Engine::finish(const Request* request, Status status) {
@@ -152,11 +163,21 @@ void Engine::finish(const Request* request, Status status) {
   const bool gone = request->operation == Operation::publish || request->operation == Operation::close ||
                     request->operation == Operation::remove;
   if (!status.ok() && request->operation != Operation::read && file(id).failure.ok()) file(id).failure = status;
-  const Request ended = queue_.finish(request->slot, status, ready_);
+  Request ended = queue_.finish(request->slot, status, ready_);
+  ended.course = std::exchange(course_[ended.slot], {});
+  ended.course.ended = clock_.now();
+  ended.course.begun = std::min(ended.course.begun, ended.course.ended);
+  counts_.merged += ended.course.merged ? 1 : 0;
   for (const Request* ready : ready_) scheduler_.push(ready);
   ready_.clear();
   if (gone) files_.erase(id);
   ended.sink->ended(ended, status);
+}
+
+Engine::Counts Engine::counts() const {
+  Counts counts = counts_;
+  counts.transfers = executor_.counts();
+  return counts;
 }
 
 Engine::File& Engine::file(FileId id) {
@@ -177,7 +198,7 @@ void Engine::count_busy() {
   if (busy) {
     busy_since_ = now;
   } else {
-    busy_ += now - busy_since_;
+    counts_.busy += now - busy_since_;
   }
   was_busy_ = busy;
 }

@@ -50,8 +50,14 @@ class Engine {
   // True when every request has ended.
   bool idle() const { return queue_.empty(); }
 
-  // Time with at least one transfer under way.
-  Nanoseconds busy() const { return busy_; }
+  // What it has done so far.
+  struct Counts {
+    Executor::Counts transfers;
+    uint64_t merged = 0;        // requests that went together with others
+    uint64_t pending_peak = 0;  // the most requests at once that had not ended
+    Nanoseconds busy{0};        // time with at least one transfer under way
+  };
+  Counts counts() const;
 
  private:
   struct File {
@@ -68,6 +74,7 @@ class Engine {
   void take_ready();
   void start(const Request& request);
   void finish_access(Executor::Ended& end);
+  void note_begun(uint32_t slot, Nanoseconds begun);
   void finish(const Request* request, Status status);
   Status close_by(Operation operation, File& file);
   void count_busy();
@@ -80,12 +87,13 @@ class Engine {
   Executor executor_;
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;
-  std::vector<uint32_t> pieces_left_;  // by slot, of requests being carried out
-  std::vector<Status> outcome_;        // by slot, the first failure among its pieces
-  std::vector<const Request*> ready_;  // between the queue and the scheduler
+  std::vector<uint32_t> pieces_left_;    // by slot, of requests being carried out
+  std::vector<Status> outcome_;          // by slot, the first failure among its pieces
+  std::vector<Request::Course> course_;  // by slot
+  std::vector<const Request*> ready_;    // between the queue and the scheduler
   std::vector<Executor::Ended> ended_;
   std::vector<const Request*> batch_;
-  Nanoseconds busy_{0};
+  Counts counts_;  // but for `transfers`, which the executor counts
   bool was_busy_ = false;
   Nanoseconds busy_since_{0};
 };

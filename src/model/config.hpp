@@ -75,6 +75,11 @@ struct Config {
     Unit unit;        // dimension of time
   } time;
   struct {
+    bool report = false;              // write what was counted and timed, at close
+    bool trace = false;               // write what happened when, at close
+    uint64_t trace_events = 100'000;  // kept of each side at most
+  } measurements;
+  struct {
     std::string level = "warning";  // info, warning, error, off
     std::string file;               // empty: stderr
   } log;

@@ -36,6 +36,7 @@ struct Descriptor {
     uint64_t length = 0;
     uint32_t block = 0;  // write: index of the pool's block
     uint32_t reserved = 0;
+    int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
   };
   union {
     Bytes bytes = {};

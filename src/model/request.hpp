@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
@@ -62,6 +63,12 @@ struct Request {
   CompletionSink* sink = nullptr;  // outlives the request
   uint64_t token = 0;              // the sink's own
   uint32_t slot = 0;               // the engine's own
+  // How it went, for whoever measures: written by the engine, good when it has ended.
+  struct Course {
+    Nanoseconds begun = Nanoseconds::max();  // when its first transfer began, or when it ended if none did
+    Nanoseconds ended{0};
+    bool merged = false;  // whether it went together with other requests
+  } course;
 
   bool moves_bytes() const { return operation == Operation::read || operation == Operation::write; }
   bool is_fence() const { return fence || !moves_bytes(); }

@@ -21,13 +21,14 @@
 namespace tailrace::impl {
 
 struct Channel {
-  std::span<std::byte> memory;  // the pool's bytes
-  FreeStack<> returned;         // server → client
-  SpscRing<Descriptor> ring;    // client → server
-  TicketTable<> tickets;        // the client opens, the server ends
-  WaitBell& client_bell;        // the server rings
-  FailureLog& failures;         // the server adds, the client takes
-  ServerCounters& counters;     // the server writes, the client reads
+  std::span<std::byte> memory;            // the pool's bytes
+  FreeStack<> returned;                   // server → client
+  SpscRing<Descriptor> ring;              // client → server
+  TicketTable<> tickets;                  // the client opens, the server ends
+  WaitBell& client_bell;                  // the server rings
+  FailureLog& failures;                   // the server adds, the client takes
+  ServerCounters& counters;               // the server writes, the client reads
+  std::span<VariableCounters> variables;  // by variable; likewise
 };
 
 }  // namespace tailrace::impl

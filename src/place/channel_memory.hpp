@@ -17,9 +17,10 @@ class ChannelMemory {
   static constexpr uint32_t kTickets = 4096;     // open at once
   static constexpr uint32_t kMaxBlocks = 16384;  // of the pool
 
-  // `pool` outlives this.
-  explicit ChannelMemory(std::span<std::byte> pool)
-      : free_links_(new std::atomic<uint32_t>[kMaxBlocks]()),
+  // For a client with so many variables. `pool` outlives this.
+  ChannelMemory(std::span<std::byte> pool, size_t variables)
+      : variables_(new VariableCounters[variables]),
+        free_links_(new std::atomic<uint32_t>[kMaxBlocks]()),
         ring_slots_(new Descriptor[kRing]),
         ticket_words_(new std::atomic<uint64_t>[kTickets]()),
         channel_{pool,
@@ -28,11 +29,13 @@ class ChannelMemory {
                  TicketTable<>({ticket_words_.get(), kTickets}),
                  client_bell_,
                  failures_,
-                 counters_} {}
+                 counters_,
+                 {variables_.get(), variables}} {}
 
   Channel& channel() { return channel_; }
 
  private:
+  std::unique_ptr<VariableCounters[]> variables_;
   FreeStack<>::Head free_head_;
   std::unique_ptr<std::atomic<uint32_t>[]> free_links_;
   SpscRing<Descriptor>::Counters ring_counters_;

@@ -1,23 +1,36 @@
-// What the server counts for a client. Written by the server, read by the client; each counter stands by itself, so
-// relaxed order suffices.
+// What the server counts for a client: of the client as a whole, and of each variable.
+//
+// Written by the server, read by the client; each number stands by itself (base/histogram.hpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/histogram.hpp"
 
 namespace tailrace::impl {
 
 struct ServerCounters {
-  std::atomic<uint64_t> blocks_written{0};
-  std::atomic<uint64_t> blocks_failed{0};
-  std::atomic<uint64_t> bytes_written{0};
-  std::atomic<uint64_t> iterations_published{0};
-  std::atomic<uint64_t> iterations_failed{0};
-  std::atomic<uint64_t> busy_nanoseconds{0};
+  Tally blocks_written;
+  Tally blocks_failed;
+  Tally bytes_written;
+  Tally iterations_published;
+  Tally iterations_failed;
+  Tally busy_nanoseconds;  // with at least one transfer under way
+  Tally requests_merged;   // went to storage together with others
+  Tally requests_peak;     // the most at once that had not ended
+  Tally transfers;
+  Tally transfers_direct;    // past the page cache
+  Tally transfers_again;     // ended short or interrupted, and continued
+  Tally transfer_fallbacks;  // refused past the page cache, and sent through it
 };
 
-inline void count(std::atomic<uint64_t>& counter, uint64_t by = 1) {
-  counter.fetch_add(by, std::memory_order_relaxed);
-}
+struct VariableCounters {
+  Tally blocks_written;
+  Tally blocks_failed;
+  Tally blocks_merged;
+  Tally bytes_written;
+  Histogram queued;   // from hand-over until the first transfer
+  Histogram writing;  // from there until written or failed
+};
 
 }  // namespace tailrace::impl

@@ -47,6 +47,9 @@ class TicketTable {
     return now >> 2 == ticket ? state_of(now) : TicketState::done;
   }
 
+  // How many can be open at once; a ticket's slot is its number modulo this.
+  size_t capacity() const { return words_.size(); }
+
   // The client only: whether such a ticket was ever opened.
   bool known(uint64_t ticket) const { return ticket != 0 && ticket <= last_; }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int most_cpu = 8191;
 constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
+constexpr int64_t most_trace_events = 10'000'000;  // 640 MB a side
 constexpr size_t most_paths = 64;
 
 // Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.
@@ -154,6 +155,15 @@ void read_log(const YamlValue& value, Config& config) {
   if (const auto file = value.find("file")) config.log.file = file->text("the name of a file");
 }
 
+void read_measurements(const YamlValue& value, Config& config) {
+  value.only({"report", "trace", "trace_events"});
+  if (const auto report = value.find("report")) config.measurements.report = report->flag();
+  if (const auto trace = value.find("trace")) config.measurements.trace = trace->flag();
+  if (const auto events = value.find("trace_events")) {
+    config.measurements.trace_events = static_cast<uint64_t>(events->integer(1, most_trace_events));
+  }
+}
+
 // Actions are not in this version, but for the one that is always taken; it may be written down.
 void read_actions(const YamlValue& value) {
   constexpr std::string_view only = "only {on: end_iteration, run: store} (other actions are not in this version)";
@@ -175,8 +185,8 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // First of all, since another version may have other keys.
   read_version(top);
-  top.only({"tailrace", "name", "place", "memory", "storage", "time", "log", "parameters", "layouts", "variables",
-            "actions"});
+  top.only({"tailrace", "name", "place", "memory", "storage", "time", "log", "measurements", "parameters", "layouts",
+            "variables", "actions"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
@@ -184,6 +194,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto storage = top.find("storage")) read_storage(*storage, config);
   if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);
+  if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
   if (const auto actions = top.find("actions")) read_actions(*actions);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
   if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);

@@ -11,6 +11,8 @@
 
 #include "format/hdf5/hdf5_format.hpp"
 #include "runtime/open_storage.hpp"
+#include "runtime/report.hpp"
+#include "runtime/trace_file.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -34,7 +36,7 @@ std::string machine_name() {
 Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
   Result<Config> config = read_config(input);
   if (!config.ok()) return config.status();
-  std::unique_ptr<Session> session(new Session(std::move(config).value()));
+  std::unique_ptr<Session> session(new Session(std::move(config).value(), input.client));
   const Config& of = session->config_;
   auto log = open_log(level_of(of.log.level), of.log.file, fmt::format("tailrace {}/{}", of.name, input.client));
   if (!log.ok()) return log.status();
@@ -66,7 +68,7 @@ Status Session::take_directories(int client) {
 Status Session::build(int client) {
   const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
-  auto place = ThreadPlace::create(budget, cpus, doorbell_);
+  auto place = ThreadPlace::create(budget, config_.variables.size(), cpus, doorbell_);
   if (!place.ok()) return place.status();
   place_ = std::move(place).value();
   auto storage = open_storage(config_, cpus.cpus, doorbell_, *log_);
@@ -75,12 +77,23 @@ Status Session::build(int client) {
   storage_->use_memory(place_->channel().memory);
   engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, EngineOptions{});
   format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client, machine_name(), date_now});
-  server_ = std::make_unique<Server>(config_, client, place_->channel(), *engine_, *format_, *log_);
-  client_ = std::make_unique<Client>(config_, *place_, clock_, *log_);
+  server_ = std::make_unique<Server>(config_, client, place_->channel(), *engine_, *format_, *log_, server_trace_);
+  client_ = std::make_unique<Client>(config_, *place_, clock_, *log_, client_trace_);
   place_->start(*server_);
   description_ = fmt::format("place {}; storage {}", place_->description(), storage_->capabilities().name);
   log_->info("{}", description_);
   return {};
+}
+
+void Session::finish() {
+  client_->finish();
+  // From here on no other thread writes what is about to be read.
+  place_->stop();
+  const auto tell = [this](const Status& status) {
+    if (!status.ok()) place_->channel().failures.add(kNoTicket, status);
+  };
+  if (config_.measurements.report) tell(write_report(*this));
+  if (config_.measurements.trace) tell(write_trace(*this));
 }
 
 Session::~Session() {

@@ -30,21 +30,37 @@ class Session {
   // Everything that was accepted is finished first.
   ~Session();
 
+  // Waits until everything has ended, and writes what the configuration's `measurements` ask for; what fails is added
+  // to failures(). Once, as the last thing.
+  void finish();
+
   Client& client() { return *client_; }
   const Config& config() const { return config_; }
+  int client_id() const { return client_id_; }
   const ServerCounters& server_counters() { return place_->channel().counters; }
+  const VariableCounters& server_counters(uint32_t variable) { return place_->channel().variables[variable]; }
+  // After finish().
+  const TraceLog& client_trace() const { return client_trace_; }
+  const TraceLog& server_trace() const { return server_trace_; }
   const FailureLog& failures() { return place_->channel().failures; }
   // See tailrace_describe.
   const std::string& description() const { return description_; }
 
  private:
-  explicit Session(Config config) : config_(std::move(config)) {}
+  Session(Config config, int client)
+      : config_(std::move(config)),
+        client_id_(client),
+        client_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0),
+        server_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0) {}
   Status take_directories(int client);
   Status build(int client);
 
   // In the order of construction; each may use those above it. Constant once open.
   const Config config_;
+  const int client_id_;
   SteadyClock clock_;
+  TraceLog client_trace_;
+  TraceLog server_trace_;
   std::unique_ptr<Log> log_;
   std::vector<LockFile> locks_;
   Doorbell doorbell_;

@@ -12,92 +12,112 @@ namespace {
 // Longer than any program runs, and far from an overflow when it is counted in nanoseconds.
 constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100};
 
-// Adds the time of its life to `total`.
-class Stopwatch {
- public:
-  Stopwatch(const Clock& clock, Nanoseconds& total) : clock_(clock), total_(total), start_(clock.now()) {}
-  ~Stopwatch() { total_ += clock_.now() - start_; }
-
- private:
-  const Clock& clock_;
-  Nanoseconds& total_;
-  const Nanoseconds start_;
-};
+uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
 
 }  // namespace
 
-Client::Client(const Config& config, Place& place, const Clock& clock, Log& log)
+Client::Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace)
     : config_(config),
       place_(place),
       channel_(place.channel()),
       clock_(clock),
       log_(log),
+      trace_(trace),
       pool_(channel_.memory.size(), channel_.returned),
-      iterations_(config.variables.size()) {}
+      iterations_(config.variables.size()),
+      variables_(config.variables.size()),
+      ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone) {}
 
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
+  const Nanoseconds start = clock_.now();
+  const Nanoseconds waited = counters_.waiting_memory;
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   const Result<Iteration*> open_iteration = open(iteration);
-  if (!open_iteration.ok()) return about(open_iteration.status(), "write", variable, iteration);
+  if (!open_iteration.ok()) {
+    count_dropped(index.value(), open_iteration.status());
+    return about(open_iteration.status(), "write", variable, iteration);
+  }
   Iteration& of = *open_iteration.value();
   const uint64_t bytes = bytes_of(index.value());
   const auto block = take_memory(bytes, of, true);
-  if (!block.ok()) return about(block.status(), "write", variable, iteration);
-  if (!block.value()) return write_through(index.value(), of, data);
-  {
-    const Stopwatch copying(clock_, counters_.copying);
-    std::memcpy(channel_.memory.data() + block.value()->offset, data, bytes);
+  if (!block.ok()) {
+    count_dropped(index.value(), block.status());
+    return about(block.status(), "write", variable, iteration);
   }
-  send_block(index.value(), of, *block.value());
+  if (!block.value()) return write_through(index.value(), of, data, start);
+  std::memcpy(channel_.memory.data() + block.value()->offset, data, bytes);
+  const Nanoseconds copied = clock_.now();
+  counters_.copying += copied - start - (counters_.waiting_memory - waited);
+  send_block(index.value(), of, *block.value(), copied);
+  end_handover(What::write, index.value(), iteration, start, Nanoseconds::zero());
   return {};
 }
 
 Result<void*> Client::alloc(std::string_view variable, int64_t iteration) {
+  const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   const Result<Iteration*> open_iteration = open(iteration);
-  if (!open_iteration.ok()) return about(open_iteration.status(), "alloc", variable, iteration);
+  if (!open_iteration.ok()) {
+    count_dropped(index.value(), open_iteration.status());
+    return about(open_iteration.status(), "alloc", variable, iteration);
+  }
   Iteration& of = *open_iteration.value();
-  PoolBlock& held = of.uncommitted[index.value()];
-  if (held.index == kNoBlock) {
+  OpenIterations::Uncommitted& held = of.uncommitted[index.value()];
+  if (!held.held()) {
     const uint64_t bytes = bytes_of(index.value());
     const auto block = take_memory(bytes, of, false);
-    if (!block.ok()) return about(block.status(), "alloc", variable, iteration);
-    held = *block.value();
+    if (!block.ok()) {
+      count_dropped(index.value(), block.status());
+      return about(block.status(), "alloc", variable, iteration);
+    }
+    const Nanoseconds end = clock_.now();
+    held = {*block.value(), end - start};
     uncommitted_ += RangeAllocator::rounded(bytes);
+    note(What::alloc, index.value(), iteration, start, end);
   }
-  return static_cast<void*>(channel_.memory.data() + held.offset);
+  return static_cast<void*>(channel_.memory.data() + held.block.offset);
 }
 
 Status Client::commit(std::string_view variable, int64_t iteration) {
+  const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   Iteration* const of = iterations_.find(iteration);
-  if (of == nullptr || iteration < 0 || of->uncommitted[index.value()].index == kNoBlock) {
+  if (of == nullptr || iteration < 0 || !of->uncommitted[index.value()].held()) {
     return about(Status(TAILRACE_WRONG_ORDER, "found no block allocated for it; alloc must come before commit"),
                  "commit", variable, iteration);
   }
-  const PoolBlock block = std::exchange(of->uncommitted[index.value()], PoolBlock{});
+  const auto [block, spent] = std::exchange(of->uncommitted[index.value()], {});
   uncommitted_ -= RangeAllocator::rounded(bytes_of(index.value()));
   if (of->dropped) {
     pool_.free(block);
     ++counters_.blocks_dropped;
+    ++variables_[index.value()].blocks_refused;
     return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "commit", variable, iteration);
   }
-  send_block(index.value(), *of, block);
+  send_block(index.value(), *of, block, start);
+  end_handover(What::commit, index.value(), iteration, start, spent);
   return {};
 }
 
 Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, const void* data) {
+  const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   const Result<Iteration*> of = open(iteration);
-  if (!of.ok()) return about(of.status(), "borrow", variable, iteration);
-  return send_borrowed(index.value(), *of.value(), data);
+  if (!of.ok()) {
+    count_dropped(index.value(), of.status());
+    return about(of.status(), "borrow", variable, iteration);
+  }
+  const uint64_t ticket = send_borrowed(index.value(), *of.value(), data, start);
+  end_handover(What::borrow, index.value(), iteration, start, Nanoseconds::zero());
+  return ticket;
 }
 
 Status Client::end_iteration(int64_t iteration) {
+  const Nanoseconds start = trace_.on() ? clock_.now() : Nanoseconds::zero();
   if (iteration < 0) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("end_iteration: found iteration {}, expected 0 or more", iteration));
@@ -107,7 +127,7 @@ Status Client::end_iteration(int64_t iteration) {
   bool dropped = false;
   if (of != nullptr) {
     for (uint32_t variable = 0; variable < of->uncommitted.size(); ++variable) {
-      if (of->uncommitted[variable].index == kNoBlock) continue;
+      if (!of->uncommitted[variable].held()) continue;
       return about(Status(TAILRACE_WRONG_ORDER, "found its block allocated but not committed; commit it first"),
                    "end_iteration", config_.variables[variable].name, iteration);
     }
@@ -121,6 +141,7 @@ Status Client::end_iteration(int64_t iteration) {
   }
   iterations_.end(iteration);
   ++counters_.iterations_ended;
+  if (trace_.on()) note(What::end_iteration, TraceEvent::kNone, iteration, start, clock_.now());
   if (dropped) {
     return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "end_iteration", {}, iteration);
   }
@@ -151,11 +172,14 @@ Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> ti
   if (!channel_.tickets.known(ticket)) {
     return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("wait: ticket {} is none of this client's", ticket));
   }
-  if (timeout) timeout = std::min(*timeout, kForever);
   if (channel_.tickets.look(ticket) == TicketState::pending) {
-    const Stopwatch waiting(clock_, counters_.waiting_ticket);
-    const bool ended = channel_.client_bell.wait_until(
-        [&] { return channel_.tickets.look(ticket) != TicketState::pending; }, timeout, clock_);
+    const Nanoseconds start = clock_.now();
+    const bool ended = wait_for(ticket, timeout);
+    const Nanoseconds end = clock_.now();
+    counters_.waiting_ticket += end - start;
+    const uint32_t variable = ticket_variable_[ticket % ticket_variable_.size()];
+    if (variable != TraceEvent::kNone) variables_[variable].waiting.add(count_of(end - start));
+    note(What::wait_ticket, variable, -1, start, end);
     if (!ended) return Status(TAILRACE_TIMEOUT, "wait: the request has not ended yet");
   }
   return end_of(ticket);
@@ -163,14 +187,12 @@ Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> ti
 
 Status Client::flush() {
   if (config_.storage.durability == Durability::accepted) return {};
-  Descriptor descriptor;
-  descriptor.verb = Verb::flush;
-  descriptor.ticket = open_ticket();
-  send(descriptor);
-  return wait(descriptor.ticket, std::nullopt);
+  flush_all(What::flush);
+  return {};
 }
 
 Status Client::read(std::string_view variable, int64_t iteration, void* data) {
+  const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   if (iteration < 0) {
@@ -180,19 +202,19 @@ Status Client::read(std::string_view variable, int64_t iteration, void* data) {
   descriptor.verb = Verb::read;
   descriptor.variable = index.value();
   descriptor.iteration = iteration;
-  descriptor.ticket = open_ticket();
-  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(index.value()), kNoBlock, 0};
+  descriptor.ticket = open_ticket(index.value());
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(index.value()), kNoBlock, 0, start.count()};
   send(descriptor);
-  return wait(descriptor.ticket, std::nullopt);
+  wait_for(descriptor.ticket, std::nullopt);
+  const Nanoseconds end = clock_.now();
+  counters_.waiting_ticket += end - start;
+  variables_[index.value()].waiting.add(count_of(end - start));
+  note(What::read, index.value(), iteration, start, end);
+  return end_of(descriptor.ticket);
 }
 
 void Client::finish() {
-  Descriptor descriptor;
-  descriptor.verb = Verb::flush;
-  descriptor.ticket = open_ticket();
-  send(descriptor);
-  // A flush itself cannot fail; what failed before it is in the failure log.
-  [[maybe_unused]] const Status flushed = wait(descriptor.ticket, std::nullopt);
+  flush_all(What::close);
   for (const int64_t iteration : iterations_.numbers()) {
     const Iteration& of = *iterations_.find(iteration);
     if (of.dropped || of.blocks == 0) continue;
@@ -222,6 +244,20 @@ std::optional<Status> Client::earlier() {
   auto entry = channel_.failures.take_oldest();
   if (!entry) return std::nullopt;
   return std::move(entry->status);
+}
+
+// Waits until everything sent before has ended. A flush itself cannot fail; what failed before it is in the failure
+// log.
+void Client::flush_all(What what) {
+  const Nanoseconds start = clock_.now();
+  Descriptor descriptor;
+  descriptor.verb = Verb::flush;
+  descriptor.ticket = open_ticket(TraceEvent::kNone);
+  send(descriptor);
+  wait_for(descriptor.ticket, std::nullopt);
+  const Nanoseconds end = clock_.now();
+  counters_.waiting_ticket += end - start;
+  note(what, TraceEvent::kNone, -1, start, end);
 }
 
 uint64_t Client::unseen_failures() const { return channel_.failures.unseen(); }
@@ -261,14 +297,11 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
         "program writes; a larger memory.budget would smooth bursts (said once)",
         pool_.size() >> 20);
   }
-  const Stopwatch waiting(clock_, counters_.waiting_memory);
   std::optional<PoolBlock> block;
-  channel_.client_bell.wait_until(
-      [&] {
-        block = pool_.allocate(bytes);
-        return block || pool_.held() == uncommitted_;
-      },
-      std::nullopt);
+  wait_for_room([&] {
+    block = pool_.allocate(bytes);
+    return block || pool_.held() == uncommitted_;
+  });
   if (block) return block;
   return Status(TAILRACE_BUDGET_HELD,
                 fmt::format("no room for {} bytes: {} of the budget's {} bytes are allocated by the caller and not "
@@ -288,53 +321,93 @@ Status Client::drop(Iteration& iteration) {
                 fmt::format("the memory budget of {} bytes is full: the whole iteration is dropped", pool_.size()));
 }
 
-Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data) {
+Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
   ++counters_.blocks_written_through;
-  return wait(send_borrowed(variable, iteration, data), std::nullopt);
+  ++variables_[variable].blocks_written_through;
+  const uint64_t ticket = send_borrowed(variable, iteration, data, handed);
+  end_handover(What::write, variable, iteration.number, handed, Nanoseconds::zero());
+  return wait(ticket, std::nullopt);
 }
 
-void Client::send_block(uint32_t variable, Iteration& iteration, PoolBlock block) {
+void Client::send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed) {
   Descriptor descriptor;
   descriptor.verb = Verb::write;
   descriptor.variable = variable;
   descriptor.iteration = iteration.number;
-  descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0};
+  descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0, handed.count()};
   send(descriptor);
-  ++iteration.blocks;
-  ++counters_.blocks_accepted;
-  counters_.bytes_accepted += bytes_of(variable);
+  count_accepted(variable, iteration);
 }
 
-uint64_t Client::send_borrowed(uint32_t variable, Iteration& iteration, const void* data) {
+uint64_t Client::send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
   Descriptor descriptor;
   descriptor.verb = Verb::borrow;
   descriptor.variable = variable;
   descriptor.iteration = iteration.number;
-  descriptor.ticket = open_ticket();
-  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0};
+  descriptor.ticket = open_ticket(variable);
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, handed.count()};
   send(descriptor);
+  count_accepted(variable, iteration);
+  return descriptor.ticket;
+}
+
+void Client::count_accepted(uint32_t variable, Iteration& iteration) {
+  const uint64_t bytes = bytes_of(variable);
   ++iteration.blocks;
   ++counters_.blocks_accepted;
-  counters_.bytes_accepted += bytes_of(variable);
-  return descriptor.ticket;
+  counters_.bytes_accepted += bytes;
+  ++variables_[variable].blocks_accepted;
+  variables_[variable].bytes_accepted += bytes;
+}
+
+// Counts a block that was refused since its iteration is dropped.
+void Client::count_dropped(uint32_t variable, const Status& why) {
+  if (why.code() == TAILRACE_DROPPED) ++variables_[variable].blocks_refused;
+}
+
+// Ends a call that handed a block over: `before` it has been waiting or working for the same block already.
+void Client::end_handover(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds before) {
+  const Nanoseconds end = clock_.now();
+  variables_[variable].handover.add(count_of(end - start + before));
+  note(what, variable, iteration, start, end);
+}
+
+void Client::note(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds end) {
+  if (!trace_.on()) return;
+  const uint64_t bytes = variable == TraceEvent::kNone ? 0 : bytes_of(variable);
+  trace_.add(
+      {.what = what, .variable = variable, .iteration = iteration, .bytes = bytes, .start = start, .end = end});
 }
 
 void Client::send(Descriptor descriptor) {
   descriptor.sequence = ++sequence_;
-  if (!channel_.ring.push(descriptor)) {
-    const Stopwatch waiting(clock_, counters_.waiting_memory);
-    channel_.client_bell.wait_until([&] { return channel_.ring.push(descriptor); }, std::nullopt);
-  }
+  if (!channel_.ring.push(descriptor)) wait_for_room([&] { return channel_.ring.push(descriptor); });
   place_.ring();
 }
 
-uint64_t Client::open_ticket() {
+// `variable`: what the ticket is of, or kNone.
+uint64_t Client::open_ticket(uint32_t variable) {
   uint64_t ticket = channel_.tickets.open();
-  if (ticket == kNoTicket) {
-    const Stopwatch waiting(clock_, counters_.waiting_ticket);
-    channel_.client_bell.wait_until([&] { return (ticket = channel_.tickets.open()) != kNoTicket; }, std::nullopt);
-  }
+  if (ticket == kNoTicket) wait_for_room([&] { return (ticket = channel_.tickets.open()) != kNoTicket; });
+  ticket_variable_[ticket % ticket_variable_.size()] = variable;
   return ticket;
+}
+
+// Waits for the server to make room: for memory, in the ring, or for a ticket.
+template <class Ready>
+void Client::wait_for_room(Ready ready) {
+  const Nanoseconds start = clock_.now();
+  channel_.client_bell.wait_until(ready, std::nullopt);
+  const Nanoseconds end = clock_.now();
+  counters_.waiting_memory += end - start;
+  note(What::wait_memory, TraceEvent::kNone, -1, start, end);
+}
+
+// Returns whether the ticket has ended in time.
+bool Client::wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
+  if (timeout) timeout = std::min(*timeout, kForever);
+  return channel_.client_bell.wait_until([&] { return channel_.tickets.look(ticket) != TicketState::pending; },
+                                         timeout, clock_);
 }
 
 // Why an ended ticket failed, or ok. Its failure counts as seen from now on.

@@ -10,13 +10,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "base/pool.hpp"
 #include "model/config.hpp"
 #include "place/place.hpp"
 #include "session/open_iterations.hpp"
+#include "session/trace.hpp"
 
 namespace tailrace::impl {
 
@@ -34,10 +37,20 @@ struct ClientCounters {
   Nanoseconds waiting_ticket{0};
 };
 
+// The same of one variable.
+struct ClientVariableCounters {
+  uint64_t blocks_accepted = 0;
+  uint64_t blocks_refused = 0;  // by `when_full: drop`
+  uint64_t blocks_written_through = 0;
+  uint64_t bytes_accepted = 0;
+  Histogram handover;  // of a block: in write, in alloc and commit, or in borrow
+  Histogram waiting;   // in wait for one of its tickets that had not ended, and in read
+};
+
 class Client {
  public:
   // All are borrowed for the life of the client.
-  Client(const Config& config, Place& place, const Clock& clock, Log& log);
+  Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace);
 
   // The verbs of tailrace.h. Each returns its own status; failures of earlier requests are taken with earlier().
   Status write(std::string_view variable, int64_t iteration, const void* data);
@@ -58,10 +71,12 @@ class Client {
 
   uint64_t unseen_failures() const;
   const ClientCounters& counters() const { return counters_; }
+  const ClientVariableCounters& counters(uint32_t variable) const { return variables_[variable]; }
   PoolOwner& pool() { return pool_; }
 
  private:
   using Iteration = OpenIterations::Iteration;
+  using What = TraceEvent::What;
 
   Result<Iteration*> open(int64_t iteration);
   // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
@@ -69,11 +84,19 @@ class Client {
   Result<std::optional<PoolBlock>> take_memory(uint64_t bytes, Iteration& iteration, bool may_pass);
   Result<std::optional<PoolBlock>> wait_for_memory(uint64_t bytes);
   Status drop(Iteration& iteration);
-  Status write_through(uint32_t variable, Iteration& iteration, const void* data);
-  void send_block(uint32_t variable, Iteration& iteration, PoolBlock block);
-  uint64_t send_borrowed(uint32_t variable, Iteration& iteration, const void* data);
+  Status write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
+  void send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed);
+  uint64_t send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
   void send(Descriptor descriptor);
-  uint64_t open_ticket();
+  uint64_t open_ticket(uint32_t variable);
+  void flush_all(What what);
+  template <class Ready>
+  void wait_for_room(Ready ready);
+  bool wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
+  void count_accepted(uint32_t variable, Iteration& iteration);
+  void count_dropped(uint32_t variable, const Status& why);
+  void end_handover(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds before);
+  void note(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds end);
   Status end_of(uint64_t ticket);
   uint64_t bytes_of(uint32_t variable) const;
   Status about(Status status, const char* verb, std::string_view variable, int64_t iteration) const;
@@ -84,6 +107,7 @@ class Client {
   Channel& channel_;
   const Clock& clock_;
   Log& log_;
+  TraceLog& trace_;
 
   // The client's thread only.
   PoolOwner pool_;
@@ -92,6 +116,8 @@ class Client {
   uint64_t sequence_ = 0;
   bool warned_of_waiting_ = false;
   ClientCounters counters_;
+  std::vector<ClientVariableCounters> variables_;  // by variable
+  std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
 };
 
 }  // namespace tailrace::impl

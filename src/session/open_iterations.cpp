@@ -42,7 +42,7 @@ void OpenIterations::end(int64_t number) {
     iteration->number = -1;
     iteration->dropped = false;
     iteration->blocks = 0;
-    std::fill(iteration->uncommitted.begin(), iteration->uncommitted.end(), PoolBlock{});
+    std::fill(iteration->uncommitted.begin(), iteration->uncommitted.end(), Uncommitted{});
   }
 }
 

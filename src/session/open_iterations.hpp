@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/pool.hpp"
 #include "base/status.hpp"
 #include "session/ended_numbers.hpp"
@@ -16,11 +17,19 @@ class OpenIterations {
  public:
   static constexpr size_t kMaxOpen = 64;  // at once
 
+  // A block of the pool that the application builds, or none.
+  struct Uncommitted {
+    PoolBlock block;       // index kNoBlock: none
+    Nanoseconds spent{0};  // in alloc
+
+    bool held() const { return block.index != kNoBlock; }
+  };
+
   struct Iteration {
     int64_t number = -1;  // -1: not in use
     bool dropped = false;
-    uint64_t blocks = 0;                 // accepted
-    std::vector<PoolBlock> uncommitted;  // by variable; index kNoBlock: none
+    uint64_t blocks = 0;                   // accepted
+    std::vector<Uncommitted> uncommitted;  // by variable
   };
 
   explicit OpenIterations(size_t variables);

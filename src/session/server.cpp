@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "session/publication.hpp"
@@ -25,13 +26,17 @@ Status not_published(const Status& why) {
 
 }  // namespace
 
-Server::Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log)
+Server::Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log,
+               TraceLog& trace)
     : config_(config),
       client_(static_cast<uint32_t>(client)),
       channel_(channel),
       engine_(engine),
       format_(format),
-      log_(log) {}
+      log_(log),
+      trace_(trace) {
+  TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
+}
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
 
@@ -56,8 +61,21 @@ void Server::accept(const Descriptor& descriptor) {
 
 void Server::progress() {
   engine_.progress();
+  copy_counts();
   answer_flushes();
-  channel_.counters.busy_nanoseconds.store(static_cast<uint64_t>(engine_.busy().count()), std::memory_order_relaxed);
+}
+
+// Whoever has waited for a flush sees the counts of all before it: they are copied before it is answered.
+void Server::copy_counts() {
+  const Engine::Counts counts = engine_.counts();
+  ServerCounters& to = channel_.counters;
+  to.busy_nanoseconds.set(static_cast<uint64_t>(counts.busy.count()));
+  to.requests_merged.set(counts.merged);
+  to.requests_peak.set(counts.pending_peak);
+  to.transfers.set(counts.transfers.transfers);
+  to.transfers_direct.set(counts.transfers.direct);
+  to.transfers_again.set(counts.transfers.again);
+  to.transfer_fallbacks.set(counts.transfers.fallbacks);
 }
 
 void Server::begin_block(const Descriptor& descriptor) {
@@ -197,10 +215,12 @@ void Server::note_event(const Descriptor& descriptor) {
 }
 
 // Makes the new name of a published file durable.
-void Server::begin_directory_sync(const Descriptor& descriptor, const std::string& directory, uint32_t device) {
-  const WorkId id = new_work(Kind::directory, descriptor);
+void Server::begin_directory_sync(const Work& publication) {
+  const WorkId id = new_work(Kind::directory, publication.descriptor);
   Work& work = works_[id];
-  const Result<FileId> opened = engine_.open(directory, OpenMode::directory, device, {});
+  work.course = publication.course;
+  const FileNames& names = publication.names;
+  const Result<FileId> opened = engine_.open(names.directory, OpenMode::directory, names.device, {});
   work.status = opened.status();
   if (!opened.ok()) return end_work(id);
   work.file = opened.value();
@@ -249,6 +269,9 @@ void Server::ended(const Request& request, const Status& status) {
   Work& work = found->second;
   TAILRACE_ASSERT(work.requests > 0);
   if (work.status.ok()) work.status = status;
+  work.course.begun = std::min(work.course.begun, request.course.begun);
+  work.course.ended = std::max(work.course.ended, request.course.ended);
+  work.course.merged = work.course.merged || request.course.merged;
   if (--work.requests == 0) end_work(request.token);
 }
 
@@ -276,13 +299,18 @@ void Server::end_work(WorkId id) {
 
 void Server::end_block(const Work& work) {
   const Descriptor& descriptor = work.descriptor;
+  VariableCounters& of = channel_.variables[descriptor.variable];
   if (work.status.ok()) {
-    count(channel_.counters.blocks_written);
-    count(channel_.counters.bytes_written, descriptor.bytes.length);
+    channel_.counters.blocks_written.add();
+    channel_.counters.bytes_written.add(descriptor.bytes.length);
+    of.blocks_written.add();
+    of.bytes_written.add(descriptor.bytes.length);
   } else {
-    count(channel_.counters.blocks_failed);
+    channel_.counters.blocks_failed.add();
+    of.blocks_failed.add();
     format_.forget({descriptor.variable, descriptor.iteration, static_cast<int>(client_)}, work.status);
   }
+  measure_block(work);
   end_verb(descriptor, work.status);
   if (descriptor.verb == Verb::write) {
     channel_.returned.push(descriptor.bytes.block);
@@ -290,13 +318,45 @@ void Server::end_block(const Work& work) {
   }
 }
 
+// A block whose file could not be opened never reached the engine: there is nothing to measure.
+void Server::measure_block(const Work& work) {
+  const Request::Course& course = work.course;
+  if (course.begun == Nanoseconds::max()) return;
+  const Descriptor& descriptor = work.descriptor;
+  const Nanoseconds handed{descriptor.bytes.handed};
+  VariableCounters& of = channel_.variables[descriptor.variable];
+  of.queued.add(static_cast<uint64_t>((course.begun - handed).count()));
+  of.writing.add(static_cast<uint64_t>((course.ended - course.begun).count()));
+  if (course.merged) of.blocks_merged.add();
+  if (!trace_.on()) return;
+  trace_.add({.what = TraceEvent::What::block,
+              .in_pool = descriptor.verb == Verb::write,
+              .failed = !work.status.ok(),
+              .variable = descriptor.variable,
+              .iteration = descriptor.iteration,
+              .bytes = descriptor.bytes.length,
+              .start = handed,
+              .begun = course.begun,
+              .end = course.ended});
+}
+
 // Ends the publication itself, or for `durable` the sync of the directory that completes it.
 void Server::end_publication(const Work& work) {
   const bool renamed = work.kind == Kind::publication && work.status.ok();
   if (renamed && config_.storage.durability == Durability::durable) {
-    return begin_directory_sync(work.descriptor, work.names.directory, work.names.device);
+    return begin_directory_sync(work);
   }
-  count(work.status.ok() ? channel_.counters.iterations_published : channel_.counters.iterations_failed);
+  const bool published = work.status.ok();
+  (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
+  if (trace_.on() && work.course.begun != Nanoseconds::max()) {
+    trace_.add({.what = TraceEvent::What::publish,
+                .failed = !published,
+                .variable = TraceEvent::kNone,
+                .iteration = work.descriptor.iteration,
+                .start = work.course.begun,
+                .begun = work.course.begun,
+                .end = work.course.ended});
+  }
   end_verb(work.descriptor, work.status);
   leave(work.descriptor.iteration);
 }

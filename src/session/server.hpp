@@ -19,13 +19,15 @@
 #include "format/format.hpp"
 #include "model/config.hpp"
 #include "place/place.hpp"
+#include "session/trace.hpp"
 
 namespace tailrace::impl {
 
 class Server final : public RequestSink, public CompletionSink {
  public:
   // All but `client` are borrowed for the life of the server.
-  Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log);
+  Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log,
+         TraceLog& trace);
 
   bool ready() const override;
   void accept(const Descriptor& descriptor) override;
@@ -42,6 +44,7 @@ class Server final : public RequestSink, public CompletionSink {
     Kind kind = Kind::block;
     Descriptor descriptor;
     uint32_t requests = 0;               // that have not ended
+    Request::Course course;              // of all of them together
     Status status;                       // of the first that failed
     std::unique_ptr<FileEnding> ending;  // publication: the bytes being written
     FileNames names;                     // publication: the file
@@ -64,7 +67,7 @@ class Server final : public RequestSink, public CompletionSink {
   void begin_read(const Descriptor& descriptor);
   void begin_publication(const Descriptor& descriptor);
   void begin_drop(const Descriptor& descriptor);
-  void begin_directory_sync(const Descriptor& descriptor, const std::string& directory, uint32_t device);
+  void begin_directory_sync(const Work& publication);
   void note_event(const Descriptor& descriptor);
 
   Status open_file(int64_t number, Iteration& iteration);
@@ -75,6 +78,8 @@ class Server final : public RequestSink, public CompletionSink {
   void submit(WorkId id, Request request);
   void end_work(WorkId id);
   void end_block(const Work& work);
+  void measure_block(const Work& work);
+  void copy_counts();
   void end_publication(const Work& work);
   void end_verb(const Descriptor& descriptor, const Status& status);
   void leave(int64_t iteration);
@@ -88,6 +93,7 @@ class Server final : public RequestSink, public CompletionSink {
   Engine& engine_;
   Format& format_;
   Log& log_;
+  TraceLog& trace_;
 
   // The server's thread only.
   WorkId next_work_ = 1;

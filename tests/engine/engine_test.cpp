@@ -260,11 +260,11 @@ TEST(Engine, BusyIsTheTimeWithTransfersUnderWay) {
     rig.engine.progress();
     ++rounds;
   }
-  EXPECT_EQ(rig.engine.busy(), Nanoseconds(10 * rounds));
+  EXPECT_EQ(rig.engine.counts().busy, Nanoseconds(10 * rounds));
   rig.clock.advance(Nanoseconds(1000));
   rig.submit(Operation::close, file);
   rig.run_until_idle();
-  EXPECT_EQ(rig.engine.busy(), Nanoseconds(10 * rounds));
+  EXPECT_EQ(rig.engine.counts().busy, Nanoseconds(10 * rounds));
 }
 
 TEST(Engine, OpenSaysWhyNot) {

@@ -52,9 +52,9 @@ TEST(Session, WriteAllocAndBorrowAreAllPublished) {
       EXPECT_EQ(file->read(iteration, "c"), block(100, number + 200));
       EXPECT_FALSE(rig.exists(rig.path(iteration) + ".part"));
     }
-    EXPECT_EQ(rig.counters().blocks_written, 30u);
-    EXPECT_EQ(rig.counters().bytes_written, 10 * (8192u + 100));
-    EXPECT_EQ(rig.counters().iterations_published, 10u);
+    EXPECT_EQ(rig.counters().blocks_written.get(), 30u);
+    EXPECT_EQ(rig.counters().bytes_written.get(), 10 * (8192u + 100));
+    EXPECT_EQ(rig.counters().iterations_published.get(), 10u);
     EXPECT_EQ(client.counters().blocks_accepted, 30u);
     EXPECT_EQ(client.counters().signals, 10u);
     client.pool().collect();
@@ -76,8 +76,8 @@ TEST(Session, ByFlushAllEndedIterationsArePublished) {
     ASSERT_OK(rig.client().write("a", iteration, page(1).data()));
     ASSERT_OK(rig.client().end_iteration(iteration));
     ASSERT_OK(rig.client().flush());
-    EXPECT_EQ(rig.counters().iterations_published, static_cast<uint64_t>(iteration) + 1);
-    EXPECT_EQ(rig.counters().blocks_written, static_cast<uint64_t>(iteration) + 1);
+    EXPECT_EQ(rig.counters().iterations_published.get(), static_cast<uint64_t>(iteration) + 1);
+    EXPECT_EQ(rig.counters().blocks_written.get(), static_cast<uint64_t>(iteration) + 1);
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Session, FlushOfAcceptedReturnsAtOnce) {
   SessionRig rig(config, {.shut = true});
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
   ASSERT_OK(rig.client().flush());
-  EXPECT_EQ(rig.counters().blocks_written, 0u);
+  EXPECT_EQ(rig.counters().blocks_written.get(), 0u);
 }
 
 TEST(Session, WaitTimesOutAndTheRequestGoesOn) {
@@ -165,7 +165,7 @@ TEST(Session, NoMoreThan64OpenIterations) {
   ASSERT_OK(client.write("c", 64, page(1).data()));
   for (int64_t iteration = 1; iteration <= 64; ++iteration) ASSERT_OK(client.end_iteration(iteration));
   rig.stop();
-  EXPECT_EQ(rig.counters().iterations_published, 65u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 65u);
 }
 
 TEST(Session, ABlockLargerThanTheBudget) {
@@ -204,7 +204,7 @@ TEST(Session, TicketsRunOutAndComeBack) {
   for (const uint64_t ticket : tickets) EXPECT_OK(rig.client().wait(ticket, std::nullopt));
   for (int64_t iteration = 0; iteration < 32; ++iteration) ASSERT_OK(rig.client().end_iteration(iteration));
   rig.stop();
-  EXPECT_EQ(rig.counters().iterations_published, 32u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 32u);
 }
 
 TEST(Session, AStopWithWorkPendingFinishesIt) {
@@ -320,7 +320,7 @@ TEST(Session, ManySmallIterations) {
   }
   ASSERT_OK(rig.client().flush());
   rig.stop();
-  EXPECT_EQ(rig.counters().iterations_published, 2000u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 2000u);
   EXPECT_EQ(rig.published(1999)->read(1999, "c"), block(100, 1999));
 }
 
@@ -336,7 +336,7 @@ TEST(Session, ManyPublicationsPendingAtOnce) {
   rig.gate().open();
   ASSERT_OK(rig.client().flush());
   rig.stop();
-  EXPECT_EQ(rig.counters().iterations_published, 400u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 400u);
 }
 
 }  // namespace

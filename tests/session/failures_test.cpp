@@ -38,8 +38,8 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
   rig.stop();
   EXPECT_EQ(rig.failures().total(), 2u);
   EXPECT_EQ(rig.failures().unseen(), 0u);
-  EXPECT_EQ(rig.counters().blocks_failed, 1u);
-  EXPECT_EQ(rig.counters().iterations_failed, 1u);
+  EXPECT_EQ(rig.counters().blocks_failed.get(), 1u);
+  EXPECT_EQ(rig.counters().iterations_failed.get(), 1u);
   EXPECT_FALSE(rig.exists(rig.path(1)));
   EXPECT_EQ(rig.published(2)->read(2, "a"), data);
 }
@@ -109,9 +109,9 @@ TEST(SessionFailures, AFileThatCannotBeMade) {
     EXPECT_EQ(fault.iteration, 1);
   }
   rig.stop();
-  EXPECT_EQ(rig.counters().iterations_published, 2u);
-  EXPECT_EQ(rig.counters().iterations_failed, 1u);
-  EXPECT_EQ(rig.counters().blocks_failed, 2u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 2u);
+  EXPECT_EQ(rig.counters().iterations_failed.get(), 1u);
+  EXPECT_EQ(rig.counters().blocks_failed.get(), 2u);
 }
 
 TEST(SessionFailures, ARenameThatFails) {
@@ -129,8 +129,8 @@ TEST(SessionFailures, ARenameThatFails) {
   rig.stop();
   EXPECT_FALSE(rig.exists(rig.path(1)));
   EXPECT_NE(Hdf5File::open(*rig.bytes(rig.path(1) + ".part")), nullptr) << "complete: recovery can publish it";
-  EXPECT_EQ(rig.counters().iterations_published, 2u);
-  EXPECT_EQ(rig.counters().iterations_failed, 1u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 2u);
+  EXPECT_EQ(rig.counters().iterations_failed.get(), 1u);
 }
 
 TEST(SessionFailures, ASyncThatFails) {
@@ -147,7 +147,7 @@ TEST(SessionFailures, ASyncThatFails) {
     EXPECT_EQ(told[0].iteration, 1);
     rig.stop();
     EXPECT_FALSE(rig.exists(rig.path(1)));
-    EXPECT_EQ(rig.counters().iterations_failed, 1u);
+    EXPECT_EQ(rig.counters().iterations_failed.get(), 1u);
   }
 }
 
@@ -164,7 +164,7 @@ TEST(SessionFailures, ASyncOfTheDirectoryThatFails) {
   EXPECT_EQ(told[0].iteration, 1);
   rig.stop();
   EXPECT_NE(rig.published(1), nullptr);
-  EXPECT_EQ(rig.counters().iterations_failed, 1u) << "published, but not durable";
+  EXPECT_EQ(rig.counters().iterations_failed.get(), 1u) << "published, but not durable";
 }
 
 TEST(SessionFailures, MoreThanAreKeptAreStillCounted) {
@@ -177,7 +177,7 @@ TEST(SessionFailures, MoreThanAreKeptAreStillCounted) {
   ASSERT_EQ(told.size(), FailureLog::kKept + 1);
   EXPECT_NE(told.back().message.find("100 more requests failed"), std::string::npos) << told.back().message;
   EXPECT_EQ(rig.client().unseen_failures(), 0u);
-  EXPECT_EQ(rig.counters().blocks_failed, blocks);
+  EXPECT_EQ(rig.counters().blocks_failed.get(), blocks);
 }
 
 TEST(SessionFailures, ARewriteDoesNotHealAnIteration) {

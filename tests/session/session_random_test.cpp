@@ -52,7 +52,7 @@ class SessionProgram {
     rig_.client().pool().collect();
     EXPECT_EQ(rig_.client().pool().held(), 0u);
     EXPECT_EQ(rig_.client().counters().blocks_accepted, accepted_);
-    EXPECT_EQ(rig_.counters().blocks_written + rig_.counters().blocks_failed, accepted_);
+    EXPECT_EQ(rig_.counters().blocks_written.get() + rig_.counters().blocks_failed.get(), accepted_);
     for (const auto& [number, iteration] : iterations_) check(number, iteration);
   }
 

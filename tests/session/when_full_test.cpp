@@ -35,7 +35,7 @@ TEST(WhenFull, BlockWaitsForMemory) {
   rig.stop();
   EXPECT_TRUE(rig.told().empty());
   EXPECT_LE(rig.client().pool().peak(), 3 * 4096u);
-  EXPECT_EQ(rig.counters().iterations_published, 40u);
+  EXPECT_EQ(rig.counters().iterations_published.get(), 40u);
   EXPECT_EQ(rig.published(17)->read(17, "a"), page(17));
   size_t said_so = 0;
   for (const auto& [level, line] : rig.log().lines()) said_so += line.find("waits for memory") != std::string::npos;
@@ -196,7 +196,7 @@ TEST(WhenFull, TheBudgetIsNeverPassed) {
     }
     rig.stop();
     EXPECT_LE(rig.client().pool().peak(), config.memory.budget);
-    EXPECT_EQ(rig.counters().iterations_published, 30u);
+    EXPECT_EQ(rig.counters().iterations_published.get(), 30u);
   });
 }
 

@@ -38,6 +38,7 @@ MUST_NOT_KNOW = {"place": {"engine", "storage"}}
 THIRD_PARTY = [
     (r"fmt/", ["."]),
     (r"yaml-cpp/", ["src/runtime", "tests"]),
+    (r"nlohmann/", ["src/runtime", "bench", "tests"]),
     (r"spdlog/", ["src/base"]),
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),

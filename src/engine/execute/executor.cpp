@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 namespace tailrace::impl {
@@ -17,6 +18,7 @@ struct Executor::Job {
   bool sync_left = false;
   uint32_t under_way = 0;
   uint32_t fruitless = 0;  // transfers in a row without progress
+  std::optional<Nanoseconds> begun;
   Status status;
 
   bool can_begin() const { return status.ok() && (sync_left || !left.empty()); }
@@ -29,8 +31,8 @@ struct Executor::InFlight {
   PlannedTransfer plan;
 };
 
-Executor::Executor(Storage& storage, const Options& options)
-    : storage_(storage), options_(options), in_flight_(storage.capabilities().depth) {
+Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
+    : storage_(storage), clock_(clock), options_(options), in_flight_(storage.capabilities().depth) {
   for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) free_tags_.push_back(tag);
 }
 
@@ -84,6 +86,8 @@ void Executor::begin(Job& job) {
   InFlight& flight = *in_flight_[tag];
   flight.job = &job;
   ++job.under_way;
+  if (!job.begun) job.begun = clock_.now();
+  ++counts_.transfers;
   Transfer transfer;
   transfer.file = job.target.handle;
   transfer.tag = tag;
@@ -103,6 +107,7 @@ void Executor::begin(Job& job) {
   if (range.length == 0) job.left.pop_back();
   transfer.kind = job.access.operation == Operation::read ? Transfer::Kind::read : Transfer::Kind::write;
   transfer.direct = flight.plan.direct;
+  counts_.direct += flight.plan.direct ? 1 : 0;
   transfer.offset = flight.plan.extent.offset;
   transfer.segments = flight.plan.segments;
   storage_.submit(transfer);
@@ -124,6 +129,7 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   const Extent& extent = flight.plan.extent;
   const bool again = result == -EINTR || result == -EAGAIN || (result == 0 && !job.sync);
   if (again && ++job.fruitless < options_.patience) {
+    ++counts_.again;
     if (job.sync) {
       job.sync_left = true;
     } else {
@@ -134,6 +140,7 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   if (result == -EINVAL && flight.plan.direct) {
     // The file system took O_DIRECT at open and refuses it now; the page cache always works.
     job.target.direct = false;
+    ++counts_.fallbacks;
     job.left.push_back(extent);
     return;
   }
@@ -154,7 +161,9 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   job.fruitless = 0;
   const auto moved = static_cast<uint64_t>(result);
   TAILRACE_ASSERT(moved <= extent.length);
-  if (moved < extent.length) job.left.push_back({extent.offset + moved, extent.length - moved});
+  if (moved == extent.length) return;
+  ++counts_.again;
+  job.left.push_back({extent.offset + moved, extent.length - moved});
 }
 
 void Executor::retire(std::vector<Ended>& ended) {
@@ -164,7 +173,8 @@ void Executor::retire(std::vector<Ended>& ended) {
       ++it;
       continue;
     }
-    ended.push_back({std::move(job.access), job.sync, std::move(job.status)});
+    TAILRACE_ASSERT(job.begun);
+    ended.push_back({std::move(job.access), job.sync, std::move(job.status), *job.begun});
     it = jobs_.erase(it);
   }
 }

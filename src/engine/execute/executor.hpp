@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "engine/execute/transfer_plan.hpp"
 #include "model/access.hpp"
 #include "storage/storage.hpp"
@@ -37,14 +38,25 @@ class Executor {
     Access access;
     const Request* sync = nullptr;
     Status status;
+    Nanoseconds begun{0};  // its first transfer
   };
 
-  Executor(Storage& storage, const Options& options);
+  // What it has done so far.
+  struct Counts {
+    uint64_t transfers = 0;  // begun
+    uint64_t direct = 0;     // … past the page cache
+    uint64_t again = 0;      // ended short or interrupted, and continued
+    uint64_t fallbacks = 0;  // refused past the page cache, and sent through it
+  };
+
+  // Both are borrowed.
+  Executor(Storage& storage, const Clock& clock, const Options& options);
   ~Executor();
 
   // Whether there is use in giving it more now: fewer transfers wait or are under way than the storage can take.
   bool hungry() const;
   bool idle() const { return jobs_.empty(); }
+  const Counts& counts() const { return counts_; }
 
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
@@ -63,7 +75,9 @@ class Executor {
   void retire(std::vector<Ended>& ended);
 
   Storage& storage_;
+  const Clock& clock_;
   const Options options_;
+  Counts counts_;
   std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag; null: free
   std::vector<uint32_t> free_tags_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in the order started

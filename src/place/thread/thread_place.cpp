@@ -20,17 +20,19 @@ void yield_to_computation() {
 
 }  // namespace
 
-Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, CpuSet cpus, Doorbell& doorbell) {
+Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, size_t variables, CpuSet cpus,
+                                                         Doorbell& doorbell) {
   Result<MappedMemory> memory = MappedMemory::create(budget);
   if (!memory.ok()) return memory.status();
-  return std::unique_ptr<ThreadPlace>(new ThreadPlace(std::move(memory).value(), std::move(cpus), doorbell));
+  return std::unique_ptr<ThreadPlace>(
+      new ThreadPlace(std::move(memory).value(), variables, std::move(cpus), doorbell));
 }
 
-ThreadPlace::ThreadPlace(MappedMemory pool, CpuSet cpus, Doorbell& doorbell)
+ThreadPlace::ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorbell& doorbell)
     : pool_(std::move(pool)),
       cpus_(std::move(cpus)),
       doorbell_(doorbell),
-      memory_(pool_.bytes()),
+      memory_(pool_.bytes(), variables),
       description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_.description())),
       loop_(memory_.channel(), doorbell_) {}
 

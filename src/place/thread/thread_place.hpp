@@ -16,8 +16,10 @@ namespace tailrace::impl {
 
 class ThreadPlace final : public Place {
  public:
-  // `doorbell` is borrowed. Takes `budget` bytes (a multiple of the page) and touches them.
-  static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, CpuSet cpus, Doorbell& doorbell);
+  // For a client with so many variables. `doorbell` is borrowed. Takes `budget` bytes (a multiple of the page) and
+  // touches them.
+  static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, size_t variables, CpuSet cpus,
+                                                     Doorbell& doorbell);
   ~ThreadPlace() override;
 
   // Starts the thread; `sink` outlives the place's thread, that is, a stop(). Once.
@@ -30,7 +32,7 @@ class ThreadPlace final : public Place {
   const std::string& description() const override { return description_; }
 
  private:
-  ThreadPlace(MappedMemory pool, CpuSet cpus, Doorbell& doorbell);
+  ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorbell& doorbell);
 
   // Constant after construction.
   MappedMemory pool_;

@@ -1,0 +1,89 @@
+// Histogram: how long things took, from nanoseconds to half an hour, in fixed memory.
+//
+// One thread adds, any thread reads. Each number stands by itself, so relaxed order suffices, and as nobody else
+// writes, adding needs no locked instruction: three plain loads and stores. A reader may see a time counted that is
+// not in the sum yet; never a torn number. Buckets are a quarter of an octave wide at most, so a percentile is at
+// most a quarter too high. Holds no pointers: may lie in memory that processes share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+namespace tailrace::impl {
+
+// A number that one thread changes and any thread reads.
+class Tally {
+ public:
+  void add(uint64_t by = 1) { set(get() + by); }
+  void set(uint64_t to) { value_.store(to, std::memory_order_relaxed); }
+  void raise(uint64_t to) {
+    if (to > get()) set(to);
+  }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+class Histogram {
+ public:
+  static constexpr uint32_t kQuarters = 4;  // buckets an octave
+  static constexpr uint32_t kOctaves = 41;  // up to 2^41 ns, 37 minutes; the last bucket takes the rest
+  static constexpr uint32_t kBuckets = kOctaves * kQuarters;  // 0 to 3 ns have buckets of their own
+
+  // The one thread that measures.
+  void add(uint64_t nanoseconds) {
+    buckets_[bucket(nanoseconds)].add();
+    sum_.add(nanoseconds);
+    most_.raise(nanoseconds);
+  }
+
+  // Any thread.
+  uint64_t count() const {
+    uint64_t count = 0;
+    for (const Tally& tally : buckets_) count += tally.get();
+    return count;
+  }
+  uint64_t sum() const { return sum_.get(); }
+  uint64_t most() const { return most_.get(); }
+  uint64_t in_bucket(uint32_t index) const { return buckets_[index].get(); }
+
+  // The time that `share` (0 to 1) of all are no longer than: the upper end of its bucket, or the longest time. 0 if
+  // nothing was added.
+  uint64_t percentile(double share) const {
+    const uint64_t all = count();
+    if (all == 0) return 0;
+    uint64_t rank = static_cast<uint64_t>(share * static_cast<double>(all));
+    if (rank >= all) rank = all - 1;
+    uint64_t below = 0;
+    for (uint32_t index = 0; index + 1 < kBuckets; ++index) {
+      below += in_bucket(index);
+      if (below > rank) return std::min(upper_end(index), most());
+    }
+    return most();
+  }
+
+  // Which bucket a time falls into, and the longest time of a bucket.
+  static constexpr uint32_t bucket(uint64_t nanoseconds) {
+    if (nanoseconds < kQuarters) return static_cast<uint32_t>(nanoseconds);
+    const auto octave = static_cast<uint32_t>(std::bit_width(nanoseconds)) - 1;  // at least 2
+    const auto quarter = static_cast<uint32_t>(nanoseconds >> (octave - 2)) & (kQuarters - 1);
+    return std::min((octave - 1) * kQuarters + quarter, kBuckets - 1);
+  }
+  static constexpr uint64_t upper_end(uint32_t index) {
+    if (index < kQuarters) return index;
+    const uint32_t octave = index / kQuarters + 1;
+    const uint64_t quarter = index % kQuarters;
+    return ((kQuarters + quarter + 1) << (octave - 2)) - 1;
+  }
+
+ private:
+  std::array<Tally, kBuckets> buckets_;
+  Tally sum_;
+  Tally most_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,97 @@
+#include "runtime/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/stats.hpp"
+#include "runtime/write_text.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const tailrace_stats& stats) {
+  return {{"blocks_accepted", stats.blocks_accepted},
+          {"blocks_written", stats.blocks_written},
+          {"blocks_failed", stats.blocks_failed},
+          {"blocks_dropped", stats.blocks_dropped},
+          {"blocks_written_through", stats.blocks_written_through},
+          {"bytes_accepted", stats.bytes_accepted},
+          {"bytes_written", stats.bytes_written},
+          {"iterations_ended", stats.iterations_ended},
+          {"iterations_published", stats.iterations_published},
+          {"iterations_dropped", stats.iterations_dropped},
+          {"iterations_failed", stats.iterations_failed},
+          {"signals", stats.signals},
+          {"failures", stats.failures},
+          {"failures_unseen", stats.failures_unseen},
+          {"memory_budget", stats.memory_budget},
+          {"memory_peak", stats.memory_peak},
+          {"requests_merged", stats.requests_merged},
+          {"requests_peak", stats.requests_peak},
+          {"transfers", stats.transfers},
+          {"transfers_direct", stats.transfers_direct},
+          {"transfers_again", stats.transfers_again},
+          {"transfer_fallbacks", stats.transfer_fallbacks},
+          {"seconds_copying", stats.seconds_copying},
+          {"seconds_waiting_memory", stats.seconds_waiting_memory},
+          {"seconds_waiting_ticket", stats.seconds_waiting_ticket},
+          {"seconds_writing", stats.seconds_writing}};
+}
+
+// Pairs of the longest time in a bucket, in seconds, and how often; empty buckets are left out.
+Json buckets(const Histogram& histogram) {
+  Json pairs = Json::array();
+  for (uint32_t index = 0; index < Histogram::kBuckets; ++index) {
+    const uint64_t count = histogram.in_bucket(index);
+    if (count > 0) pairs.push_back({static_cast<double>(Histogram::upper_end(index)) * 1e-9, count});
+  }
+  return pairs;
+}
+
+Json to_json(const tailrace_times& times, const Histogram& histogram) {
+  return {{"count", times.count}, {"total", times.total}, {"mean", times.mean}, {"p50", times.p50},
+          {"p90", times.p90},     {"p99", times.p99},     {"most", times.most}, {"histogram", buckets(histogram)}};
+}
+
+Json variable_json(Session& session, uint32_t variable) {
+  const tailrace_variable_stats stats = gather_stats(session, variable);
+  const ClientVariableCounters& client = session.client().counters(variable);
+  const VariableCounters& server = session.server_counters(variable);
+  return {{"name", session.config().variables[variable].name},
+          {"blocks_accepted", stats.blocks_accepted},
+          {"blocks_written", stats.blocks_written},
+          {"blocks_failed", stats.blocks_failed},
+          {"blocks_refused", stats.blocks_refused},
+          {"blocks_written_through", stats.blocks_written_through},
+          {"blocks_merged", stats.blocks_merged},
+          {"bytes_accepted", stats.bytes_accepted},
+          {"bytes_written", stats.bytes_written},
+          {"handover", to_json(stats.handover, client.handover)},
+          {"waiting", to_json(stats.waiting, client.waiting)},
+          {"queued", to_json(stats.queued, server.queued)},
+          {"writing", to_json(stats.writing, server.writing)}};
+}
+
+}  // namespace
+
+Status write_report(Session& session) {
+  Json report = {{"tailrace_stats", 1},
+                 {"tailrace", TAILRACE_VERSION_STRING},
+                 {"name", session.config().name},
+                 {"client", session.client_id()},
+                 {"description", session.description()},
+                 {"totals", to_json(gather_stats(session))}};
+  Json variables = Json::array();
+  for (uint32_t variable = 0; variable < session.config().variables.size(); ++variable) {
+    variables.push_back(variable_json(session, variable));
+  }
+  report["variables"] = std::move(variables);
+  const std::string path = fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0],
+                                       session.config().name, session.client_id());
+  return write_text(path, report.dump(1) + "\n", "statistics");
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,67 @@
+// TraceLog: what happened when, on one thread, for a picture of the run. Kept in memory until the end.
+//
+// Bounded and made at the start: past its limit events are only counted. Off unless the configuration asks for it;
+// then noting one is a comparison and a few stores.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace tailrace::impl {
+
+struct TraceEvent {
+  enum class What : uint8_t {
+    // the client's thread
+    write,
+    alloc,
+    commit,
+    borrow,
+    end_iteration,
+    wait_ticket,
+    wait_memory,  // or for room in the queue; inside one of the others
+    flush,
+    read,
+    close,
+    // the server's thread
+    block,  // start: handed over; begun: first transfer; end: written
+    publish
+  };
+  What what = What::write;
+  bool in_pool = false;    // block: whether it held memory of the pool
+  bool failed = false;     // block, publish
+  uint32_t variable = 0;   // kNone: of no variable
+  int64_t iteration = -1;  // -1: of none
+  uint64_t bytes = 0;      // of the block
+  Nanoseconds start{0};
+  Nanoseconds begun{0};
+  Nanoseconds end{0};
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+};
+
+class TraceLog {
+ public:
+  // Keeps at most `limit` events; 0 switches it off.
+  explicit TraceLog(size_t limit) : limit_(limit) { events_.reserve(limit); }
+
+  bool on() const { return limit_ > 0; }
+  void add(const TraceEvent& event) {
+    if (events_.size() < limit_) {
+      events_.push_back(event);
+    } else if (on()) {
+      ++lost_;
+    }
+  }
+
+  const std::vector<TraceEvent>& events() const { return events_; }
+  uint64_t lost() const { return lost_; }
+
+ private:
+  const size_t limit_;
+  std::vector<TraceEvent> events_;
+  uint64_t lost_ = 0;
+};
+
+}  // namespace tailrace::impl
