@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/stream_copy.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -46,7 +48,7 @@ Status Client::write(std::string_view variable, int64_t iteration, const void* d
     return about(block.status(), "write", variable, iteration);
   }
   if (!block.value()) return write_through(index.value(), of, data, start);
-  std::memcpy(channel_.memory.data() + block.value()->offset, data, bytes);
+  stream_copy(channel_.memory.data() + block.value()->offset, static_cast<const std::byte*>(data), bytes);
   const Nanoseconds copied = clock_.now();
   counters_.copying += copied - start - (counters_.waiting_memory - waited);
   send_block(index.value(), of, *block.value(), copied);
