@@ -1,0 +1,114 @@
+"""Sizes, times and rates as people write them: "256MiB", "1.5 GB", "2GB/s", "400ms", "2min".
+
+MiB is 2^20 bytes and MB is 10^6. A number without a unit is an error that names the units, since nobody can know
+whether 2 was meant in GB/s or in MB/s. Commands parse their options with this; it knows nothing else of tailrace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+SIZES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+         "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+TIMES = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "ms": Fraction(1, 1000),
+         "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
+
+# What messages list; the tables above also know other spellings of these.
+_SIZE_UNITS = "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
+_TIME_UNITS = "ns, us, ms, s, min or h"
+_RATE_UNITS = "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or TiB/s"
+
+_TEXT = re.compile(r"\s*(?P<number>[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3}(?![\d.]))?)\s*(?P<unit>\S*)\s*",
+                   re.IGNORECASE | re.ASCII)
+_MOST = Fraction(10) ** 30  # nothing that is meant is beyond it, and it fits a float
+
+
+class QuantityError(ValueError):
+    """What is wrong with a quantity: what was found, and what was expected."""
+
+
+def parse_size(text: str) -> int:
+    """ "256MiB" → 268435456, in bytes, rounded to whole ones."""
+    return round(_parse(text, "a size", "256MiB", SIZES, _SIZE_UNITS))
+
+
+def parse_time(text: str) -> float:
+    """ "400ms" → 0.4, in seconds."""
+    return float(_parse(text, "a time", "400ms", TIMES, _TIME_UNITS))
+
+
+def parse_rate(text: str) -> float:
+    """ "2GB/s" → 2e9, in bytes a second."""
+    return float(_parse(text, "a rate", "2GB/s", {f"{unit}/s": factor for unit, factor in SIZES.items()},
+                        _RATE_UNITS))
+
+
+def format_size(count: float) -> str:
+    """268435456 → "256 MiB"."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{_digits(value)} {unit}"
+        value /= 1024
+    return f"{_digits(value)} TiB"
+
+
+def format_time(seconds: float) -> str:
+    """0.4 → "400 ms", 5.3e-6 → "5.3 µs", 2657 → "44 min 17 s"."""
+    size = abs(seconds)
+    if size >= 119.5:
+        hours, rest = divmod(round(size), 3600)
+        sign = "-" if seconds < 0 else ""
+        parts = ((hours, "h"), (rest // 60, "min"), (rest % 60, "s"))
+        return sign + " ".join(f"{value} {unit}" for value, unit in parts if value)
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if size >= 0.9995 * factor:
+            return f"{_digits(seconds / factor)} {unit}"
+    return f"{_digits(seconds / 1e-9)} ns" if size >= 5e-13 else "0 s"
+
+
+def format_rate(rate: float) -> str:
+    """2e9 → "2 GB/s"."""
+    value = float(rate)
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(value) < 1000:
+            return f"{_digits(value)} {unit}/s"
+        value /= 1000
+    return f"{_digits(value)} TB/s"
+
+
+def _digits(value: float) -> str:
+    """Three digits that count, without an exponent and without zeros that say nothing."""
+    size = abs(value)
+    if size >= 99.95:
+        return f"{value:.0f}"
+    text = f"{value:.1f}" if size >= 9.995 else f"{value:.2f}" if size >= 0.9995 else f"{value:.3g}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _parse(text: str, what: str, example: str, units: Mapping[str, Fraction | int], names: str) -> Fraction:
+    match = _TEXT.fullmatch(text)
+    if not match:
+        raise QuantityError(f"expected {what} such as {example}, found {text!r}")
+    # Greek mu and the micro sign look the same, and people type either.
+    unit = match["unit"].replace("\u03bc", "\u00b5")
+    if not unit:
+        raise QuantityError(f"expected {what} with a unit ({names}), such as {example}, found {text!r} without one")
+    if unit not in units:
+        raise QuantityError(f"expected {what} in {names}, such as {example}, found {text!r}{_hint(unit, units)}")
+    value = Fraction(match["number"]) * units[unit]
+    if abs(value) > _MOST:
+        raise QuantityError(f"expected {what} such as {example}, found {text!r}, which is beyond all measure")
+    return value
+
+
+def _hint(unit: str, units: Mapping[str, Fraction | int]) -> str:
+    """What may have been meant; never taken for granted, since Mb is not MB, nor MiB."""
+    for known in units:
+        if known.lower() == unit.lower():
+            return f"; did you mean {known}?"
+    if f"{unit}/s" in units:
+        return f"; did you mean {unit}/s?"
+    return ""
