@@ -1,0 +1,60 @@
+// See the header. Times a few stretches of the length that is wanted (within bounds), and takes their median.
+#include "bench/pattern/calibrate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "bench/pattern/clock.hpp"
+#include "bench/pattern/interruption.hpp"
+#include "bench/pattern/json.hpp"
+
+namespace bench {
+namespace {
+
+constexpr double kShortest = 0.05;  // seconds of one stretch
+constexpr double kLongest = 0.4;
+constexpr int kStretches = 5;
+
+double time_of(ComputeWorker& worker, uint64_t passes) {
+  stop_if_interrupted();
+  const double begin = now();
+  worker.compute(passes);
+  return now() - begin;
+}
+
+}  // namespace
+
+Calibration calibrate(const CalibrateOptions& options) {
+  const auto worker = make_compute_worker(options.compute);
+  const double wanted = std::clamp(options.seconds, kShortest, kLongest);
+  // Whole cycles where they are shorter than that, as passes may differ within one.
+  uint64_t passes = 1;
+  double seconds = time_of(*worker, passes);
+  while (seconds < wanted / 2) {
+    passes *= 2;
+    seconds = time_of(*worker, passes);
+  }
+  passes = std::max<uint64_t>(1, static_cast<uint64_t>(std::lround(static_cast<double>(passes) * wanted / seconds)));
+  if (passes > worker->cycle()) passes -= passes % worker->cycle();
+  std::array<double, kStretches> each{};
+  for (double& one : each) one = time_of(*worker, passes) / static_cast<double>(passes);
+  std::sort(each.begin(), each.end());
+  const double median = each[kStretches / 2];
+  return {static_cast<uint64_t>(std::max(1.0, std::round(options.seconds / median))), median};
+}
+
+std::string json_of(const CalibrateOptions& options, const Calibration& calibration) {
+  JsonWriter json;
+  json.begin_object();
+  json.integer("pattern_calibrate", 1);
+  json.text("compute", options.compute.kernel);
+  json.integer("threads", options.compute.threads);
+  json.text("memory", name_of(options.compute.memory));
+  json.integer("passes", static_cast<int64_t>(calibration.passes));
+  json.number("seconds_per_pass", calibration.seconds_per_pass);
+  json.end_object();
+  return json.document();
+}
+
+}  // namespace bench

@@ -1,0 +1,16 @@
+// now(): the clock that every time of the pattern program is read from, CLOCK_MONOTONIC in seconds.
+//
+// The library's own trace uses the same clock, so that both can be laid over each other.
+#pragma once
+
+#include <ctime>
+
+namespace bench {
+
+inline double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace bench

@@ -1,0 +1,210 @@
+// See the header.
+#include "bench/pattern/measure.hpp"
+
+#include <tailrace/tailrace.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bench/pattern/clock.hpp"
+#include "bench/pattern/interruption.hpp"
+#include "bench/pattern/json.hpp"
+#include "bench/pattern/memory.hpp"
+#include "bench/pattern/write/tailrace_config.hpp"
+#include "bench/pattern/write/write_worker.hpp"
+
+namespace bench {
+namespace {
+
+// As many requests as the library takes at once without a wait for room (its iterations have as many variables).
+constexpr int kRequestsAtOnce = 256;
+// As many as a run's budget holds: enough that the storage never waits, and no more than it has to do with in a run.
+// (With all at once the making of all files falls into the time of the first, and the slope is too small.)
+constexpr size_t kIterationsAtOnce = 3;
+
+Measured regression(const MeasureOptions& options) {
+  WriteOptions write = options.write;
+  write.iterations = options.count;
+  const OutputFolders folders(write.directories, write.keep);
+  Trace trace(0);
+  WriteTimes times(write.variables, write.iterations);
+  const auto writer = make_write_worker({write, folders, trace, times});
+  folders.settle();
+  Measured measured;
+  const double start = now();
+  for (int iteration = 0; iteration < write.iterations; ++iteration) {
+    stop_if_interrupted();
+    for (int variable = 0; variable < write.variables; ++variable) {
+      stamp(writer->block(variable, iteration), write.block_bytes(), {iteration, variable, 0});
+      writer->put(variable, iteration);
+    }
+    writer->end_iteration(iteration);
+    measured.samples.emplace_back(iteration + 1, now() - start);
+  }
+  writer->finish();
+  writer->close();
+  measured.bypasses_cache = writer->bypasses_cache();
+  measured.description = writer->description();
+  return measured;
+}
+
+// Sees blocks of v0 end one after the other: written where they go past the page cache, else published, which
+// tailrace does when they are synced (`durability: durable`).
+class Ends {
+ public:
+  Ends(tailrace::Client& client, bool bypasses_cache) : client_(client), bypasses_cache_(bypasses_cache) {}
+
+  void expect(const tailrace::Ticket& ticket) { tickets_.push_back(ticket); }
+  size_t outstanding() const { return tickets_.size() - seen_; }
+
+  // Whether the oldest one has ended; it is then done with.
+  bool next_has_ended() {
+    const bool ended = bypasses_cache_ ? tickets_[seen_].test() : client_.stats().iterations_published > seen_;
+    if (ended) ++seen_;
+    return ended;
+  }
+
+  void wait_for_next() {
+    if (bypasses_cache_) tickets_[seen_].wait();
+    while (!next_has_ended()) {
+      // Nothing of the interface waits for a publication. A fifth of a millisecond is little beside a sync.
+      tickets_[seen_].wait();
+      const timespec moment{0, 200000};
+      nanosleep(&moment, nullptr);
+    }
+  }
+
+ private:
+  tailrace::Client& client_;
+  const bool bypasses_cache_;
+  std::vector<tailrace::Ticket> tickets_;
+  size_t seen_ = 0;
+};
+
+Measured saturation(const MeasureOptions& options) {
+  const WriteOptions& write = options.write;
+  const OutputFolders folders(write.directories, write.keep);
+  const Buffer buffer(write.bytes);
+  const std::span<const uint8_t> data(reinterpret_cast<const uint8_t*>(buffer.data()), write.bytes);
+  tailrace::Client client = tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, 0).text});
+  folders.settle();
+  Measured measured;
+  measured.bypasses_cache = write.direct && folders.can_bypass_cache();
+  Ends ends(client, measured.bypasses_cache);
+  const double start = now();
+  const auto note = [&] { measured.samples.emplace_back(measured.samples.size() + 1, now() - start); };
+  for (int iteration = 0; iteration < options.count; ++iteration) {
+    stop_if_interrupted();
+    if (ends.outstanding() >= kIterationsAtOnce) {
+      ends.wait_for_next();
+      note();
+    }
+    ends.expect(client.borrow("v0", iteration, data));
+    client.end_iteration(iteration);
+    while (ends.outstanding() > 0 && ends.next_has_ended()) note();
+  }
+  while (ends.outstanding() > 0) {
+    stop_if_interrupted();
+    ends.wait_for_next();
+    note();
+  }
+  client.flush();
+  measured.description = client.describe();
+  client.close();
+  return measured;
+}
+
+Measured request(const MeasureOptions& options) {
+  WriteOptions write = options.write;
+  write.variables = std::min(options.count, kRequestsAtOnce);
+  write.bytes *= static_cast<uint64_t>(write.variables);  // --bytes are those of one request
+  const OutputFolders folders(write.directories, write.keep);
+  const Buffer buffer(options.write.bytes);
+  const void* const data = buffer.data();
+  std::vector<std::string> names;
+  for (int variable = 0; variable < write.variables; ++variable) names.push_back("v" + std::to_string(variable));
+  tailrace::Client client = tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, 0).text});
+  Measured measured;
+  double seconds = 0;
+  const auto submit = [&](int64_t iteration, int variable) {
+    tailrace_ticket ticket{};
+    // The C interface, without the checks of types that the C++ one adds.
+    const double begin = now();
+    const tailrace_status status =
+        tailrace_borrow(client.handle(), names[static_cast<size_t>(variable)].c_str(), iteration, data, &ticket);
+    seconds += now() - begin;
+    tailrace::detail::check(client.handle(), status);
+  };
+  submit(0, 0);  // the first one opens files: it is not counted
+  client.end_iteration(0);
+  client.flush();
+  seconds = 0;
+  for (int64_t iteration = 1; static_cast<int>(measured.samples.size()) < options.count; ++iteration) {
+    stop_if_interrupted();
+    for (int variable = 0; variable < write.variables; ++variable) {
+      if (static_cast<int>(measured.samples.size()) == options.count) break;
+      submit(iteration, variable);
+      measured.samples.emplace_back(measured.samples.size() + 1, seconds);
+    }
+    client.end_iteration(iteration);
+    client.flush();  // between batches, outside the time
+  }
+  measured.description = client.describe();
+  client.close();
+  measured.bypasses_cache = write.direct && folders.can_bypass_cache();
+  return measured;
+}
+
+Measured copy(const MeasureOptions& options) {
+  const Buffer from(options.write.bytes);
+  const Buffer to(options.write.bytes);
+  Measured measured;
+  double seconds = 0;
+  for (int n = 0; n < options.count; ++n) {
+    stop_if_interrupted();
+    from.data()[n % static_cast<int>(std::min<uint64_t>(options.write.bytes, 4096))] = static_cast<char>(n);
+    const double begin = now();
+    std::memcpy(to.data(), from.data(), options.write.bytes);
+    asm volatile("" : : "r"(to.data()) : "memory");  // somebody may read it: the copy cannot be left out
+    seconds += now() - begin;
+    measured.samples.emplace_back(n + 1, seconds);
+  }
+  measured.bypasses_cache = true;  // there is none
+  measured.description = "memcpy between two touched buffers";
+  return measured;
+}
+
+}  // namespace
+
+Measured measure(const MeasureOptions& options) {
+  switch (options.what) {
+    case Measure::regression: return regression(options);
+    case Measure::saturation: return saturation(options);
+    case Measure::req: return request(options);
+    case Measure::copy: return copy(options);
+  }
+  return {};
+}
+
+std::string json_of(const MeasureOptions& options, const Measured& measured) {
+  JsonWriter json;
+  json.begin_object();
+  json.integer("pattern_measure", 1);
+  json.text("what", name_of(options.what));
+  json.integer("bytes", static_cast<int64_t>(options.write.bytes));
+  json.text("page_cache", measured.bypasses_cache ? "bypassed" : "synced");
+  json.integer("devices", static_cast<int64_t>(options.write.directories.size()));
+  json.begin_array("samples");
+  for (const auto& [count, seconds] : measured.samples) {
+    json.begin_array();
+    json.integer({}, count);
+    json.number({}, seconds);
+    json.end_array();
+  }
+  json.end_array();
+  json.text("description", measured.description);
+  json.end_object();
+  return json.document();
+}
+
+}  // namespace bench

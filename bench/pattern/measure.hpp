@@ -1,0 +1,30 @@
+// measure(): the quantities that the models are fed with, as cumulated times. It fits nothing.
+//
+// regression: synchronous writes in a row. saturation: blocks lent to tailrace back to back, without computing or
+// copying, and when the n-th was written. req: submitting small requests. copy: warm memcpys.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/pattern/options.hpp"
+
+namespace bench {
+
+// After so many, so many seconds.
+using Samples = std::vector<std::pair<int, double>>;
+
+struct Measured {
+  Samples samples;
+  bool bypasses_cache = false;
+  std::string description;
+};
+
+// Throws UsageError, RunError and tailrace::Error.
+Measured measure(const MeasureOptions& options);
+
+// The document that `pattern measure` prints.
+std::string json_of(const MeasureOptions& options, const Measured& measured);
+
+}  // namespace bench

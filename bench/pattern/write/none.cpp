@@ -1,0 +1,27 @@
+// none: nothing is written. What the computation takes when it is alone.
+#include "bench/pattern/write/own_arrays.hpp"
+#include "bench/pattern/write/write_worker.hpp"
+
+namespace bench {
+namespace {
+
+class None final : public WriteWorker {
+ public:
+  explicit None(const WriteContext& context) : arrays_(context.options) {}
+  char* block(int variable, int iteration) override { return arrays_.of(variable, iteration); }
+  void put(int, int) override {}
+  void end_iteration(int) override {}
+  void finish() override {}
+  uint64_t buffer_bytes() const override { return arrays_.held(); }
+  bool bypasses_cache() const override { return true; }  // it leaves nothing there
+  std::string description() const override { return "nothing is written"; }
+
+ private:
+  OwnArrays arrays_;
+};
+
+}  // namespace
+
+std::unique_ptr<WriteWorker> make_none(const WriteContext& context) { return std::make_unique<None>(context); }
+
+}  // namespace bench

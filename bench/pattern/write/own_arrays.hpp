@@ -1,0 +1,38 @@
+// OwnArrays: the simulated program's own arrays, one a variable, that its blocks are computed into.
+//
+// What most programs have. Touched beforehand, so that the first iteration is like the others.
+#pragma once
+
+#include <vector>
+
+#include "bench/pattern/memory.hpp"
+#include "bench/pattern/options.hpp"
+
+namespace bench {
+
+class OwnArrays {
+ public:
+  // Arrays of each variable to be used in turn; more than one only where a writer borrows them.
+  explicit OwnArrays(const WriteOptions& options, int arrays = 1, Buffer::Start start = Buffer::Start::page)
+      : variables_(static_cast<size_t>(options.variables)), arrays_(static_cast<size_t>(arrays)) {
+    for (size_t i = 0; i < variables_ * arrays_; ++i) buffers_.emplace_back(options.block_bytes(), start);
+  }
+
+  char* of(int variable, int iteration) const {
+    const size_t turn = static_cast<size_t>(iteration) % arrays_;
+    return buffers_[turn * variables_ + static_cast<size_t>(variable)].data();
+  }
+
+  uint64_t held() const {
+    uint64_t bytes = 0;
+    for (const Buffer& buffer : buffers_) bytes += buffer.held();
+    return bytes;
+  }
+
+ private:
+  const size_t variables_;
+  const size_t arrays_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace bench
