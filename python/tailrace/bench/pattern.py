@@ -1,0 +1,239 @@
+"""The runs of `tailrace bench pattern`, in turns: every writer once in each round, at one C/W after the other.
+
+First W is measured, since C is asked for as a multiple of it; then, for each C/W, the kernel's work is found that
+takes so long, the models' predictions are made, and the rounds run: the order of the writers turns from round to
+round, so that what else the machine does, and what a run leaves behind, hits all alike (seed 002, §3.1); the first
+round warms up and is dropped. Prints nothing: an Observer is told how far it is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import tailrace
+
+from . import command, evaluate, machine, measure, writers
+from .evaluate import Inputs
+from .program import Failed, Program, Report
+from .result import VERSION, Result
+from .scratch import Scratch
+from .statistics import STATEMENT
+from .writers import Writer
+
+# Runs without output that bring C to what was asked for: the median of how long their passes took is what predictions
+# are made from.
+_TRIALS = 3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is run."""
+
+    directories: tuple[pathlib.Path, ...] = (pathlib.Path("out/bench"),)
+    bytes: int = 64 << 20  # an iteration, all variables together
+    iterations: int = 16
+    ratios: tuple[float, ...] = (0.5, 1.0, 2.0)  # C/W
+    compute_seconds: float | None = None  # C itself, in place of the ratios
+    writers: tuple[str, ...] = writers.DEFAULT
+    ablation: bool = False
+    kernel: str = "busy"
+    threads: int = 1
+    memory: str = "heap"
+    variables: int = 1
+    repeats: int = 5
+    warmup: int = 1
+    queue_depth: int = 8
+    keep: bool = False
+    trace: pathlib.Path | None = None
+    calibrate_seconds: float = 0.2
+    measure_count: int = measure.COUNT
+    measure_repeats: int = measure.REPEATS
+
+
+# To see that it works; measures nothing.
+QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=2, calibrate_seconds=0.02, measure_count=8,
+                 measure_repeats=1)
+
+
+class Observer:
+    """Is told how far the runs are; this one ignores it."""
+
+    def doing(self, title: str) -> None:
+        """Something begins that is not one of the runs."""
+
+    def measured(self, document: dict[str, Any]) -> None:
+        """The runs begin: the result so far, without points."""
+
+    def begin(self, title: str, runs: int) -> None:
+        """A C/W begins, with so many runs."""
+
+    def run(self, title: str) -> None:
+        """A run begins."""
+
+    def end(self, point: dict[str, Any], ablation: list[dict[str, Any]]) -> None:
+        """A C/W has ended; the point as the result has it, and the ablation, if it was one."""
+
+    def left(self, words: str, paths: Sequence[object]) -> None:
+        """Files or directories stay behind when all has ended; what they are, and where."""
+
+
+def run(program: Program, settings: Settings, observer: Observer) -> Result:
+    """Runs it all; raises Failed."""
+    with Scratch(settings.directories, settings.keep) as scratch:
+        return _Runs(program, settings, observer, scratch).all()
+
+
+class _Runs:
+    def __init__(self, program: Program, settings: Settings, observer: Observer, scratch: Scratch) -> None:
+        self._program = program
+        self._settings = settings
+        self._observer = observer
+        self._scratch = scratch
+        self._writers = [writers.parse(name) for name in _names(settings)]
+
+    def all(self) -> Result:
+        s = self._settings
+        series = s.iterations * s.bytes
+        self._scratch.require(series * (len(self._writers) if s.keep else 1))
+        document = self._document(self._probe())
+        self._observer.doing("measuring W, req and memcpy")
+        measured = measure.measure_in(self._scratch, s.bytes, count=s.measure_count, repeats=s.measure_repeats,
+                                      queue_depth=s.queue_depth, program=self._program, progress=self._observer.doing)
+        document["measured"] = measured.document()
+        self._observer.measured(document)
+        write = measured.write_regression.slope
+        if not write > 0:
+            raise Failed(f"W measured by regression is {write:g} s, expected more than 0: try more --bytes")
+        self._observer.doing("finding out how long the kernel's passes take")
+        each = self._program.calibrate(self._kernel(), s.calibrate_seconds)
+        passes = 1
+        for ratio in (s.compute_seconds / write,) if s.compute_seconds is not None else s.ratios:
+            passes = self._point(document, measured, ratio, ratio * write, each)
+        if s.trace:
+            self._trace(s.trace, passes)
+            self._observer.left("trace", [s.trace])
+        if s.keep:
+            self._observer.left("files", self._scratch.directories)
+        return Result(document)
+
+    def _probe(self) -> Report:
+        """A short synchronous run: whether it works at all, and past which cache."""
+        self._observer.doing("looking whether the directory can be written to")
+        probe = replace(self._settings, iterations=2)
+        return self._run(writers.parse("sync"), 1, probe)
+
+    def _document(self, probe: Report) -> dict[str, Any]:
+        s = self._settings
+        now = datetime.datetime.now(datetime.timezone.utc)
+        storage = [{"directory": str(given), "filesystem": machine.filesystem(made),
+                    "page_cache": probe["page_cache"]}
+                   for given, made in zip(s.directories, self._scratch.directories)]
+        settings = {"compute": s.kernel, "threads": s.threads, "memory": s.memory, "iterations": s.iterations,
+                    "bytes": s.bytes, "variables": s.variables, "repeats": s.repeats, "warmup": s.warmup,
+                    "devices": len(s.directories), "queue_depth": s.queue_depth}
+        return {"tailrace_result": VERSION, "kind": "pattern", "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "command": command.line(s), "tailrace": tailrace.__version__, "machine": machine.describe(),
+                "storage": storage, "settings": settings, "statistics": STATEMENT, "measured": {}, "points": []}
+
+    def _point(self, document: dict[str, Any], measured: measure.Measured, ratio: float, asked: float,
+               each: float) -> int:
+        s = self._settings
+        self._observer.begin(f"C/W = {ratio:.3g}", (s.warmup + s.repeats) * len(self._writers))
+        passes, compute = self._calibrate(asked, each)
+        inputs = Inputs(compute, measured.write_saturation.slope, measured.write_regression.slope,
+                        measured.request.slope, measured.copy.slope)
+        # Made before the rounds, and never changed after them.
+        models = evaluate.predict(inputs, s.iterations, s.variables, len(s.directories))
+        runs, errors = self._rounds(passes)
+        point, series = evaluate.point(ratio, inputs, models, self._writers, runs, errors)
+        if s.ablation:
+            document["ablation"] = _ladder(series)
+        shown = [writer for writer in self._writers if not s.ablation or writer.name in ("none", "sync")]
+        point["series"] = {writer.title: series[writer.name] for writer in shown}
+        document["points"].append(point)
+        self._observer.end(point, document.get("ablation", []))
+        return passes
+
+    def _calibrate(self, asked: float, each: float) -> tuple[int, float]:
+        """How many passes of the kernel take `asked` seconds, and how long those take in an iteration; `each` is how
+        long a pass takes by itself."""
+        s = self._settings
+        self._observer.doing(f"finding the work that takes {asked:.3g} s")
+        found = []
+        for _ in range(_TRIALS):
+            passes = max(1, round(asked / each))
+            report = self._run(writers.parse("none"), passes, s)
+            found.append(report["seconds_computing"] / s.iterations / passes)
+            each = statistics.median(found)
+        passes = max(1, round(asked / each))
+        return passes, passes * each
+
+    def _rounds(self, passes: int) -> tuple[dict[str, list[Report]], dict[str, str]]:
+        s = self._settings
+        runs: dict[str, list[Report]] = {writer.name: [] for writer in self._writers}
+        errors: dict[str, str] = {}
+        for number in range(s.warmup + s.repeats):
+            turn = number % len(self._writers)
+            for writer in self._writers[turn:] + self._writers[:turn]:
+                measuring = number >= s.warmup
+                self._observer.run(f"round {number - s.warmup + 1} of {s.repeats}, {writer.title}" if measuring else
+                                   f"warm-up, {writer.title}")
+                if writer.name in errors:
+                    continue
+                keep = s.keep and number == s.warmup + s.repeats - 1
+                try:
+                    report = self._run(writer, passes, s, keep=keep)
+                except Failed as error:
+                    # Without these two there is nothing to compare with.
+                    if writer.name in ("none", "sync"):
+                        raise
+                    errors[writer.name] = str(error)
+                    continue
+                if measuring:
+                    runs[writer.name].append(report)
+        return runs, errors
+
+    def _trace(self, file: pathlib.Path, passes: int) -> None:
+        """One more run, since a run that is traced is not measured."""
+        writer = next((one for one in self._writers if one.is_tailrace), self._writers[-1])
+        self._observer.doing(f"tracing {writer.title}")
+        self._run(writer, passes, self._settings, "--trace", str(file))
+
+    def _run(self, writer: Writer, passes: int, settings: Settings, *more: str, keep: bool = False) -> Report:
+        s = settings
+        arguments = [*self._kernel(), "--passes", str(passes), "--iterations", str(s.iterations), "--bytes",
+                     str(s.bytes), "--variables", str(s.variables), "--queue-depth", str(s.queue_depth),
+                     *self._scratch.arguments(writer.name), *writer.arguments, *more]
+        if keep:
+            self._scratch.empty(writer.name)  # of what was kept at an earlier C/W
+            arguments.append("--keep")
+        report = self._program.run(arguments)
+        self._scratch.settle()
+        return report
+
+    def _kernel(self) -> list[str]:
+        s = self._settings
+        return ["--compute", s.kernel, "--threads", str(s.threads), "--memory", s.memory]
+
+
+def _names(settings: Settings) -> Sequence[str]:
+    """What runs in a round: always without output and synchronously, too, as the limit and OO come from those."""
+    asked = [rung.writer for rung in writers.LADDER] if settings.ablation else settings.writers
+    return tuple(dict.fromkeys(("none", "sync", *asked)))
+
+
+def _ladder(series: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    rungs: list[dict[str, Any]] = []
+    seen: dict[str, str] = {}
+    for rung in writers.LADDER:
+        one = dict(series[rung.writer])
+        if rung.writer in seen:
+            one["note"] = f"the same runs as {seen[rung.writer]!r}: that is what tailrace does by default"
+        seen.setdefault(rung.writer, rung.name)
+        rungs.append({"name": rung.name, "series": one})
+    return rungs

@@ -1,0 +1,101 @@
+"""The C++ program `pattern`: where it is, how it is run, and what went wrong when it fails.
+
+One process is one run (see bench/pattern), so that memory and caches are of that run alone. Everything that can go
+wrong, down to an answer that is no JSON, becomes one exception, Failed. Knows nothing of what the runs are for.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Report = dict[str, Any]  # what the program prints: one JSON document
+
+_PLACE = pathlib.Path("build/release/bench/pattern/pattern")
+
+# No run of ours takes an hour: one that does hangs.
+_SECONDS = 3600.0
+
+
+class Failed(Exception):
+    """Why the test-bed cannot go on."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program, ready to be run."""
+
+    path: pathlib.Path
+
+    def run(self, arguments: Sequence[str]) -> Report:
+        """One run of computing and writing in turns."""
+        return self._ask("pattern_run", ["run", *arguments])
+
+    def calibrate(self, arguments: Sequence[str], seconds: float) -> float:
+        """Seconds that one pass of a kernel takes, found by running it for about `seconds`."""
+        answer = self._ask("pattern_calibrate", ["calibrate", *arguments, "--seconds", f"{seconds:g}"])
+        each = answer.get("seconds_per_pass")
+        if not isinstance(each, (int, float)) or not each > 0:
+            raise Failed(f"{self.path} calibrate: found seconds_per_pass {each!r}, expected a number above 0")
+        return float(each)
+
+    def measure(self, what: str, arguments: Sequence[str], count: int) -> list[tuple[float, float]]:
+        """`count` samples (n, seconds after n) of `what`: regression, saturation, req or copy."""
+        answer = self._ask("pattern_measure", ["measure", what, *arguments, "--count", str(count)])
+        samples = answer.get("samples")
+        try:
+            return [(float(n), float(seconds)) for n, seconds in samples or []]
+        except (TypeError, ValueError):
+            raise Failed(f"{self.path} measure {what}: found samples {samples!r}, expected [[n, seconds], …]"
+                         ) from None
+
+    def _ask(self, kind: str, arguments: Sequence[str]) -> Report:
+        return ask([str(self.path), *arguments], kind)
+
+
+def find(given: pathlib.Path | None = None) -> Program:
+    """The program at `given` or where `make build` puts it; raises Failed, with what to do, if there is none."""
+    # .venv lies in the repository, which need not be the current directory.
+    roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
+    places = [given] if given else [root / _PLACE for root in roots]
+    for place in places:
+        if place.is_file():
+            return Program(place.resolve())
+    looked = " or ".join(str(place) for place in dict.fromkeys(places))
+    raise Failed(f"the program `pattern` is not at {looked}: run `make build` in tailrace's repository, or say where "
+                 "it is with --pattern PATH")
+
+
+def ask(command: Sequence[str], kind: str = "pattern_run") -> Report:
+    """Runs a program that answers as `pattern` does, with one JSON document that has `kind`: 1; raises Failed."""
+    try:
+        # On an interrupt or time-out, `run` ends the process before it passes the exception on.
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise _failed(f"has not ended within {_SECONDS:.0f} s", command) from None
+    except OSError as error:
+        raise _failed(f"cannot be started: {error.strerror}", command) from None
+    if done.returncode != 0:
+        said = "; ".join(done.stderr.decode("utf-8", "replace").strip().splitlines()[-8:])
+        raise _failed(f"{_end(done.returncode)}: {said or 'it said nothing'}", command)
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        raise _failed(f"answered {done.stdout[:60]!r}, expected a JSON document", command) from None
+    if not isinstance(answer, dict) or answer.get(kind) != 1:
+        raise _failed(f'answered something without "{kind}": 1; is it of another version?', command)
+    return answer
+
+
+def _end(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _failed(why: str, command: Sequence[str]) -> Failed:
+    return Failed(f"the program `{pathlib.Path(command[0]).name}` {why}\n  its command was: {shlex.join(command)}")

@@ -1,0 +1,99 @@
+"""The directories that runs write in: made new below the user's, with room enough, and removed at the end.
+
+`pattern` empties the directories it is given, so that it is never given one with anything of the user's in it.
+Several of the user's directories stand for several devices: a run gets one below each.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+
+from .program import Failed
+
+_PREFIX = "tailrace_bench_"
+_MARGIN = 1.1
+
+
+class Scratch:
+    """A context manager; with `keep` the directories stay."""
+
+    def __init__(self, directories: Sequence[pathlib.Path], keep: bool = False) -> None:
+        self._below = list(directories)
+        self._keep = keep
+        self._made_above: list[pathlib.Path] = []
+        self.directories: list[pathlib.Path] = []
+
+    def __enter__(self) -> Scratch:
+        try:
+            for directory in self._below:
+                self._make(directory)
+                self.directories.append(pathlib.Path(tempfile.mkdtemp(prefix=_PREFIX, dir=directory)))
+        except OSError as error:
+            self._remove()
+            raise Failed(f"{error.filename}: {error.strerror}; expected a directory that can be written to "
+                         "(see --dir)") from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if not self._keep:
+            self._remove()
+
+    def of(self, name: str) -> list[pathlib.Path]:
+        """The directories of one writer, made when they are first asked for."""
+        found = [directory / name for directory in self.directories]
+        for directory in found:
+            directory.mkdir(exist_ok=True)
+        return found
+
+    def arguments(self, name: str) -> list[str]:
+        """The same, for the program."""
+        return [argument for directory in self.of(name) for argument in ("--dir", str(directory))]
+
+    def empty(self, name: str) -> None:
+        """Removes what is in the directories of one writer."""
+        for directory in self.of(name):
+            shutil.rmtree(directory)
+        self.of(name)
+
+    def require(self, bytes_: float) -> None:
+        """Raises Failed if not so many bytes, shared among the directories, fit."""
+        share = int(_MARGIN * bytes_ / len(self.directories))
+        needed: dict[int, int] = {}
+        for directory in self.directories:
+            device = directory.stat().st_dev
+            needed[device] = needed.get(device, 0) + share
+        for directory, below in zip(self.directories, self._below):
+            free = shutil.disk_usage(directory).free
+            wanted = needed[directory.stat().st_dev]
+            if free < wanted:
+                raise Failed(f"not enough room in {below}: found {free / 2**20:.0f} MiB free, expected "
+                             f"{wanted / 2**20:.0f} MiB (see --dir, --bytes and --iterations)")
+
+    def settle(self) -> None:
+        """Has file systems do now what they put off, such as freeing space: else the next run would pay for it."""
+        for directory in self.directories:
+            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _make(self, directory: pathlib.Path) -> None:
+        missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
+        self._made_above += missing  # the deepest first, as they are removed
+        directory.mkdir(parents=True, exist_ok=True)
+
+    def _remove(self) -> None:
+        for directory in self.directories:
+            shutil.rmtree(directory, ignore_errors=True)
+        for directory in self._made_above:
+            try:
+                directory.rmdir()
+            except OSError:
+                pass  # somebody has put something there meanwhile

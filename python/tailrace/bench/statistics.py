@@ -1,0 +1,52 @@
+"""The statistics of a few runs: median, least, most, and an interval of confidence of the median.
+
+The interval is found by bootstrap: the median of many samples drawn with replacement from the runs, with a fixed
+seed, so that the same runs give the same interval. Of few runs it cannot keep what 99.7 % promises: it never reaches
+beyond the least and the most, which hold the true median between them with a probability of 1 − 2/2^k for k runs
+(94 % for 5, 99.8 % for 10). Pure functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+CONFIDENCE = 0.997
+_SEED = 20261122
+_RESAMPLES = 10_000
+
+# What a result file says of it.
+STATEMENT = {
+    "interval": "99.7 % interval of confidence of the median",
+    "method": f"bootstrap percentile, {_RESAMPLES} resamples, seed {_SEED}; with k runs it is never wider than least "
+              "to most, which hold the median with a probability of 1 - 2/2^k (5 runs: 93.8 %, 10 runs: 99.8 %)",
+}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Some runs' values in short."""
+
+    median: float
+    least: float
+    most: float
+    ci_low: float
+    ci_high: float
+    runs: int
+
+    def document(self) -> dict[str, float]:
+        """As a result file has it."""
+        return asdict(self)
+
+
+def summarise(values: Iterable[float]) -> Summary:
+    """Of at least one value."""
+    # Sorted, so that the order of the runs does not matter to what is drawn.
+    sample = np.sort(np.fromiter(values, dtype=float))
+    drawn = np.random.default_rng(_SEED).choice(sample, size=(_RESAMPLES, sample.size))
+    tail = 50 * (1 - CONFIDENCE)
+    low, high = np.percentile(np.median(drawn, axis=1), [tail, 100 - tail])
+    return Summary(float(np.median(sample)), float(sample[0]), float(sample[-1]), float(low), float(high),
+                   int(sample.size))

@@ -1,0 +1,194 @@
+"""`tailrace bench pattern`: how much of a program's output each way to write hides, against limit and prediction.
+
+Reads the options and hands them to tailrace.bench, which runs it all; bench_display.py says how far it is,
+bench_table.py what came out. Runs and computes nothing itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import pathlib
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import output
+
+if TYPE_CHECKING:
+    from tailrace.bench.pattern import Settings
+    from tailrace.bench.result import Result
+
+KERNELS = ("busy", "jacobi", "jacobi-blocked", "matmul", "matmul-transposed", "strassen", "mandelbrot", "walk")
+SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+_EPILOG = """\
+writers: none, sync (pwrite past the page cache), sync-buffered, sync-hdf5, posix-aio (glibc), and tailrace-VERB
+with VERB alloc, write or borrow, perhaps with -unpinned, -buffered, -malloc or -unaligned behind it, such as
+tailrace-alloc-buffered. none and sync always run, since the limit and OO are reckoned from them.
+
+Exit code 1 if it cannot run, 2 if the options are wrong."""
+
+
+def register(subparsers: Any) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "bench", help="measure on this machine what tailrace gains", description="Measures on this machine.")
+    kinds = parser.add_subparsers(title="what to measure", metavar="WHAT", required=True)
+    pattern = kinds.add_parser(
+        "pattern", help="computing and writing in turns, by every way to write", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs a program that computes and writes in turns, by every way to write in turn, round after\n"
+                    "round; compares their times with the limit that no schedule beats and with what the models\n"
+                    "predict. Takes some minutes; needs a machine that does nothing else.")
+    _add_options(pattern)
+    pattern.set_defaults(run=run, parser=pattern)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--dir", type=pathlib.Path, action="append", metavar="DIR",
+        help="where to write; given several times, one for each device (default: out/bench)")
+    add("--bytes", type=_size, metavar="SIZE", help="an iteration's output, such as 64MiB (default)")
+    add("--iterations", type=_count(1, 100_000), metavar="N", help="iterations of a run (default: 16)")
+    work = parser.add_mutually_exclusive_group()
+    work.add_argument("--ratio", type=_ratios, metavar="R,…",
+                      help="compute time / write time, one or more (default: 0.5,1,2; with --ablation: 1)")
+    work.add_argument("--compute-time", type=_time, metavar="TIME", help="compute time of an iteration, such as 0.4s")
+    work.add_argument("--sweep", action="store_true", help=f"--ratio {','.join(f'{ratio:g}' for ratio in SWEEP)}")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--writers", type=_writers, metavar="W,…",
+                      help="the ways to write (default: none,sync,tailrace-alloc,tailrace-write)")
+    what.add_argument("--ablation", action="store_true",
+                      help="what each of tailrace's measures gains: the ladder from naive to direct, at one C/W")
+    add("--kernel", choices=KERNELS, help="what is computed (default: busy, a small loop in the cache)")
+    add("--threads", type=_count(1, 4096), metavar="N", help="threads that compute (default: 1)")
+    add("--memory", choices=("heap", "static"), help="where the kernel's arrays lie (default: heap)")
+    add("--variables", type=_count(1, 1000), metavar="N", help="variables, which share the bytes (default: 1)")
+    add("--repeats", type=_count(1, 10_000), metavar="N", help="rounds, after one to warm up (default: 5)")
+    add("--queue-depth", type=_count(1, 4096), metavar="N", help="transfers under way at once (default: 8)")
+    add("--quick", action="store_true", help="tiny runs, to see that it works; measures nothing")
+    add("--keep", action="store_true", help="keep the last files of every writer")
+    add("--trace", type=pathlib.Path, metavar="FILE",
+        help="trace one more run, of the first writer by tailrace, as Chrome and Perfetto read it")
+    add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
+    add("--pattern", type=pathlib.Path, metavar="PATH", help="the program (default: where `make build` puts it)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command; returns the exit code."""
+    from tailrace.bench import pattern, program
+
+    from . import bench_display, bench_table  # here: numpy and rich take their time to start
+
+    settings = _settings(arguments)
+    # With --json - the document alone goes to the output; tables and bar go where messages go.
+    stream = sys.stderr if arguments.json == "-" else sys.stdout
+    try:
+        if arguments.json not in (None, "-"):
+            _require_folder(pathlib.Path(arguments.json))
+        if arguments.trace:
+            _require_folder(arguments.trace)
+        found = program.find(arguments.pattern)
+        printer = bench_table.Printer(stream, settings)
+        with bench_display.Display(printer) as display:
+            result = pattern.run(found, settings, display)
+        printer.conclude(result.document)
+        _write(result, arguments.json)
+    except (program.Failed, OSError) as error:
+        output.complain(str(error))
+        return 1
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    from tailrace.bench import pattern
+
+    given = {"directories": tuple(arguments.dir) if arguments.dir else None, "bytes": arguments.bytes,
+             "iterations": arguments.iterations, "ratios": SWEEP if arguments.sweep else arguments.ratio,
+             "compute_seconds": arguments.compute_time, "writers": arguments.writers, "kernel": arguments.kernel,
+             "threads": arguments.threads, "memory": arguments.memory, "variables": arguments.variables,
+             "repeats": arguments.repeats, "queue_depth": arguments.queue_depth, "trace": arguments.trace}
+    if arguments.ablation and given["ratios"] is None:
+        given["ratios"] = (1.0,)
+    settings = dataclasses.replace(pattern.QUICK if arguments.quick else pattern.Settings(),
+                                   ablation=arguments.ablation, keep=arguments.keep,
+                                   **{name: value for name, value in given.items() if value is not None})
+    if settings.ablation and len(settings.ratios) > 1:
+        arguments.parser.error("argument --ablation: runs at one C/W, found several")
+    if settings.bytes % settings.variables:
+        arguments.parser.error(f"argument --bytes: {settings.bytes} bytes cannot be shared evenly by "
+                               f"{settings.variables} variables")
+    return settings
+
+
+def _write(result: Result, where: str | None) -> None:
+    if where == "-":
+        output.print_json(result.document)
+    elif where:
+        result.save(pathlib.Path(where))
+        print(f"result:   {where}")
+
+
+def _require_folder(file: pathlib.Path) -> None:
+    """Before the runs, not after them."""
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"{file}: expected a file in a directory that exists")
+
+
+def _count(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if text.isascii() and text.isdigit() and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, found {text!r}")
+
+    return parse
+
+
+def _size(text: str) -> int:
+    from tailrace import quantity
+
+    try:
+        found = quantity.parse_size(text)
+    except quantity.QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 64 <= found <= 1 << 40:
+        raise argparse.ArgumentTypeError(f"expected 64B to 1TiB, found {text!r}")
+    return found
+
+
+def _time(text: str) -> float:
+    from tailrace import quantity
+
+    try:
+        found = quantity.parse_time(text)
+    except quantity.QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 < found <= 3600:
+        raise argparse.ArgumentTypeError(f"expected more than 0 and 1h at most, found {text!r}")
+    return found
+
+
+def _ratios(text: str) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(_ratio(part) for part in text.split(",")))
+
+
+def _ratio(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found <= 1000:
+        raise argparse.ArgumentTypeError("expected compute time / write time, above 0 and 1000 at most, "
+                                         f"found {text!r}")
+    return found
+
+
+def _writers(text: str) -> tuple[str, ...]:
+    from tailrace.bench import writers
+
+    try:
+        return tuple(dict.fromkeys(writers.parse(name).name for name in text.split(",")))
+    except writers.Unknown as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
