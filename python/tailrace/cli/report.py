@@ -1,0 +1,47 @@
+"""`tailrace report`: one HTML page with the pictures, figures and findings of result files, traces and write times.
+
+The page needs nothing else and no network. Reads files and writes one; runs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+from typing import Any
+
+import tailrace
+
+from . import output
+
+
+def register(subparsers: Any) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "report", help="gather results in one HTML page",
+        description="Gathers result files (and traces, and write times) in one self-contained HTML page: what was "
+                    "found "
+                    "in words, pictures, and the figures as tables. Prints its path. Exit code 1 if a file cannot be "
+                    "used.")
+    parser.add_argument("files", nargs="+", metavar="RESULT.json", type=pathlib.Path,
+                        help="what `tailrace plot` draws: results, traces, write times")
+    parser.add_argument("--out", metavar="FILE", type=pathlib.Path, default=pathlib.Path("report.html"),
+                        help="the page; default: report.html")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command; returns the exit code."""
+    # Here, since the other commands do without its start-up time.
+    from tailrace.pictures import page, source, style
+    from tailrace.pictures.fault import PictureError
+
+    out = arguments.out / "report.html" if arguments.out.is_dir() else arguments.out
+    try:
+        content = page.build([source.read(path) for path in arguments.files], tailrace.__version__)
+        style.make_directory(out.parent)
+        style.write(out, content.encode("utf-8"))
+    except PictureError as error:
+        output.complain(str(error))
+        return 1
+    print(out)
+    return 0

@@ -1,0 +1,212 @@
+"""Total time against C/W: the measured writers, the models, the synchronous run and the limit (seed 000, figure 4.2).
+
+Below, total by the limit, and by how much predictions were off. Points are measured, lines are computed. The limit is
+C + W + (n − 1)·max(C, W/N_io), as the result file has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from . import numbers, style
+from .fault import PictureError
+from .numbers import Result
+
+MODELS = {"limit": "limit", "sync": "model: synchronous", "model1": "model 1", "model2": "model 2",
+          "model3": "model 3", "pipelined": "pipelined", "model2_copy": "model 2 with copies",
+          "pipelined_copy": "pipelined with copies"}
+_LINES: dict[str, dict[str, Any]] = {
+    "limit": {"color": "0.72", "linewidth": 5, "linestyle": "-"},
+    "sync": {"color": "black", "linewidth": 1.1, "linestyle": (0, (5, 3))},
+    "model1": {"color": "0.25", "linewidth": 1.2, "linestyle": ":"},
+    "model2": {"color": "#0072B2", "linewidth": 1.0, "linestyle": "-"},
+    "model3": {"color": "#009E73", "linewidth": 1.2, "linestyle": (0, (6, 1, 1, 1, 1, 1))},
+    "pipelined": {"color": "#0072B2", "linewidth": 1.3, "linestyle": (0, (8, 2))},
+    "model2_copy": {"color": "#D55E00", "linewidth": 1.2, "linestyle": "-."},
+    "pipelined_copy": {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (8, 2, 1, 2, 1, 2))},
+}
+_SAME = 0.003  # Lines nearer than that to one another are drawn once.
+_BAND = 10.0  # %, within which predictions are to be
+
+Line = list[tuple[float, float, float]]  # C/W, seconds, by the limit
+
+
+def draw(result: Result) -> Figure:
+    """All of it."""
+    points = numbers.points(result)
+    if not points:
+        raise PictureError("points", 'no point in it to draw a curve of; expected "points" over several C/W')
+    predicted = bool(numbers.deviations(result))
+    figure = Figure(figsize=(7.2, 7.6 if predicted else 6.2))
+    ratios = (3.2, 1.6, 1.3) if predicted else (3.2, 1.6)
+    rows: Any = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)
+    looks = style.looks(numbers.writers(result))
+    lines, labels = _lines(points)
+    _draw_totals(rows[0], result, looks, lines, labels)
+    _draw_to_limit(rows[1], result, looks, lines)
+    if predicted:
+        _draw_deviations(rows[2], result, looks)
+    rows[-1].set_xlabel("C/W, compute time by write time of an iteration")
+    figure.align_ylabels(list(rows))
+    figure.suptitle(_title(result))
+    return figure
+
+
+def alt(result: Result) -> str:
+    """What the picture shows, for those who do not see it."""
+    points = numbers.points(result)
+    names = ", ".join(numbers.writers(result))
+    return (f"Total time against C/W from {numbers.asked(points[0]):g} to {numbers.asked(points[-1]):g} for {names}, "
+            "with the models and the limit; below, the same divided by the limit, and the deviation of the "
+            "prediction. "
+            "The table below has the figures.")
+
+
+def _title(result: Result) -> str:
+    settings = result.get("settings") or {}
+    count, size = settings.get("iterations"), settings.get("bytes")
+    if not count or not size:
+        return "Total time against C/W"
+    return f"Total time of {count} iterations of {size / 2**20:g} MiB against C/W"
+
+
+def _lines(points: list[dict[str, Any]]) -> tuple[dict[str, Line], dict[str, str]]:
+    """The computed lines and their labels; those that lie on another one lend it their name."""
+    lines: dict[str, Line] = {}
+    same: dict[str, list[str]] = {}
+    for name in MODELS:
+        line = []
+        for point in points:
+            best = float(point["limit_seconds"])
+            seconds = best if name == "limit" else (point.get("models") or {}).get(name)
+            if seconds is not None:
+                line.append((numbers.ratio(point), float(seconds), float(seconds) / best))
+        twin = next((other for other, drawn in lines.items() if _alike(drawn, line)), None)
+        if twin is not None:
+            same[twin].append(name)
+        elif line:
+            lines[name], same[name] = line, [name]
+    return lines, {name: _label(names) for name, names in same.items()}
+
+
+def _alike(one: Line, other: Line) -> bool:
+    return len(one) == len(other) and all(abs(a[1] / b[1] - 1) < _SAME for a, b in zip(one, other))
+
+
+def _label(names: list[str]) -> str:
+    """limit, model1, model2 → "limit = models 1, 2". The pipelined ones generalise those of one device and variable:
+    they are named where they stand alone only."""
+    names = [name for name in names if not name.startswith("pipelined")] or names[:1]
+    numbered = [name for name in names if name in ("model1", "model2", "model3")]
+    others = [MODELS[name] for name in names if name not in numbered]
+    if len(numbered) > 1:
+        others.append("models " + ", ".join(name[-1] for name in numbered))
+    else:
+        others += [MODELS[name] for name in numbered]
+    return " = ".join(others)
+
+
+def _scatter(axes: Axes, at: float, value: numbers.Value, look: style.Look, label: str) -> None:
+    axes.errorbar([at], [value.median], [[bar] for bar in value.bars()], color=look.color, marker=look.marker,
+                  markerfacecolor=look.face, markersize=5, markeredgewidth=1.1, linestyle="none", capsize=2.5,
+                  elinewidth=0.9, label=label, zorder=3)
+
+
+def _shifts(result: Result) -> dict[str, float]:
+    """Factors that move series beside one another where they would hide one another."""
+    names = numbers.writers(result)
+    return {name: 1.035 ** (k - (len(names) - 1) / 2) for k, name in enumerate(names)}
+
+
+def _draw_totals(axes: Axes, result: Result, looks: dict[str, style.Look], lines: dict[str, Line],
+                 labels: dict[str, str]) -> None:
+    for name, line in lines.items():
+        axes.plot([x for x, _, _ in line], [seconds for _, seconds, _ in line], label=labels[name], **_LINES[name])
+    seen = [(x, seconds) for line in lines.values() for x, seconds, _ in line]
+    shifts = _shifts(result)
+    for name, look in looks.items():
+        label = name
+        for point, series in numbers.measured(result, name):
+            total = numbers.value(series, "total")
+            assert total is not None
+            _scatter(axes, numbers.ratio(point) * shifts[name], total, look, label)
+            label = "_"
+            seen += [(numbers.ratio(point), total.low), (numbers.ratio(point), total.high)]
+    _draw_without(axes, result)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    style.plain_log(axes.xaxis, [x for x, _ in seen])
+    style.plain_log(axes.yaxis, [seconds for _, seconds in seen])
+    axes.grid(True)
+    axes.set_ylabel("total time, s")
+    _make_room(axes, seen, len(axes.legend(loc="upper left", ncols=2, columnspacing=1.4).get_texts()))
+    axes.set_title(f"points: measured, medians (bars: {numbers.interval(result)}); lines: computed", color="0.25",
+                   fontsize=8)
+
+
+def _make_room(axes: Axes, seen: Sequence[tuple[float, float]], entries: int) -> None:
+    """For the legend, above what lies in the left half. What computes alone may leave at the bottom."""
+    ratios = [x for x, _ in seen]
+    bottom = 0.8 * min(seconds for _, seconds in seen)
+    middle = (min(ratios) * max(ratios)) ** 0.5
+    left = max(seconds for x, seconds in seen if x <= 1.1 * middle)
+    free = 1 - 0.06 - 0.055 * ((entries + 1) // 2)
+    axes.set_ylim(bottom, max(1.2 * max(seconds for _, seconds in seen), bottom * (left / bottom) ** (1 / free)))
+
+
+def _draw_without(axes: Axes, result: Result) -> None:
+    """The computation alone; nothing that writes can be faster."""
+    found = [(numbers.ratio(point), total.median) for point, series in numbers.measured(result, "none")
+             if (total := numbers.value(series, "total")) is not None]
+    if found:
+        axes.plot(*zip(*found), color="0.45", linestyle=(0, (1, 2.5)), linewidth=1.3, label="no output (measured)")
+
+
+def _draw_to_limit(axes: Axes, result: Result, looks: dict[str, style.Look], lines: dict[str, Line]) -> None:
+    """Of the asynchronous writers; the synchronous run leaves at the top, since it would hide the differences."""
+    shifts = _shifts(result)
+    inside: list[float] = [1.05, 1.0]
+    left: list[float] = []
+    for name, look in looks.items():
+        for point, series in numbers.measured(result, name):
+            by_limit = numbers.to_limit(point, series)
+            assert by_limit is not None
+            (left if name.startswith("sync") else inside).extend((by_limit.low, by_limit.high))
+            _scatter(axes, numbers.ratio(point) * shifts[name], by_limit, look, name)
+    for name, line in lines.items():
+        axes.plot([x for x, _, _ in line], [by_limit for _, _, by_limit in line], **_LINES[name])
+        if name != "sync":
+            inside += [by_limit for _, _, by_limit in line]
+    margin = 0.12 * (max(inside) - min(inside))
+    top = max(inside) + margin
+    axes.set_ylim(min(inside) - margin, top)
+    if left and max(left) > top:
+        axes.set_title(f"synchronous up to {max(left):.2f}, beyond the panel", color="0.25", fontsize=8)
+    axes.grid(True)
+    axes.set_ylabel("total / limit")
+
+
+def _draw_deviations(axes: Axes, result: Result, looks: dict[str, style.Look]) -> None:
+    shifts = _shifts(result)
+    least, most = -_BAND, _BAND
+    for name, look in looks.items():
+        for point, series in numbers.measured(result, name):
+            total, predicted = numbers.value(series, "total"), series.get("predicted_seconds")
+            if total is None or not predicted:
+                continue
+            deviation = total.times(100 / predicted).minus(100)
+            _scatter(axes, numbers.ratio(point) * shifts[name], deviation, look, name)
+            least, most = min(least, deviation.low), max(most, deviation.high)
+    axes.axhline(0, color="0.72", linewidth=2)
+    for edge in (-_BAND, _BAND):
+        axes.axhline(edge, color="0.35", linewidth=0.8, linestyle=(0, (5, 3)))
+    axes.set_ylim(least - 0.1 * (most - least), most + 0.1 * (most - least))
+    axes.grid(True)
+    axes.set_ylabel("measured −\npredicted, %")
+    worst, name, at, _, _ = numbers.deviations(result)[0]
+    axes.set_title(f"largest deviation of the prediction: {100 * worst:+.1f} % ({name}, C/W {at:g}); dashed: "
+                   f"±{_BAND:.0f} %", color="0.25", fontsize=8)

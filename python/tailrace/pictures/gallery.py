@@ -1,0 +1,110 @@
+"""Which pictures files can give, and drawing them: by their content, or of one kind if that is asked for.
+
+Traces of one process, the program's and the library's, become one timeline; every other file gives pictures of its
+own.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from . import ablation, curve, numbers, peers, style, tiles, timeline, trace
+from .fault import PictureError
+from .source import Source
+
+KINDS = ("curve", "tiles", "timeline", "ablation", "peers")
+_NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
+          "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"'}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One drawn picture."""
+
+    kind: str
+    stem: str  # of the file it is of
+    figure: Figure
+    alt: str
+
+
+@dataclass(frozen=True)
+class Window:
+    """Seconds of a trace to look at; None: as much as fits."""
+
+    begin: float | None = None
+    end: float | None = None
+
+
+def draw(sources: Sequence[Source], kind: str = "auto", window: Window = Window()) -> list[Picture]:
+    """Everything the files give; of `kind`, if that is not "auto"."""
+    pictures = []
+    for group in together(sources):
+        source = group[0]
+        if source.kind == "trace":
+            _require(source, ["timeline"], kind)
+            pictures.append(_timeline(group, window))
+            continue
+        kinds = ["tiles"] if source.kind == "times" else kinds_of(source.data)
+        pictures += [_draw(source, one) for one in _require(source, kinds, kind)]
+    return pictures
+
+
+def together(sources: Sequence[Source]) -> list[list[Source]]:
+    """The files that are about one thing: traces of one process; else each alone."""
+    groups: dict[object, list[Source]] = {}
+    for number, source in enumerate(sources):
+        process = trace.process(source.data) if source.kind == "trace" else None
+        groups.setdefault(("file", number) if process is None else ("process", process), []).append(source)
+    return list(groups.values())
+
+
+def kinds_of(result: numbers.Result) -> list[str]:
+    """What a result file gives by itself."""
+    points = result.get("points") or []
+    rungs = ["ablation"] if result.get("ablation") else []
+    if not points or (rungs and not set(numbers.writers(result)) - {"sync"}):
+        return rungs
+    # A curve through one point is none.
+    sweep = result["kind"] == "pattern" and len(points) > 1
+    return ["curve" if sweep else "peers", *rungs]
+
+
+def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
+    """The kinds to draw; complains if the file has no data for the one asked for."""
+    if kind == "auto":
+        if not kinds:
+            raise PictureError(source.path, "no points and no ablation in it: nothing to draw; expected a result "
+                                            "with "
+                                            '"points"')
+        return kinds
+    # Points can be drawn either way, if one asks for it.
+    possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ())}
+    if kind not in possible:
+        found = {"result": "a result file", "trace": "a trace", "times": "write times"}[source.kind]
+        can = f" (it gives {', '.join(sorted(possible))})" if possible else ""
+        raise PictureError(source.path, f"no data for {kind}: found {found}{can}; expected {_NEEDS[kind]}")
+    return [kind]
+
+
+def _timeline(traces: Sequence[Source], window: Window) -> Picture:
+    run = trace.read([(source.path, source.data) for source in traces])
+    with style.applied():
+        figure = timeline.draw(run, window.begin, window.end)
+    return Picture("timeline", _stem(traces[0].path), figure, timeline.alt(run))
+
+
+def _draw(source: Source, kind: str) -> Picture:
+    with style.applied():
+        if kind == "tiles":
+            return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
+        drawer = {"curve": curve, "ablation": ablation, "peers": peers}[kind]
+        return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
+
+
+def _stem(path: pathlib.Path) -> str:
+    """sim_c0.trace.json → sim_c0."""
+    return path.name.split(".")[0] or path.stem

@@ -1,0 +1,87 @@
+"""What a file given to `tailrace plot` or `report` is, found by its content: a result, a trace, or write times.
+
+Results are read and checked by `tailrace.bench.result`; this only looks which reader a file is for.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from dataclasses import dataclass
+from typing import Any
+
+from tailrace.bench import result as result_file
+
+from . import trace, write_times
+from .fault import PictureError
+
+EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace of tailrace, or write "
+            "times "
+            f"of processes (CSV or JSON with {write_times.EXPECTED})")
+# What else of ours may be given by mistake, and what it is.
+_OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_measure": "one measurement",
+           "pattern_calibrate": "one measurement"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file. `data` is a result's dictionary, a trace's document, or a list of write_times.Run."""
+
+    path: pathlib.Path
+    kind: str  # "result", "trace", "times"
+    data: Any
+
+
+def read(path: pathlib.Path) -> Source:
+    """Reads and checks one file."""
+    text = _text(path)
+    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
+        return Source(path, "times", write_times.from_csv(path, text))
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PictureError(*_not_json(path, text, error)) from None
+    if trace.is_trace(document):
+        return Source(path, "trace", document)
+    if isinstance(document, list) or (isinstance(document, dict) and "write_times" in document):
+        return Source(path, "times", write_times.from_json(path, document))
+    if isinstance(document, dict) and "tailrace_result" in document:
+        return Source(path, "result", _result(path, document))
+    other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)
+    raise PictureError(path, f"{other or 'something else'}, with nothing to draw; expected {EXPECTED}")
+
+
+def _result(path: pathlib.Path, document: dict[str, Any]) -> dict[str, Any]:
+    """Checked, and fit to be divided by."""
+    try:
+        result_file.validate(document, str(path))
+    except result_file.ResultError as error:
+        raise PictureError(*str(error).split(": ", 1)) from None
+    for number, point in enumerate(document["points"]):
+        for key in ("compute_seconds", "write_seconds", "limit_seconds"):
+            if point[key] <= 0:
+                raise PictureError(path, f"points[{number}].{key}: found {point[key]}, expected more than 0 s")
+    for key in ("statistics", "measured"):
+        if not isinstance(document.get(key) or {}, dict):
+            raise PictureError(path, f"{key}: found {document[key]!r}, expected an object")
+    return document
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise PictureError(path, f"no text at byte {error.start}; expected {EXPECTED}") from None
+    except OSError as error:
+        raise PictureError(path, f"{error.strerror}; expected {EXPECTED}") from None
+
+
+def _not_json(path: pathlib.Path, text: str, error: Exception) -> tuple[str, str]:
+    if not text.strip():
+        return str(path), f"the file is empty; expected {EXPECTED}"
+    if not isinstance(error, json.JSONDecodeError):
+        return str(path), f"not JSON as anybody writes it ({error}); expected {EXPECTED}"
+    where = f"{path}:{error.lineno}:{error.colno}"
+    if text.lstrip()[0] in "{[" and (error.pos >= len(text.rstrip()) or "Unterminated" in error.msg):
+        return where, "the file ends in the middle of its JSON: it is truncated; expected the rest"
+    return where, f"not JSON ({error.msg}); expected {EXPECTED}; CSV is known by its name (.csv)"
