@@ -1,18 +1,36 @@
 #!/usr/bin/env bash
-# Runs the benchmark programs (build/release/bench/bench_*) one after another, alone on the machine as far as this
-# script can tell, and shows what they print.
+# Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they print:
+# how much of the output's time is hidden (`tailrace bench pattern`), what handing over costs, what measuring costs.
 #
-#   bench/run.sh          the real sizes
+#   bench/run.sh          the real sizes; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-shopt -s nullglob
-ran=0
-for program in build/release/bench/bench_*; do
-  [ -f "$program" ] && [ -x "$program" ] || continue
-  printf '\n-- %s\n' "${program##*/}"
-  "$program" "$@"
-  ran=$((ran + 1))
-done
-printf '\n%d benchmark programs ran\n' "$ran"
+tailrace=.venv/bin/tailrace
+results=out/bench
+tiny=()
+pattern=(--bytes 128MiB --writers none,sync,sync-hdf5,tailrace-alloc,tailrace-write,tailrace-borrow)
+case "${1:-}" in
+  '') ;;
+  --tiny)
+    results=$(mktemp -d)
+    trap 'rm -rf "$results"' EXIT
+    tiny=(--tiny)
+    pattern=(--quick)
+    ;;
+  *)
+    sed -n '2,6p' "$0"
+    exit 2
+    ;;
+esac
+mkdir -p "$results"
+
+printf -- '-- tailrace bench pattern\n'
+"$tailrace" bench pattern "${pattern[@]}" --dir "$results/files" --json "$results/pattern.json"
+"$tailrace" report "$results/pattern.json" --out "$results/report.html"
+printf '\n-- bench_handover\n'
+build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
+printf '\n-- measurement_cost\n'
+build/release/testing/measurement_cost "${tiny[@]}"
+printf '\n3 benchmark programs ran\n'
