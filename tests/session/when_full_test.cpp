@@ -74,7 +74,11 @@ TEST(WhenFull, SyncWritesThroughInOrder) {
   Client& client = rig.client();
   ASSERT_OK(client.write("a", 0, page(1).data()));
   ASSERT_OK(client.write("a", 0, page(2).data()));
-  std::thread opener = open_after(rig, 1);
+  // The third write waits in the engine, behind those before it: no transfer of it comes to the gate.
+  std::thread opener([&rig] {
+    while (rig.counters().requests_peak.get() < 3) std::this_thread::yield();
+    rig.gate().open();
+  });
   ASSERT_OK(client.write("a", 0, page(3).data()));
   opener.join();
   EXPECT_EQ(client.counters().blocks_written_through, 1u);
@@ -90,7 +94,8 @@ TEST(WhenFull, SyncTellsAFailureAtOnce) {
       .rules = {{.on = FaultOn::write, .path_contains = "_000001.h5.part", .times = FaultRule::kForever}}};
   SessionRig rig(full_config(1, WhenFull::sync), {.plan = plan, .shut = true});
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
-  std::thread opener = open_after(rig, 1);
+  // The second transfer is that of the block written through: until then no memory comes back.
+  std::thread opener = open_after(rig, 2);
   const Status status = rig.client().write("b", 1, page(1).data());
   opener.join();
   EXPECT_EQ(status.code(), TAILRACE_IO_ERROR);
