@@ -51,7 +51,7 @@ std::string_view client_of_part(std::string_view name) {
 
 // The same for ".<client>.lock".
 std::string_view client_of_lock(std::string_view name) {
-  if (!name.starts_with(".") || !strip(name, ".lock")) return {};
+  if (!strip(name, ".lock") || !name.starts_with(".")) return {};  // in this order: the two share the dot of ".lock"
   name.remove_prefix(1);
   return is_client(name) ? name : std::string_view();
 }

@@ -1,4 +1,8 @@
 // What a file on disk says of itself, for recovery and for reading what an earlier run wrote. Reads; never writes.
+//
+// Whether a file is whole is judged without the HDF5 library, since what a crash has left may hold anything; the
+// library is shown whole files alone. It refuses what then fails a checksum; that it survives forged ones nobody
+// promises.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +12,8 @@
 
 namespace tailrace::impl {
 
-// Whether the file is a whole HDF5 file: has its superblock, and is as long as that says. Fails only if the file
-// cannot be read.
+// Whether the file is a whole HDF5 file: has its superblock and root group, and is as long as that says. Fails only
+// if the file cannot be read or is none (a pipe, a directory).
 Result<bool> is_complete(const std::string& path);
 
 // Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; they must be contiguous and `bytes` long.
