@@ -64,6 +64,7 @@ class Words {
   }
 
   int line() const { return line_; }
+  std::size_t left() const { return rest_.size(); }  // bytes that have not been read
 
  private:
   void skip_space() {
@@ -150,10 +151,18 @@ double read_origin(const Header& header, char axis, double cell, Words& words) {
   return corner->second.value + cell / 2;
 }
 
+// Far from 0 two neighbours may be the same number, and beyond all numbers they are none.
+void require_points_apart(double first, double last_but_one, double last, const std::string& name) {
+  if (std::isfinite(first) && std::isfinite(last) && last > last_but_one) return;
+  throw Error(name + ": found a grid whose points have no finite coordinates of their own, expected a " +
+              "larger cellsize or a smaller origin");
+}
+
 void read_heights(Words& words, const Header& header, Raster& raster) {
   const auto nodata = header.find("nodata_value");
   const std::string of = " of " + std::to_string(raster.ny) + " rows x " + std::to_string(raster.nx) + " columns";
-  raster.z.resize(raster.nx * raster.ny);
+  // A height and the space before it take two bytes; memory is taken only for heights that can be there.
+  raster.z.reserve(std::min(raster.nx * raster.ny, words.left() / 2 + 1));
   for (std::size_t row = 0; row < raster.ny; ++row) {
     for (std::size_t column = 0; column < raster.nx; ++column) {
       const std::string_view word = words.next();
@@ -163,11 +172,18 @@ void read_heights(Words& words, const Header& header, Raster& raster) {
       if (nodata != header.end() && *height == nodata->second.value) {
         words.fail(word, "a height for " + where() + ": this is nodata_value, and the sea floor must be known");
       }
-      raster.at(column, raster.ny - 1 - row) = *height;
+      raster.z.push_back(*height);
     }
   }
   if (const std::string_view more = words.next(); !more.empty())
     words.fail(more, "the end of the file after all" + of);
+  // The file begins in the north, a raster in the south.
+  const auto row_at = [&](std::size_t row) {
+    return raster.z.begin() + static_cast<std::ptrdiff_t>(row * raster.nx);
+  };
+  for (std::size_t row = 0; row < raster.ny / 2; ++row) {
+    std::swap_ranges(row_at(row), row_at(row + 1), row_at(raster.ny - 1 - row));
+  }
 }
 
 std::string read_all(const std::string& file) {
@@ -211,6 +227,8 @@ Raster parse_esri_grid(std::string_view text, const std::string& name) {
   raster.dx = raster.dy = cell->second.value;
   raster.x0 = read_origin(header, 'x', raster.dx, words);
   raster.y0 = read_origin(header, 'y', raster.dy, words);
+  require_points_apart(raster.x0, raster.x(raster.nx - 2), raster.x(raster.nx - 1), name);
+  require_points_apart(raster.y0, raster.y(raster.ny - 2), raster.y(raster.ny - 1), name);
   read_heights(words, header, raster);
   return raster;
 }

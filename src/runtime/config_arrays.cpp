@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t most_layouts = 1024;
 constexpr size_t most_variables = 1024;
+constexpr size_t longest_message = 400;  // bytes, of parse_unit, which shows what it was given
 constexpr auto most_bytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 
 constexpr ElementType element_types[] = {
@@ -273,7 +274,7 @@ Unit read_unit(const YamlValue& value, bool (*accept)(const Unit&), std::string_
   }
   const Result<Unit> unit = parse_unit(value.raw());
   if (!unit.ok()) {
-    value.wrong(expected, unit.status().fault().message);
+    value.wrong(expected, printable(unit.status().fault().message, longest_message));
     return {};
   }
   if (!accept(unit.value())) value.wrong(expected, "its dimension is another one");

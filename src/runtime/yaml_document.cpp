@@ -192,12 +192,14 @@ bool has_tab_before(const std::string& text, int line) {
   return false;
 }
 
+constexpr size_t longest_reason = 200;  // bytes; the parser puts pieces of the text into its reasons
+
 // Keys on the way to the parser's fault are not always complete; what there is of them still helps.
 void report_syntax(const Builder& builder, const std::string& text, const YAML::Mark& mark, const std::string& why,
                    YamlReport& report) {
   const bool tab = !mark.is_null() && has_tab_before(text, mark.line);
   report.fault(place_of(mark), builder.path(),
-               {fmt::format("text that is not YAML ({})", why), "YAML",
+               {fmt::format("text that is not YAML ({})", printable(why, longest_reason)), "YAML",
                 tab ? "indent with spaces; YAML does not allow tabs"
                     : "check indentation, colons, quotes and brackets here and on the line before"});
 }

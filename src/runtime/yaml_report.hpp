@@ -40,8 +40,9 @@ class YamlReport {
   Status status_;
 };
 
-// `text` short and printable, for a message.
-std::string printable(std::string_view text);
+// `text` short, at most `most` bytes of it, and printable, for a message: UTF-8 in which everything else is escaped,
+// so that terminals and Python can show it.
+std::string printable(std::string_view text, size_t most = 48);
 // The same in quotes.
 std::string quoted(std::string_view text);
 
