@@ -1,6 +1,6 @@
 # The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench bench-peers format
+.PHONY: help demo build test bench bench-peers fuzz soak mutants format
 
 help:
 	@echo "make demo    build, then compute a tsunami and write it with and without tailrace (about a minute)"
@@ -8,6 +8,9 @@ help:
 	@echo "make test    build, then run all tests"
 	@echo "make bench   build, then run the benchmarks"
 	@echo "make bench-peers   build, then run tailrace beside its peers, installed for a while (ARGS=--help says more)"
+	@echo "make fuzz    fuzz what is read from outside for a minute (longer: tools/fuzz.sh SECONDS-A-TARGET)"
+	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for so long)"
+	@echo "make mutants put known faults into a copy one at a time; the simulator must find each"
 	@echo "make format  lay out the C and C++ sources"
 	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv."
 
@@ -25,6 +28,15 @@ bench: build
 
 bench-peers: build
 	@tools/bench_peers.sh $(ARGS)
+
+fuzz:
+	@tools/fuzz.sh
+
+soak:
+	@tools/soak.sh $(MINUTES)
+
+mutants:
+	@tools/mutants.py
 
 format:
 	@tools/format.sh

@@ -26,7 +26,10 @@ _Check = Callable[[Any, str], None]
 
 
 class ResultError(Exception):
-    """What is wrong with a result file."""
+    """What is wrong with a result file; always text that can be printed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class Result:
         text = json.dumps(self.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         part = file.with_name(file.name + ".part")
         try:
-            part.write_text(text, encoding="utf-8")
+            # A lone half of a surrogate pair is written as JSON's escape, which it was read from.
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
             os.replace(part, file)
         except OSError:
             part.unlink(missing_ok=True)
@@ -230,7 +234,10 @@ def _number(value: Any, place: str) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value - value == 0  # finite
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _MOST
+
+
+_MOST = 1e300  # of any number; whole numbers of JSON may be larger than a float holds
 
 
 def _kind(value: Any) -> str:

@@ -7,4 +7,5 @@ class PictureError(Exception):
     """Its text is for the user: a place (file, line, column, key), what was found, what was expected."""
 
     def __init__(self, place: object, message: str) -> None:
-        super().__init__(f"{place}: {message}")
+        # What a file holds may not be text that can be printed: half a surrogate pair.
+        super().__init__(f"{place}: {message}".encode("utf-8", "backslashreplace").decode("utf-8"))

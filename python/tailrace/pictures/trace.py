@@ -183,8 +183,11 @@ def _events(path: pathlib.Path, events: list[Any], trace: Trace) -> set[int]:
         about = _about(where, event)
         if phase == "X" and kind in PROGRAM:
             begin = _number(where, event, "ts")
-            trace.spans.append(Span(kind, str(event.get("name", "")), begin, begin + _number(where, event, "dur"),
-                                    about.get("variable"), about.get("iteration")))
+            duration = _number(where, event, "dur")
+            if duration < 0:
+                raise PictureError(where, f'"dur" is {duration!r}; expected 0 or more microseconds')
+            trace.spans.append(Span(kind, str(event.get("name", "")), begin, begin + duration, about.get("variable"),
+                                    about.get("iteration")))
             owners.add(int(_number(where, event, "pid", "a process")))
         elif phase in "be" and kind in _BLOCK:
             _block(blocks, event, phase + kind[0], _number(where, event, "ts"), about)
@@ -218,9 +221,12 @@ def _about(where: str, event: dict[str, Any]) -> dict[str, Any]:
     return about
 
 
+_MOST = 1e300  # of any number: JSON's whole numbers may be larger than a float holds
+
+
 def _number(where: str, event: dict[str, Any], name: str, expected: str = "a number of microseconds") -> float:
     value = event.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MOST:
         raise PictureError(where, f'"{name}" is {value!r}; expected {expected}')
     return float(value)
 

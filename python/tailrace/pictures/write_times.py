@@ -118,11 +118,14 @@ def _runs(path: pathlib.Path, rows: Iterable[Row]) -> list[Run]:
     return list(runs.values())
 
 
+_MOST = 1e200  # of one number, so that sums are numbers as well
+
+
 def _number(where: str, column: str, found: Any, unit: str) -> float:
     try:
         number = float(found) if not isinstance(found, bool) else math.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number) or number < 0:
+    if not 0 <= number <= _MOST:
         raise PictureError(where, f'column "{column}": found "{found}", expected a number of {unit}, 0 or more')
     return number
