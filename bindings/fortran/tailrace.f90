@@ -25,6 +25,7 @@ module tailrace
   private
 
   public :: tailrace_client, tailrace_ticket, tailrace_failure, tailrace_statistics
+  public :: tailrace_times, tailrace_variable_stats
   public :: tailrace_version, tailrace_status_text
 
   ! The status codes, as in tailrace.h.
@@ -62,6 +63,23 @@ module tailrace
     integer(c_int64_t) :: signals, failures, failures_unseen
     integer(c_int64_t) :: memory_budget, memory_held, memory_peak
     real(c_double) :: seconds_copying, seconds_waiting_memory, seconds_waiting_ticket, seconds_writing
+    integer(c_int64_t) :: requests_merged, requests_peak
+    integer(c_int64_t) :: transfers, transfers_direct, transfers_again, transfer_fallbacks
+  end type
+
+  ! How long something took, each time it happened, in seconds: tailrace_times of tailrace.h, member by member.
+  type, bind(C) :: tailrace_times
+    integer(c_int64_t) :: count = 0
+    real(c_double) :: total, mean, p50, p90, p99, most
+  end type
+
+  ! What a client has done so far with one variable: tailrace_variable_stats of tailrace.h, member by member.
+  type, bind(C) :: tailrace_variable_stats
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_refused, blocks_written_through
+    integer(c_int64_t) :: blocks_merged
+    integer(c_int64_t) :: bytes_accepted, bytes_written
+    type(tailrace_times) :: handover, waiting, queued, writing
   end type
 
   ! Everything that is known about a failure; see tailrace_error in tailrace.h.
@@ -102,6 +120,7 @@ module tailrace
     procedure :: borrow_long_double => client_borrow_long_double
     procedure :: read_long_double => client_read_long_double
     procedure :: stats => client_stats
+    procedure :: variable_stats => client_variable_stats
     procedure :: describe => client_describe
     procedure :: last_error => client_last_error
     procedure :: message => client_message
@@ -197,6 +216,13 @@ module tailrace
       import
       type(c_ptr), value :: client
       type(tailrace_statistics), intent(inout) :: stats
+    end function
+    integer(c_int) function c_get_variable_stats(client, variable, stats) &
+        bind(C, name="tailrace_get_variable_stats")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      type(tailrace_variable_stats), intent(inout) :: stats
     end function
     integer(c_int) function c_describe(client, text) bind(C, name="tailrace_describe")
       import
@@ -477,6 +503,16 @@ contains
     integer(c_int), intent(out), optional :: status
     stats%struct_size = c_sizeof(stats)
     call settle(self, c_get_stats(self%handle, stats), status)
+  end subroutine
+
+  ! What this client has done so far with one declared variable.
+  subroutine client_variable_stats(self, variable, stats, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    type(tailrace_variable_stats), intent(out) :: stats
+    integer(c_int), intent(out), optional :: status
+    stats%struct_size = c_sizeof(stats)
+    call settle(self, c_get_variable_stats(self%handle, c_string(variable), stats), status)
   end subroutine
 
   ! What the writer is and got, as one line of text; "" if the client is not open.

@@ -189,8 +189,41 @@ nb::dict Client::stats() const {
   TAILRACE_STAT(seconds_waiting_memory);
   TAILRACE_STAT(seconds_waiting_ticket);
   TAILRACE_STAT(seconds_writing);
+  TAILRACE_STAT(requests_merged);
+  TAILRACE_STAT(requests_peak);
+  TAILRACE_STAT(transfers);
+  TAILRACE_STAT(transfers_direct);
+  TAILRACE_STAT(transfers_again);
+  TAILRACE_STAT(transfer_fallbacks);
 #undef TAILRACE_STAT
   return result;
+}
+
+nb::object Client::variable_stats(const std::string& name) const {
+  const Inside inside(*this);
+  tailrace_variable_stats stats{};
+  stats.struct_size = sizeof stats;
+  check(handle_, tailrace_get_variable_stats(handle_, c_text(name), &stats));
+  const nb::module_ classes = nb::module_::import_("tailrace._stats");
+  const auto times = [&classes](const tailrace_times& of) {
+    return classes.attr("Times")(of.count, of.total, of.mean, of.p50, of.p90, of.p99, of.most);
+  };
+  nb::dict fields;
+#define TAILRACE_STAT(name) fields[#name] = stats.name
+  TAILRACE_STAT(blocks_accepted);
+  TAILRACE_STAT(blocks_written);
+  TAILRACE_STAT(blocks_failed);
+  TAILRACE_STAT(blocks_refused);
+  TAILRACE_STAT(blocks_written_through);
+  TAILRACE_STAT(blocks_merged);
+  TAILRACE_STAT(bytes_accepted);
+  TAILRACE_STAT(bytes_written);
+#undef TAILRACE_STAT
+  fields["handover"] = times(stats.handover);
+  fields["waiting"] = times(stats.waiting);
+  fields["queued"] = times(stats.queued);
+  fields["writing"] = times(stats.writing);
+  return classes.attr("VariableStats")(**fields);
 }
 
 std::string Client::describe() const {

@@ -74,6 +74,7 @@ class Client {
   void flush();
   nanobind::object read(const std::string& variable, int64_t iteration, nanobind::object out);
   nanobind::dict stats() const;
+  nanobind::object variable_stats(const std::string& name) const;
   std::string describe() const;
   nanobind::tuple variable(const std::string& name) const;
   void close();

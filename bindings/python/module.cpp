@@ -162,6 +162,9 @@ void define_client(nb::module_& module) {
           "Reads a block that this client wrote, into `out` or a new array, and returns it.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),
            "What this client has done so far: the members of tailrace_stats, by name.")
+      .def("variable_stats", &Client::variable_stats, "name"_a,
+           nb::sig("def variable_stats(self, name: str) -> tailrace._stats.VariableStats"),
+           "What this client has done so far with one declared variable: counts, and times in seconds.")
       .def("describe", &Client::describe, "What the writer is and got, as one line of text.")
       .def("variable", &Client::variable, "name"_a,
            nb::sig("def variable(self, name: str) -> tuple[str, tuple[int, ...], int]"),

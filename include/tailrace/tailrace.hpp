@@ -29,6 +29,8 @@ namespace tailrace {
 
 /// What a client has done so far; see tailrace_stats for each member.
 using Stats = tailrace_stats;
+/// The same of one variable; see tailrace_variable_stats and tailrace_times.
+using VariableStats = tailrace_variable_stats;
 
 /// The C++ types that a variable may hold: integers of 8 to 64 bits (not bool, not character types), float, double
 /// and long double.
@@ -314,6 +316,14 @@ class Client {
     Stats stats{};
     stats.struct_size = sizeof stats;
     detail::check(handle_, tailrace_get_stats(handle_, &stats));
+    return stats;
+  }
+
+  /// What this client has done so far with one declared variable.
+  VariableStats stats(const std::string& variable) const {
+    VariableStats stats{};
+    stats.struct_size = sizeof stats;
+    detail::check(handle_, tailrace_get_variable_stats(handle_, variable.c_str(), &stats));
     return stats;
   }
 

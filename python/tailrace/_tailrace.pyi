@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy.typing
 
+import tailrace._stats
+
 
 class Status(enum.IntEnum):
     """What a call has to say; the codes of the C interface."""
@@ -131,6 +133,11 @@ class Client:
     def stats(self) -> dict[str, int | float]:
         """
         What this client has done so far: the members of tailrace_stats, by name.
+        """
+
+    def variable_stats(self, name: str) -> tailrace._stats.VariableStats:
+        """
+        What this client has done so far with one declared variable: counts, and times in seconds.
         """
 
     def describe(self) -> str:

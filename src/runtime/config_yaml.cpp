@@ -17,7 +17,7 @@ namespace {
 constexpr int most_cpu = 8191;
 constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
-constexpr int64_t most_trace_events = 10'000'000;  // 640 MB a side
+constexpr int64_t most_trace_events = 10'000'000;  // half a GB a side
 constexpr size_t most_paths = 64;
 
 // Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/new_text_file.hpp"
 #include "runtime/stats.hpp"
-#include "runtime/write_text.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -89,9 +89,12 @@ Status write_report(Session& session) {
     variables.push_back(variable_json(session, variable));
   }
   report["variables"] = std::move(variables);
-  const std::string path = fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0],
-                                       session.config().name, session.client_id());
-  return write_text(path, report.dump(1) + "\n", "statistics");
+  NewTextFile file(fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0], session.config().name,
+                               session.client_id()),
+                   "statistics");
+  file.put(report.dump(1));
+  file.put("\n");
+  return file.publish();
 }
 
 }  // namespace tailrace::impl

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/write_text.hpp"
+#include "runtime/new_text_file.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -45,10 +45,12 @@ Call call_of(What what) {
   TAILRACE_ASSERT(false);
 }
 
-// Makes the events of one session.
+// Writes the events of one session, one at a time: all of them as JSON would take more memory than the session.
 class Events {
  public:
-  explicit Events(Session& session) : config_(session.config()) {
+  Events(Session& session, NewTextFile& file) : config_(session.config()), file_(file) {}
+
+  void put_all(Session& session) {
     name("process_name", kProgram, fmt::format("{}, client {}", config_.name, session.client_id()));
     name("thread_name", kProgram, "program");
     name("thread_name", kWriter, "tailrace writer");
@@ -58,11 +60,16 @@ class Events {
     }
     add_levels(session.server_trace().events());
   }
-  Json take() { return std::move(events_); }
 
  private:
+  void put(const Json& event) {
+    file_.put(first_ ? "\n" : ",\n");
+    file_.put(event.dump());
+    first_ = false;
+  }
+
   void name(const char* what, int thread, const std::string& text) {
-    events_.push_back({{"ph", "M"}, {"pid", pid_}, {"tid", thread}, {"name", what}, {"args", {{"name", text}}}});
+    put({{"ph", "M"}, {"pid", pid_}, {"tid", thread}, {"name", what}, {"args", {{"name", text}}}});
   }
 
   const std::string& variable(const TraceEvent& event) const { return config_.variables[event.variable].name; }
@@ -80,25 +87,25 @@ class Events {
     const Call call = call_of(event.what);
     std::string name = call.verb;
     if (event.variable != TraceEvent::kNone) name += " " + variable(event);
-    events_.push_back({{"ph", "X"},
-                       {"pid", pid_},
-                       {"tid", kProgram},
-                       {"cat", call.hands_over ? "handover" : "wait"},
-                       {"name", name},
-                       {"ts", microseconds(event.start)},
-                       {"dur", microseconds(event.end - event.start)},
-                       {"args", arguments(event)}});
+    put({{"ph", "X"},
+         {"pid", pid_},
+         {"tid", kProgram},
+         {"cat", call.hands_over ? "handover" : "wait"},
+         {"name", name},
+         {"ts", microseconds(event.start)},
+         {"dur", microseconds(event.end - event.start)},
+         {"args", arguments(event)}});
   }
 
   // One span of something that overlaps others of its kind.
   void add_span(const char* category, const std::string& name, uint64_t id, Nanoseconds from, Nanoseconds to,
                 Json arguments) {
-    Json begin = {{"ph", "b"},    {"pid", pid_}, {"tid", kWriter},           {"cat", category},
-                  {"name", name}, {"id", id},    {"ts", microseconds(from)}, {"args", std::move(arguments)}};
-    Json end = {{"ph", "e"},    {"pid", pid_}, {"tid", kWriter},        {"cat", category},
-                {"name", name}, {"id", id},    {"ts", microseconds(to)}};
-    events_.push_back(std::move(begin));
-    events_.push_back(std::move(end));
+    const Json begin = {{"ph", "b"},    {"pid", pid_}, {"tid", kWriter},           {"cat", category},
+                        {"name", name}, {"id", id},    {"ts", microseconds(from)}, {"args", std::move(arguments)}};
+    const Json end = {{"ph", "e"},    {"pid", pid_}, {"tid", kWriter},        {"cat", category},
+                      {"name", name}, {"id", id},    {"ts", microseconds(to)}};
+    put(begin);
+    put(end);
   }
 
   void add_block(const TraceEvent& event) {
@@ -132,35 +139,37 @@ class Events {
   }
 
   void add_level(const char* name, Nanoseconds when, Json arguments) {
-    events_.push_back({{"ph", "C"},
-                       {"pid", pid_},
-                       {"tid", kWriter},
-                       {"name", name},
-                       {"ts", microseconds(when)},
-                       {"args", std::move(arguments)}});
+    put({{"ph", "C"},
+         {"pid", pid_},
+         {"tid", kWriter},
+         {"name", name},
+         {"ts", microseconds(when)},
+         {"args", std::move(arguments)}});
   }
 
   const Config& config_;
+  NewTextFile& file_;
   const int64_t pid_ = getpid();
-  Json events_ = Json::array();
+  bool first_ = true;
   uint64_t last_id_ = 0;
 };
 
 }  // namespace
 
 Status write_trace(Session& session) {
-  const Json trace = {{"displayTimeUnit", "ms"},
-                      {"otherData",
-                       {{"tailrace_trace", 1},
-                        {"tailrace", TAILRACE_VERSION_STRING},
-                        {"program", session.config().name},
-                        {"client", session.client_id()},
-                        {"description", session.description()},
-                        {"dropped_events", session.client_trace().lost() + session.server_trace().lost()}}},
-                      {"traceEvents", Events(session).take()}};
-  const std::string path = fmt::format("{}/{}_c{}.trace.json", session.config().storage.paths[0],
-                                       session.config().name, session.client_id());
-  return write_text(path, trace.dump() + "\n", "trace");
+  NewTextFile file(fmt::format("{}/{}_c{}.trace.json", session.config().storage.paths[0], session.config().name,
+                               session.client_id()),
+                   "trace");
+  const Json about = {{"tailrace_trace", 1},
+                      {"tailrace", TAILRACE_VERSION_STRING},
+                      {"program", session.config().name},
+                      {"client", session.client_id()},
+                      {"description", session.description()},
+                      {"dropped_events", session.client_trace().lost() + session.server_trace().lost()}};
+  file.put(fmt::format("{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [", about.dump()));
+  Events(session, file).put_all(session);
+  file.put("\n]}\n");
+  return file.publish();
 }
 
 }  // namespace tailrace::impl

@@ -195,6 +195,7 @@ Status Client::flush() {
 
 Status Client::read(std::string_view variable, int64_t iteration, void* data) {
   const Nanoseconds start = clock_.now();
+  const Nanoseconds waited = counters_.waiting_memory;
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
   if (iteration < 0) {
@@ -209,7 +210,7 @@ Status Client::read(std::string_view variable, int64_t iteration, void* data) {
   send(descriptor);
   wait_for(descriptor.ticket, std::nullopt);
   const Nanoseconds end = clock_.now();
-  counters_.waiting_ticket += end - start;
+  counters_.waiting_ticket += end - start - (counters_.waiting_memory - waited);
   variables_[index.value()].waiting.add(count_of(end - start));
   note(What::read, index.value(), iteration, start, end);
   return end_of(descriptor.ticket);
@@ -252,13 +253,14 @@ std::optional<Status> Client::earlier() {
 // log.
 void Client::flush_all(What what) {
   const Nanoseconds start = clock_.now();
+  const Nanoseconds waited = counters_.waiting_memory;
   Descriptor descriptor;
   descriptor.verb = Verb::flush;
   descriptor.ticket = open_ticket(TraceEvent::kNone);
   send(descriptor);
   wait_for(descriptor.ticket, std::nullopt);
   const Nanoseconds end = clock_.now();
-  counters_.waiting_ticket += end - start;
+  counters_.waiting_ticket += end - start - (counters_.waiting_memory - waited);
   note(what, TraceEvent::kNone, -1, start, end);
 }
 

@@ -84,6 +84,13 @@ inline tailrace_stats stats_of(tailrace_client* client) {
   return stats;
 }
 
+inline tailrace_variable_stats stats_of(tailrace_client* client, const char* variable) {
+  tailrace_variable_stats stats{};
+  stats.struct_size = sizeof stats;
+  if (tailrace_get_variable_stats(client, variable, &stats) != TAILRACE_OK) abort();
+  return stats;
+}
+
 // Waits until `failures` requests have failed. Asking for statistics tells none of them, so they stay unseen.
 inline void await_failures(tailrace_client* client, uint64_t failures) {
   while (stats_of(client).failures < failures) sched_yield();
@@ -99,11 +106,13 @@ struct Config {
   std::string shape = "[8, 1024]";
   std::string type = "float64";
   std::string log = "{level: \"off\"}";
+  std::string measurements = "{}";
 
   std::string text() const {
     return "tailrace: 1\nname: " + name + "\nplace: {kind: thread, cpus: none}\nmemory: {budget: " + budget +
            ", when_full: " + when_full + "}\nstorage: {backend: " + backend + ", durability: " + durability +
-           "}\nlog: " + log + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape + "}\nvariables:\n" +
+           "}\nlog: " + log + "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type +
+           ", shape: " + shape + "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
            "  e: {layout: grid}\n  f: {layout: grid}\n";
   }

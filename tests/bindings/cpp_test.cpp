@@ -189,6 +189,34 @@ TEST_F(CppBinding, DroppedIterationsAreFalse) {
   out.close();
 }
 
+TEST_F(CppBinding, GivesStatisticsOfAVariable) {
+  tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
+  out.write("height", 1, plane_);
+  out.alloc<double>("a", 1);
+  out.commit("a", 1);
+  out.borrow("b", 1, large_).wait();
+  out.end_iteration(1);
+  out.flush();
+  const tailrace::VariableStats height = out.stats("height");
+  EXPECT_EQ(height.blocks_accepted, 1U);
+  EXPECT_EQ(height.blocks_written, 1U);
+  EXPECT_EQ(height.bytes_written, 24 * sizeof(float));
+  EXPECT_EQ(height.handover.count, 1U);
+  EXPECT_EQ(height.writing.count, 1U);
+  EXPECT_GT(height.writing.most, 0.0);
+  EXPECT_EQ(out.stats("a").handover.count, 1U);  // alloc and commit are one hand-over
+  EXPECT_LE(out.stats("b").waiting.count, 1U);
+  EXPECT_EQ(out.stats("c").blocks_accepted, 0U);
+  EXPECT_EQ(out.stats("c").queued.p99, 0.0);
+  EXPECT_GE(out.stats().transfers, 3U);
+  EXPECT_GE(out.stats().requests_peak, 1U);
+  const tailrace::Error unknown = error_of([&] { out.stats("hight"); });
+  EXPECT_EQ(unknown.status(), TAILRACE_UNKNOWN_VARIABLE);
+  EXPECT_NE(std::string(unknown.what()).find("height"), std::string::npos);
+  out.close();
+  EXPECT_EQ(error_of([&] { out.stats("height"); }).status(), TAILRACE_CLOSED);
+}
+
 TEST_F(CppBinding, RecoversADirectory) {
   {
     tailrace::Client out = tailrace::open("cpp.yaml", 0, options());

@@ -135,6 +135,8 @@ contains
     type(tailrace_client) :: out
     type(tailrace_ticket) :: ticket
     type(tailrace_statistics) :: stats
+    type(tailrace_variable_stats) :: of
+    integer(c_int) :: status
     real(real64), target :: plane(6, 4), back(6, 4)
     real(real64), allocatable :: section(:, :)
     logical :: ended
@@ -160,6 +162,21 @@ contains
     call expect(stats%blocks_accepted == 3 .and. stats%blocks_written == 3, "the statistics count blocks")
     call expect(stats%bytes_written == 3 * 24 * 8 .and. stats%signals == 1, "and bytes, and signals")
     call expect(stats%memory_budget == 2**20 .and. stats%iterations_published == 1, "and iterations")
+    call expect(stats%transfers >= 3 .and. stats%requests_peak >= 1, "and transfers")
+    call expect(stats%transfers_direct <= stats%transfers .and. stats%transfer_fallbacks >= 0, "as in the header")
+    call out%variable_stats("lent", of)
+    call expect(of%blocks_accepted == 1 .and. of%blocks_written == 1, "the statistics of a variable count its blocks")
+    call expect(of%blocks_failed == 0 .and. of%blocks_refused == 0, "as they went")
+    call expect(of%blocks_written_through == 0 .and. of%blocks_merged <= 1, "each in its way")
+    call expect(of%bytes_accepted == 24 * 8 .and. of%bytes_written == 24 * 8, "and its bytes")
+    call expect(of%handover%count == 1 .and. of%handover%total > 0, "and time its hand-over")
+    call expect(of%queued%count == 1 .and. of%writing%count == 1, "and its way")
+    call expect(of%writing%p50 == of%writing%most .and. of%writing%mean == of%writing%total, "one is all")
+    call expect(of%waiting%count >= 1, "reading is waiting")
+    call out%variable_stats("plane ", of)
+    call expect(of%waiting%count == 0 .and. of%waiting%most == 0, "what never happened took no time")
+    call out%variable_stats("plain", of, status)
+    call expect(status == tailrace_unknown_variable .and. index(out%message(), "plain") > 0, "unknown names are told")
     call out%close()
   end subroutine
 

@@ -93,6 +93,9 @@ TEST(right, defaults) {
   EXPECT_EQ(config.time.unit.dimension, (Powers{0, 0, 1, 0, 0, 0, 0}));
   EXPECT_EQ(config.log.level, "warning");
   EXPECT_EQ(config.log.file, "");
+  EXPECT_FALSE(config.measurements.report);
+  EXPECT_FALSE(config.measurements.trace);
+  EXPECT_EQ(config.measurements.trace_events, 100'000u);
   const Layout& layout = config.layouts.at(0);
   EXPECT_EQ(layout.type, ElementType::float64);
   EXPECT_EQ(layout.global_shape, Extents{7});
@@ -127,6 +130,9 @@ TEST(right, every_key) {
   EXPECT_EQ(config.time.dt, 2.5);
   EXPECT_EQ(config.time.unit.factor, 60.0);
   EXPECT_EQ(config.log.level, "error");
+  EXPECT_TRUE(config.measurements.report);
+  EXPECT_TRUE(config.measurements.trace);
+  EXPECT_EQ(config.measurements.trace_events, 5000u);
   ASSERT_EQ(config.layouts.size(), 3u);
   const Layout& surface = config.layouts[0];
   EXPECT_EQ(surface.type, ElementType::float32);

@@ -160,4 +160,7 @@ def test_statistics_and_description(config):
         assert stats["iterations_ended"] == stats["iterations_published"] == 1
         assert stats["failures"] == stats["failures_unseen"] == 0
         assert 0 < stats["memory_peak"] <= stats["memory_budget"] == 4 << 20
+        assert stats["transfers"] >= stats["transfers_direct"] >= 0 and stats["transfers"] > 0
+        assert stats["requests_peak"] > 0 and stats["requests_merged"] >= 0
+        assert stats["transfers_again"] >= 0 and stats["transfer_fallbacks"] >= 0
         assert "thread" in client.describe()

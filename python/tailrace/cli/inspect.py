@@ -1,6 +1,7 @@
 """`tailrace inspect`: what is in output files: variables, iterations, sizes, units, provenance.
 
-Reads openPMD files with h5py, whoever wrote them; of a directory it lists the series. Never writes.
+Reads openPMD files with h5py, whoever wrote them, and what tailrace has measured (inspect_measurements.py); of a
+directory it lists the series and the measurements. Never writes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from . import inspect_measurements as measurements
 from . import output
+from .inspect_measurements import Unreadable
 
 # <name>_<iteration, 6 digits or more>.h5; the name has the client in it.
 _SERIES_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
@@ -20,16 +23,13 @@ _PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "open
                "tailraceConfiguration", "tailraceDurability")
 
 
-class Unreadable(Exception):
-    """Why a path cannot be inspected."""
-
-
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "inspect", help="show what is in output files",
-        description="Shows the variables, iterations, sizes, units and provenance of output files; of a directory, "
-                    "its series. Exit code 1 if one cannot be read.")
+        description="Shows the variables, iterations, sizes, units and provenance of output files, and the tables of "
+                    "statistics (.stats.json); of a directory, its series, statistics and traces. Exit code 1 if one "
+                    "cannot be read.")
     parser.add_argument("paths", nargs="+", metavar="FILE", help="a file, or a directory")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -45,23 +45,32 @@ def run(arguments: argparse.Namespace) -> int:
         except Unreadable as error:
             failed = True
             content = {"path": text, "error": str(error)}
+        failed = failed or any("error" in one for one in content.get("measurements", {}).get("statistics", []))
         found.append(content)
-        if arguments.json:
-            continue
-        if "error" in content:
-            output.complain(f"{text}: {content['error']}")
-        elif "series" in content:
-            _print_directory(content)
-        else:
-            _print_file(content)
+        if not arguments.json:
+            _print(text, content)
     if arguments.json:
         output.print_json(found)
     return 1 if failed else 0
 
 
+def _print(path: str, content: dict[str, Any]) -> None:
+    if "error" in content:
+        output.complain(f"{path}: {content['error']}")
+    elif "series" in content:
+        _print_directory(content)
+    elif "statistics" in content:
+        measurements.print_statistics(content)
+    elif "trace" in content:
+        measurements.print_trace(content)
+    else:
+        _print_file(content)
+
+
 def directory(path: pathlib.Path) -> dict[str, Any]:
-    """The series of files in a directory."""
+    """The series of files in a directory, and what has been measured."""
     series: dict[str, dict[str, Any]] = {}
+    measured: dict[str, list[dict[str, Any]]] = {"statistics": [], "traces": []}
     unfinished, dropped = [], []
     try:
         entries = sorted(path.iterdir())
@@ -72,13 +81,17 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
             unfinished.append(entry.name)
         if entry.name.endswith(".dropped"):  # a line an iteration that `when_full: drop` has given up
             dropped += [f"{entry.stem} {line}" for line in entry.read_text(errors="replace").splitlines()]
+        if entry.name.endswith((measurements.STATISTICS, measurements.TRACE)) and entry.is_file():
+            kind = "traces" if entry.name.endswith(measurements.TRACE) else "statistics"
+            measured[kind].append(measurements.entry(entry))
         match = _SERIES_FILE.fullmatch(entry.name)
         if not match:
             continue
         one = series.setdefault(match["name"], {"name": match["name"], "iterations": [], "bytes": 0})
         one["iterations"].append(int(match["iteration"]))
         one["bytes"] += entry.stat().st_size
-    return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped}
+    return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
+            "measurements": measured}
 
 
 def file(path: pathlib.Path) -> dict[str, Any]:
@@ -88,6 +101,8 @@ def file(path: pathlib.Path) -> dict[str, Any]:
     if path.name.endswith(".part"):
         raise Unreadable("not finished: its program is still writing it, or has died, and then "
                          f"`tailrace recover {path.parent}` finishes or removes it")
+    if path.suffix == ".json":
+        return measurements.file(path)
     import h5py  # here, since the other commands do without its start-up time
 
     try:
@@ -166,6 +181,11 @@ def _print_directory(content: dict[str, Any]) -> None:
         print(f"unfinished: {name}")
     for line in content["dropped"]:
         print(line)
+    measured = content["measurements"]
+    measurements.print_entries(content["path"], measured["statistics"], measured["traces"])
+    for one in measured["statistics"]:
+        if "error" in one:
+            output.complain(f"{content['path']}/{one['file']}: {one['error']}")
 
 
 def _print_file(content: dict[str, Any]) -> None:

@@ -1,0 +1,46 @@
+"""What a client has measured of one variable. The extension fills it in; nothing here measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Times:
+    """How long something took, each time it happened, in seconds; all 0 if it never did.
+
+    The percentiles come from a histogram: they may be a quarter too high, never too low.
+    """
+
+    count: int
+    total: float
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    most: float
+
+
+@dataclass(frozen=True)
+class VariableStats:
+    """What a client has done so far with one variable: ``tailrace_variable_stats`` of the C interface.
+
+    A block is queued from its hand-over until its first transfer begins, and writing from there until it is written
+    or has failed. ``dataclasses.asdict`` makes plain dictionaries of it.
+    """
+
+    blocks_accepted: int
+    blocks_written: int
+    blocks_failed: int
+    blocks_refused: int  #: their iteration was dropped by ``when_full: drop`` before they came
+    blocks_written_through: int  #: by ``when_full: sync``
+    blocks_merged: int  #: went to storage together with others
+    bytes_accepted: int
+    bytes_written: int
+    handover: Times  #: of the caller, a block: in write, in alloc and commit, or in borrow
+    waiting: Times  #: of the caller: in wait, while the array was lent, and in read
+    queued: Times
+    writing: Times
+
+
+Times.__module__ = VariableStats.__module__ = "tailrace"
