@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks are not worth a system call
 
+constexpr size_t kUnpublishedRemembered = 4096;  // iterations
+
 // What one descriptor may need at most: a publication, and opening and closing around it.
 constexpr uint32_t kRequestsPerVerb = kMaxPublicationRequests + 3;
 
@@ -137,6 +139,8 @@ Result<FileId> Server::file_to_read(const Descriptor& descriptor, Work& work, Ex
   extent = located.value().extent;
   const auto found = iterations_.find(descriptor.iteration);
   if (found != iterations_.end() && found->second.opened) return found->second.file;
+  const auto unpublished = unpublished_.find(descriptor.iteration);
+  if (unpublished != unpublished_.end()) return unpublished->second;
   Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
   return file;
@@ -293,7 +297,10 @@ void Server::end_work(WorkId id) {
     case Kind::read: return end_verb(work.descriptor, work.status);
     case Kind::publication:
     case Kind::directory: return end_publication(work);
-    case Kind::removal: end_verb(work.descriptor, work.status); return leave(work.descriptor.iteration);
+    case Kind::removal:
+      remember_unpublished(work.descriptor.iteration, Status(TAILRACE_DROPPED, "the iteration was dropped"));
+      end_verb(work.descriptor, work.status);
+      return leave(work.descriptor.iteration);
   }
 }
 
@@ -346,6 +353,10 @@ void Server::end_publication(const Work& work) {
   if (renamed && config_.storage.durability == Durability::durable) {
     return begin_directory_sync(work);
   }
+  // If only its name is not durable, the file is there all the same.
+  if (work.kind == Kind::publication && !work.status.ok()) {
+    remember_unpublished(work.descriptor.iteration, work.status);
+  }
   const bool published = work.status.ok();
   (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
   if (trace_.on() && work.course.begun != Nanoseconds::max()) {
@@ -374,6 +385,11 @@ void Server::leave(int64_t number) {
   const auto node = iterations_.extract(number);
   TAILRACE_ASSERT(!node.empty());
   for (const Descriptor& read : node.mapped().deferred) begin_read(read);
+}
+
+void Server::remember_unpublished(int64_t iteration, const Status& why) {
+  unpublished_[iteration] = why;
+  if (unpublished_.size() > kUnpublishedRemembered) unpublished_.erase(unpublished_.begin());
 }
 
 void Server::answer_flushes() {

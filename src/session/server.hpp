@@ -83,6 +83,7 @@ class Server final : public RequestSink, public CompletionSink {
   void end_publication(const Work& work);
   void end_verb(const Descriptor& descriptor, const Status& status);
   void leave(int64_t iteration);
+  void remember_unpublished(int64_t iteration, const Status& why);
   void answer_flushes();
   Status about(const Status& status, const Descriptor& descriptor) const;
 
@@ -101,7 +102,10 @@ class Server final : public RequestSink, public CompletionSink {
   std::map<int64_t, Iteration> iterations_;
   std::set<uint64_t> unfinished_;   // sequences of verbs that have not ended
   std::deque<Descriptor> flushes_;  // waiting for all before them
-  FileId journal_ = 0;              // of dropped iterations; 0 until the first
+  // Iterations that this client ended without a file, the latest of them, and why: a file under such a name is of an
+  // earlier run.
+  std::map<int64_t, Status> unpublished_;
+  FileId journal_ = 0;  // of dropped iterations; 0 until the first
   uint64_t journal_end_ = 0;
 };
 

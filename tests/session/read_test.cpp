@@ -1,6 +1,8 @@
 // Reads see the client's own earlier writes, whatever has become of the iteration in between (promise 4).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "blocks.hpp"
@@ -121,6 +123,66 @@ TEST(SessionRead, WhatAnEarlierRunWrote) {
   }
   SessionRig rig(small_config(8, {directory.path()}), {.on_disk = true});
   EXPECT_TRUE(reads(rig.client(), "b", 3, 9));
+}
+
+// Found by the simulator (seed 109412): the file under the iteration's name was an earlier run's, and was read.
+TEST(SessionRead, AnEarlierRunsFileIsNotTakenForOneThatWasNotPublished) {
+  const ScratchDirectory directory;
+  {
+    SessionRig rig(small_config(8, {directory.path()}), {.on_disk = true});
+    ASSERT_OK(rig.client().write("b", 3, page(9).data()));
+    ASSERT_OK(rig.client().end_iteration(3));
+  }
+  for (const FaultOn on : {FaultOn::rename, FaultOn::open}) {
+    const FaultPlan plan{.rules = {{.on = on, .path_contains = ".part", .times = FaultRule::kForever}}};
+    SessionRig rig(small_config(8, {directory.path()}), {.plan = plan, .on_disk = true});
+    ASSERT_OK(rig.client().write("b", 3, page(1).data()));
+    ASSERT_OK(rig.client().end_iteration(3));
+    EXPECT_OK(rig.client().flush());
+    EXPECT_FALSE(rig.told().empty());
+    std::vector<std::byte> data(4096);
+    const Status status = rig.client().read("b", 3, data.data());
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.fault().system_errno, EIO) << said(status);
+  }
+}
+
+// Found by the simulator: files go to the devices in turn, and the new one went to another device than the old one.
+TEST(SessionRead, AnIterationWrittenAgainReplacesItsFileOnWhicheverDevice) {
+  const ScratchDirectory first;
+  const ScratchDirectory second;
+  const Config config = small_config(8, {first.path(), second.path()});
+  for (const int64_t begin : {0, 1}) {
+    SessionRig rig(config, {.on_disk = true});
+    for (int64_t iteration = begin; iteration < 4; ++iteration) {
+      ASSERT_OK(rig.client().write("b", iteration, page(static_cast<uint64_t>(10 * begin + iteration)).data()));
+      ASSERT_OK(rig.client().end_iteration(iteration));
+    }
+  }
+  SessionRig rig(config, {.on_disk = true});
+  EXPECT_TRUE(reads(rig.client(), "b", 0, 0));
+  for (int64_t iteration = 1; iteration < 4; ++iteration) {
+    const std::string name = fmt::format("/sim_c0_{:06}.h5", iteration);
+    EXPECT_NE(std::filesystem::exists(first.path() + name), std::filesystem::exists(second.path() + name)) << name;
+    EXPECT_TRUE(reads(rig.client(), "b", iteration, static_cast<uint64_t>(10 + iteration)));
+  }
+}
+
+TEST(SessionRead, AnEarlierRunsFileIsNotTakenForOneThatWasDropped) {
+  const ScratchDirectory directory;
+  {
+    SessionRig rig(small_config(8, {directory.path()}), {.on_disk = true});
+    ASSERT_OK(rig.client().write("b", 3, page(9).data()));
+    ASSERT_OK(rig.client().end_iteration(3));
+  }
+  Config config = small_config(1, {directory.path()});
+  config.memory.when_full = WhenFull::drop;
+  SessionRig rig(config, {.on_disk = true, .shut = true});
+  ASSERT_OK(rig.client().write("b", 2, page(1).data()));
+  EXPECT_EQ(rig.client().write("b", 3, page(1).data()).code(), TAILRACE_DROPPED);
+  rig.gate().open();
+  std::vector<std::byte> data(4096);
+  EXPECT_EQ(rig.client().read("b", 3, data.data()).code(), TAILRACE_DROPPED);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "format/hdf5/hdf5_format.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -9,12 +10,21 @@
 
 namespace tailrace::impl {
 
-Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config), options_(std::move(options)) {}
+Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config), options_(std::move(options)) {
+  rehearse();
+}
 
 Hdf5Format::~Hdf5Format() = default;
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
   return fmt::format("{}/{}_c{}_{:06}.h5", config_.storage.paths[device], config_.name, options_.client, iteration);
+}
+
+// Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
+// not to the first block. If it fails, so will the first block, which can tell.
+void Hdf5Format::rehearse() {
+  auto image = IterationImage::create(config_, {}, 0, config_.name);
+  if (image.ok() && image.value()->place(0).ok()) (void)image.value()->finish();
 }
 
 const FileNames& Hdf5Format::names(int64_t iteration) const {
@@ -23,11 +33,21 @@ const FileNames& Hdf5Format::names(int64_t iteration) const {
   return found->second.names;
 }
 
+// Where an earlier run has put the iteration's file, so that the new one replaces it; else the next in turn.
+uint32_t Hdf5Format::device_for(int64_t iteration) {
+  const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
+  for (uint32_t device = 0; devices > 1 && device < devices; ++device) {
+    const std::string path = path_on(device, iteration);
+    if (::access(path.c_str(), F_OK) == 0 || ::access((path + ".part").c_str(), F_OK) == 0) return device;
+  }
+  return next_device_++ % devices;
+}
+
 Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
   const auto found = records_.find(iteration);
   if (found != records_.end() && found->second.image) return &found->second;
   Record record;
-  record.names.device = next_device_++ % static_cast<uint32_t>(config_.storage.paths.size());
+  record.names.device = device_for(iteration);
   record.names.directory = config_.storage.paths[record.names.device];
   record.names.final_path = path_on(record.names.device, iteration);
   record.names.temporary = record.names.final_path + ".part";

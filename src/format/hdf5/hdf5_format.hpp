@@ -49,7 +49,9 @@ class Hdf5Format final : public Format {
     std::map<uint32_t, Status> lost;        // blocks whose bytes were lost, and why
   };
 
+  void rehearse();
   std::string path_on(size_t device, int64_t iteration) const;
+  uint32_t device_for(int64_t iteration);
   Result<Record*> begin(int64_t iteration);
   Result<Located> look_up(const Block& block) const;
 
