@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they print:
-# how much of the output's time is hidden (`tailrace bench pattern`), what handing over costs, what measuring costs.
+# Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
+# print: how much of the output's time is hidden (`tailrace bench pattern`), what handing over costs, what measuring
+# costs.
 #
 #   bench/run.sh          the real sizes; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing

@@ -2,8 +2,9 @@
 //
 // After seeds 003, p. 9: what a trace event costs depends on how often it is recorded, since in between the
 // computation takes the caches; so the routine alone is run at each rate, with computing in between, and what the
-// timing itself costs, measured in the same way, is taken off. The routine is what Client adds to a block for measuring: two looks
-// at the clock, a histogram, four counters. Compiled against src, so it stands here and not in bench/.
+// timing itself costs, measured in the same way, is taken off. The routine is what Client adds to a block for
+// measuring: two looks at the clock, a histogram, four counters. Compiled against src, so it stands here and not in
+// bench/.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

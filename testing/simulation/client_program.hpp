@@ -1,0 +1,93 @@
+// ClientProgram: a random application of one client. Calls the verbs in any order, keeps the model, and checks what
+// each call returns.
+//
+// Runs on the client's fiber. Ends with Killed when its process has died.
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testing/simulation/model.hpp"
+#include "testing/simulation/sim_process.hpp"
+
+namespace tailrace::impl::simulation {
+
+class ClientProgram {
+ public:
+  // All are borrowed. `operations`: at most so many (to make a failing run shorter).
+  ClientProgram(World& world, SimProcess& process, const Faults& faults, ClientModel& model, uint64_t seed,
+                uint64_t operations);
+
+  void run();
+  // What must hold after the server has ended, if the process did not die.
+  void check_counters();
+
+ private:
+  // Memory lent to `borrow`, at any alignment.
+  struct Lent {
+    std::unique_ptr<std::byte, void (*)(void*)> memory{nullptr, std::free};
+    std::byte* data = nullptr;
+    uint64_t bytes = 0;
+    uint64_t ticket = 0;
+    bool ended = false;
+  };
+
+  void arm_death(uint64_t operation);
+  void step();
+  int64_t some_iteration();
+  void write(int64_t number, IterationModel& iteration, uint32_t variable);
+  void alloc(int64_t number, IterationModel& iteration, uint32_t variable);
+  void commit(int64_t number, IterationModel& iteration, uint32_t variable);
+  void borrow(int64_t number, IterationModel& iteration, uint32_t variable);
+  void wait_for(Lent& lent);
+  void wait_for_some();
+  void signal(int64_t number, IterationModel& iteration);
+  void end(int64_t number, IterationModel& iteration);
+  void read(int64_t number, IterationModel& iteration, uint32_t variable);
+  void check_read(int64_t number, IterationModel& iteration, uint32_t variable, const Status& status,
+                  const std::byte* data);
+  void flush();
+  void close();
+
+  // After each verb: dies if it is time, and tells what was done.
+  void returned(const char* verb, int64_t number, const char* variable, const Status& status);
+  void take_earlier();
+  void note(const Fault& fault);
+  void check_cause(const Fault& fault, const IterationModel& iteration);
+  void note_end_of(const Status& status);
+  bool refused(IterationModel& iteration, const Status& status);
+  void accept(IterationModel& iteration, uint32_t variable, Content content);
+  void acknowledge(bool closing);
+  void check_memory();
+  void check_variables();
+  Lent lend(uint64_t bytes);
+  Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
+  uint64_t bytes_of(uint32_t variable) const;
+  const char* name_of(uint32_t variable) const { return config_.variables[variable].name.c_str(); }
+  void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }
+  [[noreturn]] void fail(const char* checker, const std::string& what) { world_.story().fail(checker, what); }
+
+  World& world_;
+  SimProcess& process_;
+  const Faults& faults_;
+  ClientModel& model_;
+  const Config& config_;
+  const ClientPlan& plan_;
+  Client& client_;
+  SplitDice dice_;
+  const uint64_t operations_;
+  uint64_t contents_ = 0;
+  std::vector<uint64_t> weights_;  // of the verbs, in this run
+  std::vector<int64_t> window_;    // iterations that are worked on
+  int64_t next_iteration_ = 0;
+  std::vector<Lent> lent_;
+  uint64_t accepted_ = 0;
+  std::map<uint32_t, uint64_t> accepted_of_;  // by variable
+  uint64_t told_ = 0;                         // failures, by whichever way
+};
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,323 @@
+#include "testing/simulation/engine_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "testing/simulation/engine_model.hpp"
+#include "testing/simulation/sim_process.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMaxFile = 6 * kPage;
+
+SimStorageOptions storage_of(SplitDice dice, const Without& without) {
+  SimStorageOptions options;
+  options.depth = dice.between32(1, 12);
+  options.max_segments = dice.between32(1, 6);
+  const uint32_t alignments[] = {0, 512, 4096};
+  options.direct_alignment = dice.one_of(alignments);
+  options.most_delay = without.delays ? 0 : dice.between(0, 20'000);
+  options.least_delay = dice.below(options.most_delay + 1);
+  return options;
+}
+
+EngineOptions engine_of(SplitDice dice, const FaultPlan& faults) {
+  EngineOptions options;
+  options.execute.patience = faults.patience;
+  options.max_pending = dice.between32(1, 40);
+  options.largest_batch = dice.between32(1, 30);
+  options.merge.largest = dice.between(1, 3 * kPage);
+  options.execute.largest_transfer = kPage * dice.between(1, 3);
+  options.execute.direct_from = dice.chance(50) ? 0 : 2 * kPage;
+  return options;
+}
+
+FaultPlan faults_of(SplitDice dice, const Without& without) {
+  FaultPlan plan = draw_faults(dice, 1, 3, without);
+  plan.capacity = std::numeric_limits<uint64_t>::max();
+  for (HardFault& fault : plan.hard) {
+    if (!fault.path_contains.empty()) fault.path_contains = fmt::format("file_{}", dice.below(4));
+  }
+  return plan;
+}
+
+class EngineRun final : public CompletionSink {
+ public:
+  EngineRun(uint64_t seed, const RunOptions& options, Story& story)
+      : dice_(seed, "engine run"),
+        operations_(std::min<uint64_t>(options.operations, dice_.between(10, 120))),
+        crash_at_(!options.without.deaths && dice_.chance(30) ? dice_.below(operations_ + 1) : operations_ + 1),
+        story_(story),
+        world_(seed, {.switch_percent = 0}, story),
+        disk_(seed),
+        faults_{faults_of(SplitDice(seed, "engine faults"), options.without), {}, {}},
+        storage_(world_, disk_, faults_, doorbell_, SplitDice(seed, "engine storage"),
+                 storage_of(SplitDice(seed, "engine sizes"), options.without), "engine"),
+        any_order_(SplitDice(seed, "engine order")),
+        engine_(storage_, dice_.chance(70) ? static_cast<Scheduler&>(any_order_) : fifo_, world_.clock(),
+                engine_of(SplitDice(seed, "engine options"), faults_.plan)) {}
+
+  void run() {
+    world_.spawn("engine", 1, [this] { program(); });
+    world_.run();
+    if (cut_) {
+      disk_.crash();
+      for (size_t i = 0; i < model_.files.size(); ++i) check_after_crash(i);
+      return;
+    }
+    story_.check(storage_.idle(), "end", "something is under way after the end");
+    for (const EngineStep& step : model_.steps) story_.check(step.ended, "end", "a request has never ended");
+    for (EngineFile& file : model_.files) check_file(file);
+  }
+
+  void ended(const Request& request, const Status& status) override {
+    if (cut_) return;
+    EngineStep& step = model_.step(static_cast<StepNumber>(request.token));
+    story_.tell("ended: {} {} {}", step.number, name_of(step.operation), status.ok() ? "ok" : status.fault().message);
+    story_.mix(step.number * 2 + (status.ok() ? 1 : 0));
+    story_.check(!submitting_, "port", "an end is told from within submit");
+    story_.check(!std::exchange(step.ended, true), "end", "a request has ended twice");
+    step.failed = !status.ok();
+    if (step.operation == Operation::read) check_read(step, status);
+    if (step.operation == Operation::write) scribble(step);
+    note_end(step, status);
+    if (engine_.room() > 0 && dice_.chance(15)) submit_something();
+  }
+
+ private:
+  void program() {
+    for (int i = 0; i < 2; ++i) begin_file();
+    for (uint64_t operation = 0; operation < operations_; ++operation) {
+      if (operation == crash_at_) return cut();
+      if (engine_.room() > 0 && dice_.chance(70)) submit_something();
+      if (dice_.chance(40)) engine_.progress();
+      if (dice_.chance(10)) sleep();
+    }
+    while (!engine_.idle()) sleep();
+    for (size_t i = 0; i < model_.files.size(); ++i) {
+      if (model_.files[i].over) continue;
+      submit(i, dice_.chance(60) ? Operation::publish : Operation::close, false);
+      while (!engine_.idle()) sleep();
+    }
+  }
+
+  // As ServeLoop: nothing is asleep while there is something to do.
+  void sleep() {
+    engine_.progress();
+    if (engine_.idle()) return;
+    doorbell_.prepare();
+    engine_.progress();
+    if (engine_.idle()) {
+      doorbell_.cancel();
+    } else {
+      doorbell_.sleep();
+    }
+  }
+
+  // The power goes; what is left of the engine comes to its end unseen.
+  void cut() {
+    story_.tell("THE POWER IS CUT");
+    cut_ = true;
+    storage_.cut();
+    while (!engine_.idle()) engine_.progress();
+  }
+
+  void begin_file() {
+    EngineFile file;
+    file.name = fmt::format("d0/file_{}", names_++);
+    const auto id = engine_.open(file.part(), OpenMode::create, 0, file.name);
+    if (!id.ok()) return;
+    file.id = id.value();
+    if (!engine_.allocate(file.id, {0, kMaxFile}).ok()) return;  // it stays open until the engine ends
+    file.writers.assign(kMaxFile, 0);
+    file.synced.assign(kMaxFile, 0);
+    model_.files.push_back(std::move(file));
+  }
+
+  void submit_something() {
+    if (model_.files.empty() || (model_.files.size() < 5 && dice_.chance(4))) begin_file();
+    if (model_.files.empty()) return;
+    const size_t file = dice_.below(model_.files.size());
+    if (model_.files[file].over) return;
+    const uint64_t kind = dice_.below(100);
+    if (kind < 50) return submit(file, Operation::write, false);
+    if (kind < 82) return submit(file, Operation::read, false);
+    if (kind < 88) return submit(file, dice_.chance(70) ? Operation::write : Operation::read, true);
+    if (kind < 95) return submit(file, Operation::sync, false);
+    if (kind < 98) return submit(file, Operation::publish, false);
+    submit(file, dice_.chance(50) ? Operation::close : Operation::remove, false);
+  }
+
+  // One to three pieces that do not overlap, in any order.
+  std::vector<Extent> some_extents() {
+    std::vector<Extent> extents;
+    for (uint64_t count = dice_.between(1, 3); count > 0; --count) {
+      Extent extent{dice_.below(kMaxFile), dice_.chance(50) ? dice_.between(1, 300) : dice_.between(1, 2 * kPage)};
+      if (dice_.chance(40)) extent.offset -= extent.offset % 512;
+      if (dice_.chance(25)) extent = {extent.offset / kPage * kPage, kPage * dice_.between(1, 2)};
+      extent.length = std::min(extent.length, kMaxFile - extent.offset);
+      const bool free =
+          std::none_of(extents.begin(), extents.end(), [&](const Extent& other) { return other.overlaps(extent); });
+      if (free) extents.push_back(extent);
+    }
+    return extents;
+  }
+
+  void submit(size_t of, Operation operation, bool fence) {
+    EngineFile& file = model_.files[of];
+    model_.steps.emplace_back();
+    EngineStep& step = model_.steps.back();
+    step.number = static_cast<StepNumber>(model_.steps.size());
+    step.file = of;
+    step.operation = operation;
+    Request request;
+    request.operation = operation;
+    if (request.moves_bytes()) {
+      step.memory.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, 2 * kMaxFile)));
+      // Each byte lies in memory as in the file, or at any other place.
+      const uint64_t shift = dice_.chance(60) ? 0 : dice_.one_of<uint64_t>({1, 64, 512, 1000});
+      for (const Extent& extent : some_extents()) {
+        step.pieces.push_back({extent, step.memory.get() + extent.offset + shift});
+      }
+    } else if (operation != Operation::sync) {
+      file.over = true;
+    }
+    if (operation == Operation::read || operation == Operation::sync) step.before = file.writers;
+    if (operation == Operation::write) take_as_written(step, file);
+    request.file = file.id;
+    request.pieces = step.pieces;
+    request.fence = fence;
+    request.sink = this;
+    request.token = request.sequence = step.number;
+    story_.tell("submit: {} {}{} of '{}', {} pieces", step.number, fence ? "fence " : "", name_of(operation),
+                file.name, step.pieces.size());
+    submitting_ = true;
+    engine_.submit(std::move(request));
+    submitting_ = false;
+  }
+
+  void take_as_written(const EngineStep& step, EngineFile& file) {
+    EngineModel::fill(step);
+    for (const Piece& piece : step.pieces) {
+      std::fill_n(file.writers.begin() + static_cast<ptrdiff_t>(piece.extent.offset), piece.extent.length,
+                  step.number);
+    }
+  }
+
+  // The memory is the caller's again: whoever still writes from it writes nonsense.
+  static void scribble(const EngineStep& step) {
+    for (const Piece& piece : step.pieces) std::fill_n(piece.memory, piece.extent.length, std::byte{0xee});
+  }
+
+  void check_read(EngineStep& step, const Status& status) {
+    for (const Piece& piece : step.pieces) {
+      for (uint64_t i = 0; i < piece.extent.length; ++i) {
+        const uint64_t offset = piece.extent.offset + i;
+        const StepNumber writer = step.before[offset];
+        story_.check(writer == 0 || model_.step(writer).ended, "order", "a read ended before a write it depends on");
+        if (!status.ok() || model_.may_be(piece.memory[i], writer, offset)) continue;
+        story_.fail("read", fmt::format("request {} read a wrong byte at {}: it is not of request {}", step.number,
+                                        offset, writer));
+      }
+    }
+  }
+
+  void note_end(EngineStep& step, const Status& status) {
+    EngineFile& file = model_.files[step.file];
+    if (!status.ok()) check_cause(step, file, status.fault());
+    if (!status.ok() && step.operation != Operation::read) file.failed = true;
+    switch (step.operation) {
+      case Operation::sync:
+        if (!status.ok()) return;
+        file.synced = std::move(step.before);
+        file.synced_by = step.number;
+        return;
+      case Operation::publish:
+        story_.check(!status.ok() || !file.failed, "published", "a file of which something failed was published");
+        file.published = status.ok();
+        file.gone = true;
+        return;
+      case Operation::remove:
+        file.removed = status.ok();
+        file.gone = true;
+        return;
+      case Operation::close: file.gone = true; return;
+      case Operation::read:
+      case Operation::write: return;
+    }
+  }
+
+  // No failure without a fault of this file, or an earlier failure of which it is a consequence.
+  void check_cause(const EngineStep& step, const EngineFile& file, const Fault& fault) {
+    if (file.failed && fault.code == TAILRACE_NOT_PUBLISHED) return;
+    for (const Cause& cause : faults_.causes) {
+      if (cause.path == file.part() && cause.error == fault.system_errno) return;
+    }
+    story_.fail("telling", fmt::format("request {} failed without a cause: {}", step.number, fault.message));
+  }
+
+  // After everything has ended.
+  void check_file(EngineFile& file) {
+    const InodePointer part = disk_.find(file.part());
+    const InodePointer named = disk_.find(file.name);
+    story_.check((named != nullptr) == file.published, "published", "what was published is not what is there");
+    story_.check((part != nullptr) == (!file.published && !file.removed), "left over", "a .part is there, or is not");
+    if (!file.over || (part == nullptr && named == nullptr)) return;
+    const std::vector<std::byte>& bytes = (named ? named : part)->bytes;
+    for (uint64_t offset = 0; offset < kMaxFile; ++offset) {
+      const std::byte found = offset < bytes.size() ? bytes[offset] : std::byte{0};
+      if (model_.may_be(found, file.writers[offset], offset)) continue;
+      story_.fail("content", fmt::format("byte {} of '{}' is not what request {} wrote last", offset, file.name,
+                                         file.writers[offset]));
+    }
+  }
+
+  // Each byte is what it was at the last sync, or something written after it.
+  void check_after_crash(size_t of) {
+    const EngineFile& file = model_.files[of];
+    const InodePointer found = disk_.find(file.published ? file.name : file.part());
+    if (found == nullptr || file.synced_by == 0) return;
+    for (uint64_t offset = 0; offset < kMaxFile; ++offset) {
+      const std::byte byte = offset < found->bytes.size() ? found->bytes[offset] : std::byte{0};
+      if (model_.may_be(byte, file.synced[offset], offset)) continue;
+      bool later = false;
+      for (size_t i = file.synced_by; i < model_.steps.size() && !later; ++i) {
+        const EngineStep& step = model_.steps[i];
+        later = step.file == of && step.operation == Operation::write && step.covers(offset);
+      }
+      if (!later) {
+        story_.fail("durable", fmt::format("byte {} of '{}' was synced by request {}, and is lost", offset, file.name,
+                                           file.synced_by));
+      }
+    }
+  }
+
+  SplitDice dice_;
+  const uint64_t operations_;
+  const uint64_t crash_at_;
+  Story& story_;
+  World world_;
+  SimDisk disk_;
+  Faults faults_;
+  Doorbell doorbell_;
+  SimStorage storage_;
+  Fifo fifo_;
+  AnyOrder any_order_;
+  EngineModel model_;
+  Engine engine_;
+  uint64_t names_ = 0;  // no name is used twice
+  bool submitting_ = false;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+void run_engine(uint64_t seed, const RunOptions& options, Story& story) { EngineRun(seed, options, story).run(); }
+
+}  // namespace tailrace::impl::simulation

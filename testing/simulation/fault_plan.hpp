@@ -1,0 +1,64 @@
+// FaultPlan: how the simulated disk misbehaves in one run. Plain data, drawn from the seed; and what became of it:
+// the causes, by which a checker knows that no failure is told without one.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "testing/simulation/split_dice.hpp"
+
+namespace tailrace::impl::simulation {
+
+enum class DiskCall : uint8_t { open, allocate, rename, remove, read, write, sync };
+const char* name_of(DiskCall call);
+
+// Fails calls of one kind: those on paths that contain `path_contains` are counted; `first` pass, then `times` fail.
+struct HardFault {
+  static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+
+  DiskCall call = DiskCall::write;
+  std::string path_contains;
+  uint64_t first = 0;
+  uint64_t times = 1;
+  int error = EIO;
+  bool torn = false;  // a failing write leaves some of its sectors
+};
+
+struct FaultPlan {
+  // Chances for each transfer. What is tried again gets through in the end.
+  uint32_t short_percent = 0;
+  uint32_t eintr_percent = 0;
+  uint32_t eagain_percent = 0;
+  uint32_t nothing_percent = 0;        // 0 bytes
+  uint32_t refuse_direct_percent = 0;  // EINVAL for a direct transfer, as some file systems do after open
+  // The engine's patience, and whether it may come to an end: transfers in a row that come to nothing.
+  uint32_t patience = 1000;
+  bool impatient() const { return patience < 1000; }
+  std::vector<HardFault> hard;
+  uint64_t capacity = std::numeric_limits<uint64_t>::max();  // bytes of the whole disk
+};
+
+// One hard fault that came about.
+struct Cause {
+  DiskCall call;
+  std::string path;
+  int error;
+};
+
+// What to leave out of a run, to make a failing one smaller.
+struct Without {
+  bool transient = false;  // short transfers, EINTR, EAGAIN, refused O_DIRECT
+  bool hard = false;       // EIO, ENOSPC, a full disk
+  bool deaths = false;     // kill -9 and power cuts
+  bool company = false;    // the second client
+  bool restarts = false;   // what comes after the first death
+  bool delays = false;     // the disk takes no time
+};
+
+// Faults for files of `clients` clients that write iterations up to `iterations`.
+FaultPlan draw_faults(SplitDice dice, uint32_t clients, uint32_t iterations, const Without& without);
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,131 @@
+#include "testing/simulation/session_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "testing/sample_config.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+uint64_t some_size(SplitDice& dice) {
+  const uint64_t kind = dice.below(100);
+  if (kind < 35) return dice.between(1, 600);
+  if (kind < 55) return kPage * dice.between(1, 3);
+  if (kind < 75) return kPage * dice.between(1, 4) + dice.between(0, 2) - 1;
+  if (kind < 92) return dice.between(1, 40'000);
+  if (kind < 99) return dice.between(64 << 10, 100 << 10);  // from 64 KiB on, space is reserved
+  return dice.between(1 << 20, 3 << 20);
+}
+
+std::vector<SampleVariable> some_variables(SplitDice& dice) {
+  std::vector<SampleVariable> variables;
+  for (uint64_t count = dice.between(1, 4); count > 0; --count) {
+    const uint64_t bytes = some_size(dice);
+    const std::string name(1, static_cast<char>('a' + variables.size()));
+    if (bytes % 8 == 0 && dice.chance(50)) {
+      variables.push_back({name, ElementType::float64, {bytes / 8}});
+    } else {
+      variables.push_back({name, ElementType::uint8, {bytes}});
+    }
+  }
+  return variables;
+}
+
+uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, const Config& config) {
+  uint64_t largest = 0;
+  uint64_t all = 0;
+  for (const Variable& variable : variables) {
+    const uint64_t bytes = config.layout_of(variable).bytes();
+    largest = std::max(largest, bytes);
+    all += bytes;
+  }
+  uint64_t budget = largest;  // hardly one block
+  if (dice.chance(60)) budget = largest + dice.below(2 * all + 1);
+  if (dice.chance(20)) budget = 6 * all;
+  if (dice.chance(4)) budget = largest / 2;  // a block that can never fit
+  return std::max(kPage, (budget + kPage - 1) / kPage * kPage);
+}
+
+EngineOptions some_engine(SplitDice& dice) {
+  EngineOptions options;
+  options.max_pending = dice.chance(50) ? dice.between32(8, 20) : dice.between32(20, 200);
+  options.largest_batch = dice.between32(1, 40);
+  options.merge.largest = dice.chance(20) ? 0 : dice.between(1, 16 * kPage);
+  options.execute.largest_transfer = kPage * (dice.chance(60) ? dice.between(1, 4) : dice.between(4, 64));
+  options.execute.direct_from = dice.chance(60) ? 0 : dice.between(1, 32 << 10);
+  return options;
+}
+
+SimStorageOptions some_storage(SplitDice& dice, const Without& without) {
+  SimStorageOptions options;
+  options.depth = dice.between32(1, 10);
+  options.max_segments = dice.between32(1, 8);
+  const uint32_t alignments[] = {0, 512, 4096, 4096};
+  options.direct_alignment = dice.one_of(alignments);
+  const uint64_t speeds[] = {1'000, 30'000, 300'000, 3'000'000};
+  options.most_delay = without.delays ? 0 : dice.one_of(speeds);
+  options.least_delay = dice.below(options.most_delay / 2 + 1);
+  return options;
+}
+
+ClientPlan some_client(SplitDice dice, const Config& base, const Without& without) {
+  ClientPlan plan;
+  plan.config = base;
+  const WhenFull when_full[] = {WhenFull::block, WhenFull::block, WhenFull::sync, WhenFull::drop};
+  plan.config.memory.when_full = dice.one_of(when_full);
+  const Durability durability[] = {Durability::accepted, Durability::written, Durability::durable,
+                                   Durability::durable};
+  plan.config.storage.durability = dice.one_of(durability);
+  plan.config.memory.budget = some_budget(dice, base.variables, base);
+  plan.engine = some_engine(dice);
+  plan.storage = some_storage(dice, without);
+  plan.channel.ring = 1u << dice.between32(1, 6);
+  plan.channel.tickets = dice.between32(1, 24);
+  plan.channel.blocks = dice.chance(30) ? dice.between32(4, 12) : dice.between32(12, 256);
+  plan.any_order = dice.chance(40);
+  const uint64_t weights[] = {1, 1, 3, 30};
+  plan.client_weight = dice.one_of(weights);
+  plan.server_weight = dice.one_of(weights);
+  plan.operations = dice.chance(70) ? dice.between(4, 40) : dice.between(40, 110);
+  plan.iterations = dice.between(1, 4);
+  if (!without.deaths && dice.chance(30)) {
+    const uint64_t delays[] = {300, 5'000, 100'000, 2'000'000};
+    plan.death = Death{dice.below(plan.operations + 2), dice.below(dice.one_of(delays)), dice.chance(50)};
+  }
+  return plan;
+}
+
+}  // namespace
+
+SessionPlan draw_session(uint64_t seed, const Without& without) {
+  SplitDice dice(seed, "session");
+  const bool company = dice.chance(35) && !without.company;
+  const bool restarts = dice.chance(45) && !without.restarts;
+  std::vector<std::string> paths = {"d0"};
+  if (dice.chance(25)) paths.push_back("d1");
+  const Config base = sample_config(std::move(paths), some_variables(dice));
+  SessionPlan plan;
+  for (uint64_t phase = 0; phase < (restarts ? 2u : 1u); ++phase) {
+    PhasePlan of;
+    const uint32_t switches[] = {3, 15, 50, 100};
+    of.world.switch_percent = dice.one_of(switches);
+    of.recovered = dice.chance(60);
+    of.world.spurious_percent = dice.chance(50) ? 10 : 0;
+    for (uint64_t client = 0; client < (company ? 2u : 1u); ++client) {
+      of.clients.push_back(some_client(SplitDice(seed, "client", 2 * phase + client), base, without));
+      const bool again = dice.chance(70);  // the iterations of the earlier run
+      if (!again) of.clients.back().first_iteration = static_cast<int64_t>(phase * 1000);
+    }
+    plan.phases.push_back(std::move(of));
+  }
+  plan.faults = draw_faults(SplitDice(seed, "faults"), company ? 2 : 1, 12, without);
+  for (PhasePlan& phase : plan.phases) {
+    for (ClientPlan& client : phase.clients) client.engine.execute.patience = plan.faults.patience;
+  }
+  return plan;
+}
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,63 @@
+// SessionPlan: what one seed's run of sessions is: how many clients and phases, their configurations, sizes of all
+// queues, how the disk behaves, who dies and when. Plain data, drawn from the seed.
+//
+// Everything that can be small is small more often than not: rings that fill, pools of hardly one block, transfers
+// that split, batches that join.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "model/config.hpp"
+#include "testing/simulation/fault_plan.hpp"
+#include "testing/simulation/sim_storage.hpp"
+#include "testing/simulation/world.hpp"
+
+namespace tailrace::impl::simulation {
+
+// Sizes of a channel's parts; in production they are those of ChannelMemory.
+struct ChannelSizes {
+  uint32_t ring = 64;  // a power of two
+  uint32_t tickets = 64;
+  uint32_t blocks = 256;  // of the pool, free and used parts together
+};
+
+// When a client, or the whole machine, dies: so long after the client's n-th operation began.
+struct Death {
+  uint64_t operation = 0;
+  uint64_t delay = 0;  // nanoseconds
+  bool power = false;  // the power is cut: all die, and what was not synced is lost
+};
+
+// One client in one phase.
+struct ClientPlan {
+  Config config;
+  EngineOptions engine;
+  SimStorageOptions storage;
+  ChannelSizes channel;
+  bool any_order = false;  // ready requests leave the scheduler in any order
+  uint64_t client_weight = 1;
+  uint64_t server_weight = 1;
+  uint64_t operations = 0;
+  int64_t first_iteration = 0;
+  uint64_t iterations = 1;  // worked on at once
+  std::optional<Death> death;
+};
+
+struct PhasePlan {
+  WorldPlan world;
+  std::vector<ClientPlan> clients;
+  bool recovered = true;  // before the next phase
+};
+
+struct SessionPlan {
+  FaultPlan faults;
+  std::vector<PhasePlan> phases;
+};
+
+SessionPlan draw_session(uint64_t seed, const Without& without);
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,205 @@
+#include "testing/simulation/session_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "runtime/recover.hpp"
+#include "testing/simulation/check_files.hpp"
+#include "testing/simulation/client_program.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The simulated disk's files as real ones, in the present directory, for whoever does not go by the storage port.
+class ExportedDisk {
+ public:
+  explicit ExportedDisk(const std::vector<std::string>& devices) : devices_(devices) {}
+  ~ExportedDisk() { clear(); }
+  ExportedDisk(const ExportedDisk&) = delete;
+  ExportedDisk& operator=(const ExportedDisk&) = delete;
+
+  void put(const SimDisk& disk) {
+    clear();
+    for (const std::string& device : devices_) fs::create_directory(device);
+    for (const std::string& name : disk.names()) {
+      const InodePointer inode = disk.find(name);
+      std::ofstream file(name, std::ios::binary);
+      file.write(reinterpret_cast<const char*>(inode->bytes.data()),
+                 static_cast<std::streamsize>(inode->bytes.size()));
+    }
+  }
+
+  // What is there now becomes the disk, all of it durable.
+  void take(SimDisk& disk) const {
+    disk.clear();
+    std::set<std::string> names;
+    for (const std::string& device : devices_) {
+      for (const auto& entry : fs::directory_iterator(device)) names.insert(entry.path().string());
+    }
+    for (const std::string& name : names) {
+      std::vector<std::byte> bytes(fs::file_size(name));
+      std::ifstream file(name, std::ios::binary);
+      file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      disk.put(name, std::move(bytes));
+    }
+    disk.sync_all();
+  }
+
+ private:
+  void clear() {
+    for (const std::string& device : devices_) fs::remove_all(device);
+  }
+
+  const std::vector<std::string> devices_;
+};
+
+class SessionRun {
+ public:
+  SessionRun(uint64_t seed, const RunOptions& options, Story& story)
+      : seed_(seed),
+        options_(options),
+        story_(story),
+        plan_(draw_session(seed, options.without)),
+        disk_(seed),
+        faults_{plan_.faults, {}, {}},
+        models_(plan_.phases[0].clients.size()),
+        exported_(plan_.phases[0].clients[0].config.storage.paths) {}
+
+  void run() {
+    for (size_t phase = 0; phase < plan_.phases.size(); ++phase) {
+      run_phase(phase);
+      recover_phase(phase);
+    }
+  }
+
+ private:
+  void run_phase(size_t index) {
+    const PhasePlan& phase = plan_.phases[index];
+    story_.tell("---- phase {}", index);
+    World world(mixed(seed_ + index), phase.world, story_);
+    std::vector<std::unique_ptr<SimProcess>> processes;
+    std::vector<std::unique_ptr<ClientProgram>> programs;
+    for (size_t client = 0; client < phase.clients.size(); ++client) {
+      const ClientPlan& plan = phase.clients[client];
+      tell(plan, client);
+      const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
+      processes.push_back(std::make_unique<SimProcess>(world, disk_, faults_, seed, static_cast<int>(client), plan));
+      programs.push_back(std::make_unique<ClientProgram>(world, *processes.back(), faults_, models_[client], seed,
+                                                         options_.operations));
+    }
+    bool power_cut = false;
+    for (size_t client = 0; client < processes.size(); ++client) {
+      SimProcess& process = *processes[client];
+      const ClientPlan& plan = phase.clients[client];
+      process.set_fiber(
+          world.spawn(fmt::format("client {}", client), plan.client_weight,
+                      [&process, &programs, client] { process.run_client([&] { programs[client]->run(); }); }));
+      world.spawn(fmt::format("server {}", client), plan.server_weight, [&process] { process.run_server(); });
+    }
+    for (const auto& process : processes) {
+      process->set_power_cut([&] {
+        power_cut = true;
+        for (const auto& each : processes) each->lose_power();
+      });
+    }
+    world.run();
+    for (size_t client = 0; client < processes.size(); ++client) {
+      if (!processes[client]->died()) programs[client]->check_counters();
+      fates_[client] = {static_cast<int>(client), &phase.clients[client].config, processes[client]->is_closed(),
+                        power_cut};
+    }
+    // What is left of the dead may still hold files open: the power goes for them, too.
+    programs.clear();
+    processes.clear();
+    if (power_cut) disk_.crash();
+    for (size_t client = 0; client < models_.size(); ++client) {
+      check_phase(disk_, fates_[client], models_[client], story_);
+    }
+  }
+
+  // What a crash left is recovered, as a user would do before the next run.
+  void recover_phase(size_t index) {
+    const std::vector<std::string> names = disk_.names();
+    const bool leftovers =
+        std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".part"); });
+    const bool last = index + 1 == plan_.phases.size();
+    if (!leftovers && last) return;
+    exported_.put(disk_);
+    if (!last && !plan_.phases[index].recovered) return keep_for_next();
+    for (const std::string& device : plan_.phases[index].clients[0].config.storage.paths) {
+      const Status status = recover(device, true, [&](const Leftover& leftover) {
+        story_.tell("recovery: '{}' {}, {}", leftover.file,
+                    leftover.kind == TAILRACE_COMPLETE ? "was complete" : "was incomplete",
+                    leftover.done ? "done" : "not done");
+        if (!leftover.done) story_.fail("recovery", "did not finish or remove '" + leftover.file + "'");
+      });
+      if (!status.ok()) story_.fail("recovery", status.fault().message);
+    }
+    exported_.take(disk_);
+    for (size_t client = 0; client < models_.size(); ++client) {
+      check_recovered(disk_, fates_[client], models_[client], story_);
+    }
+    forget_unknown();
+  }
+
+  // The program is started again on what is there.
+  void keep_for_next() {
+    disk_.sync_all();
+    for (size_t client = 0; client < models_.size(); ++client) {
+      keep_leftovers(disk_, fates_[client], models_[client], story_);
+    }
+    forget_unknown();
+  }
+
+  // Files that a power cut may have spoilt are for their owner to look at; here they go.
+  void forget_unknown() {
+    for (size_t client = 0; client < models_.size(); ++client) {
+      for (auto& [number, iteration] : models_[client].iterations) {
+        if (!iteration.unknown) continue;
+        for (const std::string& path : paths_of(*fates_[client].config, static_cast<int>(client), number)) {
+          disk_.remove(path);
+          disk_.remove(path + ".part");
+        }
+        iteration = {};
+      }
+    }
+    disk_.sync_all();
+    exported_.put(disk_);
+  }
+
+  void tell(const ClientPlan& plan, size_t client) {
+    std::string sizes;
+    for (const Variable& variable : plan.config.variables) {
+      sizes += fmt::format(" {}: {}", variable.name, plan.config.layout_of(variable).bytes());
+    }
+    story_.tell(
+        "client {}: {} operations; variables{}; budget {}, when_full {}, {}, {} device(s); ring {}, {} tickets, "
+        "{} blocks; depth {}, {} segments, direct {}; at most {} pending",
+        client, plan.operations, sizes, plan.config.memory.budget, static_cast<int>(plan.config.memory.when_full),
+        name_of(plan.config.storage.durability), plan.config.storage.paths.size(), plan.channel.ring,
+        plan.channel.tickets, plan.channel.blocks, plan.storage.depth, plan.storage.max_segments,
+        plan.storage.direct_alignment, plan.engine.max_pending);
+  }
+
+  const uint64_t seed_;
+  const RunOptions& options_;
+  Story& story_;
+  const SessionPlan plan_;
+  SimDisk disk_;
+  Faults faults_;
+  std::vector<ClientModel> models_;  // by client; from phase to phase
+  Fate fates_[2];                    // by client, of the latest phase
+  ExportedDisk exported_;
+};
+
+}  // namespace
+
+void run_session(uint64_t seed, const RunOptions& options, Story& story) { SessionRun(seed, options, story).run(); }
+
+}  // namespace tailrace::impl::simulation

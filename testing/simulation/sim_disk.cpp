@@ -1,0 +1,183 @@
+#include "testing/simulation/sim_disk.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+// The bytes of a sector, with zeros where the file ends within it.
+std::vector<std::byte> sector_of(const std::vector<std::byte>& bytes, uint64_t sector) {
+  std::vector<std::byte> found(kSector);
+  const uint64_t begin = sector * kSector;
+  if (begin < bytes.size()) {
+    std::memcpy(found.data(), bytes.data() + begin, std::min<uint64_t>(kSector, bytes.size() - begin));
+  }
+  return found;
+}
+
+void put_sector(std::vector<std::byte>& bytes, uint64_t sector, const std::vector<std::byte>& content) {
+  const uint64_t begin = sector * kSector;
+  if (begin >= bytes.size()) return;
+  std::memcpy(bytes.data() + begin, content.data(), std::min<uint64_t>(kSector, bytes.size() - begin));
+}
+
+}  // namespace
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+InodePointer SimDisk::find(const std::string& path) const {
+  const auto found = names_.find(path);
+  return found == names_.end() ? nullptr : found->second;
+}
+
+InodePointer SimDisk::create(const std::string& path) {
+  auto inode = std::make_shared<Inode>();
+  change({++number_, directory_of(path), "", path, inode});
+  return inode;
+}
+
+bool SimDisk::rename(const std::string& from, const std::string& to) {
+  const InodePointer inode = find(from);
+  if (inode == nullptr) return false;
+  TAILRACE_REQUIRE(directory_of(from) == directory_of(to));
+  change({++number_, directory_of(from), from, to, inode});
+  return true;
+}
+
+bool SimDisk::remove(const std::string& path) {
+  if (find(path) == nullptr) return false;
+  change({++number_, directory_of(path), path, "", nullptr});
+  return true;
+}
+
+void SimDisk::change(NameChange change) {
+  apply(change, names_);
+  changes_.push_back(std::move(change));
+}
+
+void SimDisk::apply(const NameChange& change, std::map<std::string, InodePointer>& names) {
+  if (!change.removed.empty()) names.erase(change.removed);
+  if (!change.added.empty()) names[change.added] = change.inode;
+}
+
+void SimDisk::write(const InodePointer& inode, uint64_t offset, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  extend(inode, offset + bytes.size());
+  std::memcpy(inode->bytes.data() + offset, bytes.data(), bytes.size());
+  ++number_;
+  for (uint64_t sector = offset / kSector; sector * kSector < offset + bytes.size(); ++sector) {
+    inode->dirty[sector] = number_;
+  }
+}
+
+void SimDisk::extend(const InodePointer& inode, uint64_t size) {
+  if (size > inode->bytes.size()) inode->bytes.resize(size);
+}
+
+SyncPoint SimDisk::begin_sync(const InodePointer& inode, const std::string& directory) {
+  SyncPoint point{inode, directory, number_, 0, {}};
+  if (inode == nullptr) return point;
+  point.size = inode->bytes.size();
+  for (const auto& [sector, number] : inode->dirty)
+    point.sectors.push_back({sector, sector_of(inode->bytes, sector)});
+  return point;
+}
+
+void SimDisk::end_sync(const SyncPoint& point) {
+  if (point.inode != nullptr) {
+    Inode& inode = *point.inode;
+    if (point.size > inode.durable.size()) inode.durable.resize(point.size);
+    for (const auto& [sector, content] : point.sectors) {
+      put_sector(inode.durable, sector, content);
+      const auto dirty = inode.dirty.find(sector);
+      if (dirty != inode.dirty.end() && dirty->second <= point.number) inode.dirty.erase(dirty);
+    }
+    return;
+  }
+  for (const NameChange& change : changes_) {
+    if (change.directory == point.directory && change.number <= point.number) apply(change, durable_names_);
+  }
+  std::erase_if(changes_, [&](const NameChange& change) {
+    return change.directory == point.directory && change.number <= point.number;
+  });
+}
+
+uint64_t SimDisk::used() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, inode] : names_) bytes += inode->bytes.size();
+  return bytes;
+}
+
+// Of the names that were not synced, in half of all crashes a first part survives, as a journal would have it; else
+// any.
+void SimDisk::crash() {
+  const bool journal = dice_.chance(50);
+  const uint64_t kept = dice_.below(changes_.size() + 1);
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    if (journal ? i < kept : dice_.chance(50)) apply(changes_[i], durable_names_);
+  }
+  changes_.clear();
+  names_ = durable_names_;
+  std::set<Inode*> seen;
+  for (const auto& [name, inode] : names_) {
+    if (seen.insert(inode.get()).second) crash_file(*inode);
+  }
+}
+
+// Each dirty sector has reached the device or not; one of them may be torn.
+void SimDisk::crash_file(Inode& inode) {
+  const uint64_t chance = dice_.one_of<uint64_t>({0, 20, 50, 80, 100});
+  uint64_t size = dice_.chance(50) ? inode.bytes.size() : inode.durable.size();
+  std::vector<std::pair<uint64_t, std::vector<std::byte>>> survivors;
+  bool torn = false;
+  for (const auto& [sector, number] : inode.dirty) {
+    if (!dice_.chance(chance)) continue;
+    std::vector<std::byte> content = sector_of(inode.bytes, sector);
+    if (!torn && dice_.chance(5)) {
+      torn = true;
+      const std::vector<std::byte> before = sector_of(inode.durable, sector);
+      const uint64_t at = dice_.below(kSector);
+      std::copy(before.begin() + static_cast<ptrdiff_t>(at), before.end(),
+                content.begin() + static_cast<ptrdiff_t>(at));
+    }
+    size = std::max(size, std::min<uint64_t>((sector + 1) * kSector, inode.bytes.size()));
+    survivors.push_back({sector, std::move(content)});
+  }
+  if (size > inode.durable.size()) inode.durable.resize(size);
+  for (const auto& [sector, content] : survivors) put_sector(inode.durable, sector, content);
+  inode.bytes = inode.durable;
+  inode.dirty.clear();
+}
+
+void SimDisk::sync_all() {
+  for (const auto& [name, inode] : names_) {
+    inode->durable = inode->bytes;
+    inode->dirty.clear();
+  }
+  changes_.clear();
+  durable_names_ = names_;
+}
+
+std::vector<std::string> SimDisk::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, inode] : names_) names.push_back(name);
+  return names;
+}
+
+void SimDisk::put(const std::string& path, std::vector<std::byte> bytes) { create(path)->bytes = std::move(bytes); }
+
+void SimDisk::clear() {
+  names_.clear();
+  durable_names_.clear();
+  changes_.clear();
+}
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,92 @@
+// SimDisk: files in memory, in two states: what the system holds (the page cache), and what would be found after a
+// power cut.
+//
+// Knows names, bytes and sectors; delays, faults and processes are SimStorage's. A sync makes durable what had been
+// written when it began. crash() keeps that, and of everything else what the seed says: of unsynced sectors some, of
+// names that were not synced some. Directories are flat and always there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/request.hpp"
+#include "testing/simulation/split_dice.hpp"
+
+namespace tailrace::impl::simulation {
+
+inline constexpr uint64_t kSector = 512;
+
+// A file, whatever its name.
+struct Inode {
+  std::vector<std::byte> bytes;                    // as readers see it
+  std::vector<std::byte> durable;                  // as the device has it
+  std::map<uint64_t, uint64_t> dirty;              // sectors that differ, or may → the number of their last write
+  std::vector<std::pair<Extent, bool>> under_way;  // transfers begun, not ended; true: a write
+};
+
+using InodePointer = std::shared_ptr<Inode>;
+
+// What a sync that has begun will make durable.
+struct SyncPoint {
+  InodePointer inode;     // of a file …
+  std::string directory;  // … or of a directory
+  uint64_t number = 0;    // writes and name changes up to this one are in it
+  uint64_t size = 0;
+  std::vector<std::pair<uint64_t, std::vector<std::byte>>> sectors;  // their bytes then
+};
+
+class SimDisk {
+ public:
+  explicit SimDisk(uint64_t seed) : dice_(seed, "disk") {}
+
+  // ---- as a file system ----
+  InodePointer find(const std::string& path) const;
+  InodePointer create(const std::string& path);  // empty, replacing what is there
+  bool rename(const std::string& from, const std::string& to);
+  bool remove(const std::string& path);
+  void write(const InodePointer& inode, uint64_t offset, std::span<const std::byte> bytes);
+  void extend(const InodePointer& inode, uint64_t size);
+  SyncPoint begin_sync(const InodePointer& inode, const std::string& directory);
+  void end_sync(const SyncPoint& point);
+  uint64_t used() const;  // bytes of all files that have a name
+
+  // ---- from outside ----
+  // The power is cut: what the system held is lost, except what the seed says had reached the device.
+  void crash();
+  // Everything reaches the device.
+  void sync_all();
+  // The names of all files, sorted.
+  std::vector<std::string> names() const;
+  void put(const std::string& path, std::vector<std::byte> bytes);
+  void clear();
+
+ private:
+  // A change of a directory that has not been synced.
+  struct NameChange {
+    uint64_t number;
+    std::string directory;
+    std::string removed;  // "" or the name that went
+    std::string added;    // "" or the name that came
+    InodePointer inode;   // under the name that came
+  };
+
+  void change(NameChange change);
+  static void apply(const NameChange& change, std::map<std::string, InodePointer>& names);
+  void crash_file(Inode& inode);
+
+  SplitDice dice_;
+  uint64_t number_ = 0;  // of the last write or change of names
+  std::map<std::string, InodePointer> names_;
+  std::map<std::string, InodePointer> durable_names_;
+  std::vector<NameChange> changes_;
+};
+
+// "d0" of "d0/file".
+std::string directory_of(const std::string& path);
+
+}  // namespace tailrace::impl::simulation

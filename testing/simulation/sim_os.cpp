@@ -1,0 +1,47 @@
+// The simulated operating system: in place of base/event_fd.cpp and base/futex.cpp at link time.
+//
+// The same promises as the kernel's, kept by switching fibers instead of putting threads to sleep. Part of the
+// executables that simulate, never of a library, so that the linker takes these and leaves the others.
+#include "base/event_fd.hpp"
+#include "base/futex.hpp"
+#include "testing/simulation/world.hpp"
+
+namespace tailrace::impl {
+
+using simulation::World;
+
+EventFd::EventFd() : fd_(World::now().new_event()) {}
+
+EventFd::~EventFd() = default;
+
+void EventFd::raise() const {
+  World& world = World::now();
+  ++world.event(fd_);
+  world.wake(this);
+  world.choose();
+}
+
+void EventFd::take() const {
+  World& world = World::now();
+  world.choose();
+  while (world.event(fd_) == 0) world.sleep(this, std::nullopt);
+  world.event(fd_) = 0;
+}
+
+void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
+                std::optional<std::chrono::nanoseconds> timeout) {
+  World& world = World::now();
+  world.choose();
+  world.end_if_killed();
+  if (word.load() != expected || world.spurious()) return;
+  world.sleep(&word, timeout);
+  world.end_if_killed();
+}
+
+void futex_wake_all(const std::atomic<uint32_t>& word) {
+  World& world = World::now();
+  world.wake(&word);
+  world.choose();
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,55 @@
+#include "testing/simulation/sim_process.hpp"
+
+#include <fmt/format.h>
+
+namespace tailrace::impl::simulation {
+namespace {
+
+std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
+
+}  // namespace
+
+SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t seed, int number, const ClientPlan& plan)
+    : plan_(plan),
+      number_(number),
+      name_(fmt::format("server {}", number)),
+      world_(world),
+      log_(world.story()),
+      memory_(plan.config.memory.budget, plan.config.variables.size(), plan.channel),
+      storage_(world, disk, faults, doorbell_, SplitDice(seed, "storage", static_cast<uint64_t>(number)),
+               plan.storage, name_),
+      any_order_(SplitDice(seed, "order", static_cast<uint64_t>(number))),
+      engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
+      format_(plan.config, Hdf5Format::Options{number, "machine", same_date}),
+      server_(plan.config, number, memory_.channel(), engine_, format_, log_, server_trace_),
+      loop_(memory_.channel(), doorbell_),
+      client_(plan.config, *this, world.clock(), log_, client_trace_) {}
+
+void SimProcess::run_client(const std::function<void()>& program) {
+  try {
+    program();
+  } catch (const Killed&) {
+    world_.story().tell("client {} is gone", number_);
+  }
+  loop_.stop();
+}
+
+void SimProcess::die(bool power) {
+  if (died_ || closed_) return;
+  if (power) {
+    world_.story().tell("THE POWER IS CUT");
+    return power_cut_();
+  }
+  world_.story().tell("client {} DIES", number_);
+  lose_power();
+}
+
+// Of a client that has closed, the server may still be there, with nothing to do.
+void SimProcess::lose_power() {
+  storage_.cut();
+  if (died_ || closed_) return;
+  died_ = true;
+  world_.kill(fiber_);
+}
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,107 @@
+// SimProcess: one process of the application with its server, as place `thread` has them: the real client, server,
+// engine, format, pool, ring and bells, on a simulated disk. Two fibers run it.
+//
+// When it dies, its storage is cut off at that moment, and the client's fiber ends where it next sleeps or ends a
+// verb. What is left of the server runs to its end unseen, so that memory is given back.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/schedule/fifo.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "place/serve_loop.hpp"
+#include "session/client.hpp"
+#include "session/server.hpp"
+#include "testing/simulation/session_plan.hpp"
+#include "testing/simulation/sim_storage.hpp"
+#include "testing/simulation/small_channel.hpp"
+
+namespace tailrace::impl::simulation {
+
+// Hands out ready requests in any order: every order is right.
+class AnyOrder final : public Scheduler {
+ public:
+  explicit AnyOrder(SplitDice dice) : dice_(dice) {}
+  void push(const Request* request) override { ready_.push_back(request); }
+  const Request* pop() override {
+    if (ready_.empty()) return nullptr;
+    std::swap(ready_[dice_.below(ready_.size())], ready_.back());
+    const Request* const request = ready_.back();
+    ready_.pop_back();
+    return request;
+  }
+
+ private:
+  SplitDice dice_;
+  std::vector<const Request*> ready_;
+};
+
+class StoryLog final : public Log {
+ public:
+  explicit StoryLog(Story& story) : story_(story) {}
+  void put(LogLevel, std::string_view message) override { story_.tell("log: {}", message); }
+
+ private:
+  Story& story_;
+};
+
+class SimProcess final : public Place {
+ public:
+  // `plan` and all else are borrowed.
+  SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t seed, int number, const ClientPlan& plan);
+
+  // The bodies of its fibers. `program` is the application; it runs on the first.
+  void run_client(const std::function<void()>& program);
+  void run_server() { loop_.run(server_); }
+
+  // kill -9, or, if it is `power`, a cut for all. Does nothing once the client has closed.
+  void die(bool power);
+  // What is to be done when the power is cut.
+  void set_power_cut(std::function<void()> cut) { power_cut_ = std::move(cut); }
+  // The machine goes down under it.
+  void lose_power();
+  bool died() const { return died_; }
+  // The application says that its client has been closed.
+  void closed() { closed_ = true; }
+  bool is_closed() const { return closed_; }
+  void set_fiber(World::FiberId fiber) { fiber_ = fiber; }
+
+  Client& client() { return client_; }
+  const ClientPlan& plan() const { return plan_; }
+  int number() const { return number_; }
+  bool guards_hold() const { return memory_.guards_hold(); }
+  bool engine_is_idle() const { return engine_.idle() && storage_.idle(); }
+
+  Channel& channel() override { return memory_.channel(); }
+  void ring() override { doorbell_.ring(); }
+  const std::string& description() const override { return name_; }
+
+ private:
+  const ClientPlan& plan_;
+  const int number_;
+  const std::string name_;
+  World& world_;
+  StoryLog log_;
+  Doorbell doorbell_;
+  SmallChannel memory_;
+  SimStorage storage_;
+  Fifo fifo_;
+  AnyOrder any_order_;
+  Engine engine_;
+  Hdf5Format format_;
+  TraceLog server_trace_{0};
+  TraceLog client_trace_{0};
+  Server server_;
+  ServeLoop loop_;
+  Client client_;
+  World::FiberId fiber_ = 0;
+  std::function<void()> power_cut_;
+  bool died_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace tailrace::impl::simulation

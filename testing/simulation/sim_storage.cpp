@@ -1,0 +1,324 @@
+#include "testing/simulation/sim_storage.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tailrace::impl::simulation {
+namespace {
+
+DiskCall call_of(Transfer::Kind kind) {
+  switch (kind) {
+    case Transfer::Kind::read: return DiskCall::read;
+    case Transfer::Kind::write: return DiskCall::write;
+    case Transfer::Kind::sync: return DiskCall::sync;
+  }
+  TAILRACE_ASSERT(false);
+}
+
+uint64_t length_of(std::span<const iovec> segments) {
+  uint64_t length = 0;
+  for (const iovec& segment : segments) length += segment.iov_len;
+  return length;
+}
+
+// The first `length` bytes of the segments.
+std::vector<std::byte> gathered(const std::vector<iovec>& segments, uint64_t length) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(length);
+  for (const iovec& segment : segments) {
+    const auto* from = static_cast<const std::byte*>(segment.iov_base);
+    const uint64_t some = std::min<uint64_t>(segment.iov_len, length - bytes.size());
+    bytes.insert(bytes.end(), from, from + some);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& doorbell, SplitDice dice,
+                       const SimStorageOptions& options, std::string name)
+    : world_(world),
+      disk_(disk),
+      faults_(faults),
+      doorbell_(doorbell),
+      dice_(dice),
+      options_(options),
+      name_(std::move(name)),
+      capabilities_{"simulated", options.depth, options.max_segments, options.direct_alignment},
+      slots_(options.depth) {
+  faults_.seen.resize(faults_.plan.hard.size());
+}
+
+Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint32_t) {
+  world_.choose();
+  const char* const operation = mode == OpenMode::create ? "create" : "open";
+  if (cut_) return files_.put({path, mode, nullptr, 0});
+  if (const HardFault* fault = hard_fault(DiskCall::open, path)) {
+    return refuse(operation, DiskCall::open, path, fault->error);
+  }
+  world_.story().tell("{}: {} '{}'", name_, operation, path);
+  if (mode == OpenMode::directory) return files_.put({path, mode, nullptr, 0});
+  const InodePointer inode = mode == OpenMode::create ? disk_.create(path) : disk_.find(path);
+  if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
+  return files_.put({path, mode, inode, 0});
+}
+
+void SimStorage::close(FileHandle handle) {
+  world_.choose();
+  if (!cut_) world_.story().tell("{}: close '{}'", name_, files_.at(handle).path);
+  if (files_.at(handle).under_way > 0) world_.story().fail("port", "a file is closed under a transfer");
+  files_.erase(handle);
+}
+
+bool SimStorage::direct(FileHandle handle) const {
+  return options_.direct_alignment > 0 && files_.at(handle).mode != OpenMode::directory;
+}
+
+Status SimStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length) {
+  world_.choose();
+  if (cut_) return {};
+  const File& file = files_.at(handle);
+  if (const HardFault* fault = hard_fault(DiskCall::allocate, file.path)) {
+    return refuse("allocate", DiskCall::allocate, file.path, fault->error);
+  }
+  const uint64_t more = offset + length - std::min<uint64_t>(offset + length, file.inode->bytes.size());
+  if (disk_.used() + more > faults_.plan.capacity) return refuse("allocate", DiskCall::allocate, file.path, ENOSPC);
+  disk_.extend(file.inode, offset + length);
+  return {};
+}
+
+Status SimStorage::rename(const std::string& from, const std::string& to) {
+  world_.choose();
+  if (cut_) return {};
+  if (const HardFault* fault = hard_fault(DiskCall::rename, from)) {
+    return refuse("rename", DiskCall::rename, from, fault->error);
+  }
+  world_.story().tell("{}: rename '{}' to '{}'", name_, from, to);
+  if (!disk_.rename(from, to)) return Status::of_errno("rename", from, ENOENT);
+  return {};
+}
+
+Status SimStorage::remove(const std::string& path) {
+  world_.choose();
+  if (cut_) return {};
+  if (const HardFault* fault = hard_fault(DiskCall::remove, path)) {
+    return refuse("remove", DiskCall::remove, path, fault->error);
+  }
+  world_.story().tell("{}: remove '{}'", name_, path);
+  if (!disk_.remove(path)) return Status::of_errno("remove", path, ENOENT);
+  return {};
+}
+
+// The fault that says that this call fails, or null. Every one counts every call that it matches.
+const HardFault* SimStorage::hard_fault(DiskCall call, const std::string& path) {
+  const HardFault* found = nullptr;
+  for (size_t i = 0; i < faults_.plan.hard.size(); ++i) {
+    const HardFault& fault = faults_.plan.hard[i];
+    if (fault.call != call || path.find(fault.path_contains) == std::string::npos) continue;
+    const uint64_t number = faults_.seen[i]++;
+    if (found == nullptr && number >= fault.first && number - fault.first < fault.times) found = &fault;
+  }
+  return found;
+}
+
+Status SimStorage::refuse(const char* operation, DiskCall call, const std::string& path, int error) {
+  world_.story().tell("{}: {} '{}' FAILS with errno {}", name_, operation, path, error);
+  faults_.causes.push_back({call, path, error});
+  return Status::of_errno(operation, path, error);
+}
+
+void SimStorage::check_transfer(const Transfer& transfer, const File& file, const Extent& extent) {
+  Story& story = world_.story();
+  story.check(under_way_ < options_.depth, "port", "more transfers are under way than the storage can take");
+  story.check(transfer.segments.size() <= options_.max_segments, "port", "a transfer has too many segments");
+  const bool sync = transfer.kind == Transfer::Kind::sync;
+  story.check(sync == (extent.length == 0), "port", "a transfer moves nothing, or a sync something");
+  if (transfer.direct) {
+    const uint64_t alignment = options_.direct_alignment;
+    story.check(alignment > 0 && transfer.offset % alignment == 0, "port", "a direct transfer is misaligned");
+    for (const iovec& segment : transfer.segments) {
+      const bool aligned =
+          reinterpret_cast<uintptr_t>(segment.iov_base) % alignment == 0 && segment.iov_len % alignment == 0;
+      story.check(aligned, "port", "a direct transfer has misaligned memory");
+    }
+  }
+  if (sync || file.inode == nullptr) return;
+  for (const auto& [other, writes] : file.inode->under_way) {
+    if ((writes || transfer.kind == Transfer::Kind::write) && other.overlaps(extent)) {
+      story.fail("order", fmt::format("two transfers of '{}' under way touch the same bytes ([{}, {}) and [{}, {})), "
+                                      "and one writes",
+                                      file.path, other.offset, other.end(), extent.offset, extent.end()));
+    }
+  }
+}
+
+void SimStorage::submit(const Transfer& transfer) {
+  world_.choose();
+  File& file = files_.at(transfer.file);
+  const Extent extent{transfer.offset, transfer.kind == Transfer::Kind::sync ? 0 : length_of(transfer.segments)};
+  if (cut_) {
+    done_.push_back({transfer.tag, static_cast<int64_t>(extent.length)});
+    return doorbell_.ring();
+  }
+  check_transfer(transfer, file, extent);
+  const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.used; });
+  TAILRACE_ASSERT(free != slots_.end());
+  Slot& slot = *free;
+  slot = Slot{};
+  slot.used = true;
+  slot.number = ++submitted_;
+  slot.transfer = transfer;
+  slot.segments.assign(transfer.segments.begin(), transfer.segments.end());
+  slot.extent = extent;
+  ++under_way_;
+  ++file.under_way;
+  if (file.inode) file.inode->under_way.push_back({extent, transfer.kind == Transfer::Kind::write});
+  decide(slot, file);
+  world_.story().mix(static_cast<uint64_t>(slot.result));
+  world_.story().tell("{}: {}{} '{}' at {}, {} bytes: will return {}", name_, transfer.direct ? "direct " : "",
+                      name_of(call_of(transfer.kind)), file.path, extent.offset, extent.length, slot.result);
+  const uint64_t delay = dice_.between(options_.least_delay, options_.most_delay);
+  const auto index = static_cast<size_t>(free - slots_.begin());
+  const auto landing = [this, index, number = slot.number] {
+    if (slots_[index].used && slots_[index].number == number) land(slots_[index]);
+  };
+  world_.after(Nanoseconds(dice_.below(delay + 1)), landing);
+  world_.after(Nanoseconds(delay), [this, index, number = slot.number] { complete(index, number); });
+}
+
+// What will come of a transfer.
+void SimStorage::decide(Slot& slot, const File& file) {
+  const FaultPlan& plan = faults_.plan;
+  const Transfer& transfer = slot.transfer;
+  const bool sync = transfer.kind == Transfer::Kind::sync;
+  const DiskCall call = call_of(transfer.kind);
+  if (sync) slot.sync = disk_.begin_sync(file.inode, file.path);
+  slot.length = slot.extent.length;
+  slot.result = static_cast<int64_t>(slot.length);
+  if (file.mode == OpenMode::read && transfer.kind == Transfer::Kind::write) {
+    world_.story().fail("port", "a file that was opened for reading is written");
+  }
+  if (const HardFault* fault = hard_fault(call, file.path)) {
+    faults_.causes.push_back({call, file.path, fault->error});
+    slot.result = -fault->error;
+    slot.torn = fault->torn;
+  } else if (dice_.chance(plan.eintr_percent)) {
+    slot.result = -EINTR;
+  } else if (!sync && dice_.chance(plan.eagain_percent)) {
+    slot.result = -EAGAIN;
+  } else if (!sync && dice_.chance(plan.nothing_percent)) {
+    slot.length = 0;
+    slot.result = 0;
+  } else if (transfer.direct && dice_.chance(plan.refuse_direct_percent)) {
+    slot.result = -EINVAL;
+  } else if (!sync && dice_.chance(plan.short_percent)) {
+    slot.length = shortened(slot);
+    slot.result = static_cast<int64_t>(slot.length);
+  }
+  if (slot.result > 0 && transfer.kind == Transfer::Kind::write) fit_into_disk(slot, file);
+  const bool again = slot.result == -EINTR || slot.result == -EAGAIN || (slot.result == 0 && !sync);
+  if (again && plan.impatient()) {
+    faults_.causes.push_back({call, file.path, slot.result == 0 ? EIO : static_cast<int>(-slot.result)});
+  }
+}
+
+// A direct transfer that ends early does so at a sector.
+uint64_t SimStorage::shortened(const Slot& slot) {
+  const uint64_t unit = slot.transfer.direct ? kSector : 1;
+  const uint64_t units = slot.length / unit;
+  return units < 2 ? slot.length : unit * dice_.between(1, units - 1);
+}
+
+void SimStorage::fit_into_disk(Slot& slot, const File& file) {
+  const uint64_t now = file.inode->bytes.size();
+  const uint64_t end = slot.extent.offset + slot.length;
+  if (end <= now || disk_.used() + (end - now) <= faults_.plan.capacity) return;
+  faults_.causes.push_back({DiskCall::write, file.path, ENOSPC});
+  slot.result = -ENOSPC;
+}
+
+// The bytes of a transfer move.
+void SimStorage::land(Slot& slot) {
+  slot.landed = true;
+  const File& file = files_.at(slot.transfer.file);
+  if (slot.transfer.kind == Transfer::Kind::sync) {
+    if (slot.result == 0) disk_.end_sync(slot.sync);
+    return;
+  }
+  if (slot.transfer.kind == Transfer::Kind::write) {
+    if (slot.torn) write_sectors(slot, file, 50);
+    if (slot.result > 0) disk_.write(file.inode, slot.extent.offset, gathered(slot.segments, slot.length));
+    return;
+  }
+  if (slot.result <= 0) return;
+  const std::vector<std::byte>& bytes = file.inode->bytes;
+  uint64_t moved = 0;
+  for (const iovec& segment : slot.segments) {
+    const uint64_t at = slot.extent.offset + moved;
+    if (at >= bytes.size() || moved == slot.length) break;
+    const uint64_t some = std::min({uint64_t{segment.iov_len}, bytes.size() - at, slot.length - moved});
+    std::memcpy(segment.iov_base, bytes.data() + at, some);
+    moved += some;
+  }
+  slot.result = static_cast<int64_t>(moved);
+}
+
+// Some sectors of a write.
+void SimStorage::write_sectors(const Slot& slot, const File& file, uint64_t percent) {
+  const std::vector<std::byte> bytes = gathered(slot.segments, slot.length);
+  for (uint64_t at = 0; at < bytes.size();) {
+    const uint64_t some = std::min<uint64_t>(kSector - (slot.extent.offset + at) % kSector, bytes.size() - at);
+    if (dice_.chance(percent)) disk_.write(file.inode, slot.extent.offset + at, std::span(bytes).subspan(at, some));
+    at += some;
+  }
+}
+
+void SimStorage::complete(size_t index, uint64_t number) {
+  Slot& slot = slots_[index];
+  if (!slot.used || slot.number != number) return;
+  if (!slot.landed) land(slot);
+  finish(slot);
+  doorbell_.ring();
+}
+
+void SimStorage::finish(Slot& slot) {
+  done_.push_back({slot.transfer.tag, slot.result});
+  File& file = files_.at(slot.transfer.file);
+  --file.under_way;
+  --under_way_;
+  slot.used = false;
+  if (!file.inode) return;
+  auto& under_way = file.inode->under_way;
+  const auto found = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
+    return one.first.offset == slot.extent.offset && one.first.length == slot.extent.length;
+  });
+  TAILRACE_ASSERT(found != under_way.end());
+  under_way.erase(found);
+}
+
+size_t SimStorage::reap(std::span<Completion> done) {
+  world_.choose();
+  size_t count = 0;
+  while (count < done.size() && !done_.empty()) {
+    done[count++] = done_.front();
+    done_.pop_front();
+  }
+  return count;
+}
+
+void SimStorage::cut() {
+  if (std::exchange(cut_, true)) return;
+  for (Slot& slot : slots_) {
+    if (!slot.used) continue;
+    const File& file = files_.at(slot.transfer.file);
+    if (!slot.landed && slot.transfer.kind == Transfer::Kind::write) {
+      write_sectors(slot, file, dice_.one_of<uint64_t>({0, 50, 100}));
+    }
+    slot.result = static_cast<int64_t>(slot.extent.length);
+    finish(slot);
+  }
+  doorbell_.ring();
+}
+
+}  // namespace tailrace::impl::simulation

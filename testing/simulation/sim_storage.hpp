@@ -1,0 +1,103 @@
+// SimStorage: the storage port of one simulated process, over the disk that all of them share.
+//
+// Transfers take simulated time: their bytes are moved at some moment between submit and completion, completions come
+// in any order, short, interrupted or failed, as the plan says. Holds its caller to the port: a misaligned transfer,
+// a file closed under one, two under way that touch the same bytes, are failures. After cut(), when the process has
+// died, everything succeeds at once and does nothing: what is left of the process may come to its end unseen.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "storage/file_table.hpp"
+#include "testing/simulation/fault_plan.hpp"
+#include "testing/simulation/sim_disk.hpp"
+#include "testing/simulation/world.hpp"
+
+namespace tailrace::impl::simulation {
+
+struct SimStorageOptions {
+  uint32_t depth = 8;
+  uint32_t max_segments = 16;
+  uint32_t direct_alignment = 0;
+  uint64_t least_delay = 1'000;  // nanoseconds
+  uint64_t most_delay = 100'000;
+};
+
+// What the disks of a run's processes have in common.
+struct Faults {
+  FaultPlan plan;
+  std::vector<uint64_t> seen;  // by hard fault: calls that it matched
+  std::vector<Cause> causes;
+};
+
+class SimStorage final : public Storage {
+ public:
+  // All are borrowed.
+  SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& doorbell, SplitDice dice,
+             const SimStorageOptions& options, std::string name);
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  void close(FileHandle file) override;
+  bool direct(FileHandle file) const override;
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  void use_memory(std::span<std::byte>) override {}
+  void submit(const Transfer& transfer) override;
+  size_t reap(std::span<Completion> done) override;
+
+  // The process dies: of transfers under way some sectors still get through.
+  void cut();
+  bool idle() const { return under_way_ == 0; }
+
+ private:
+  struct File {
+    std::string path;
+    OpenMode mode;
+    InodePointer inode;  // null for a directory
+    uint32_t under_way = 0;
+  };
+  struct Slot {
+    bool used = false;
+    uint64_t number = 0;  // tells it from an earlier user of the slot
+    Transfer transfer;
+    std::vector<iovec> segments;
+    Extent extent;
+    uint64_t length = 0;  // bytes that are moved
+    int64_t result = 0;
+    bool landed = false;
+    bool torn = false;
+    SyncPoint sync;
+  };
+
+  void check_transfer(const Transfer& transfer, const File& file, const Extent& extent);
+  const HardFault* hard_fault(DiskCall call, const std::string& path);
+  Status refuse(const char* operation, DiskCall call, const std::string& path, int error);
+  void decide(Slot& slot, const File& file);
+  uint64_t shortened(const Slot& slot);
+  void fit_into_disk(Slot& slot, const File& file);
+  void land(Slot& slot);
+  void write_sectors(const Slot& slot, const File& file, uint64_t percent);
+  void complete(size_t index, uint64_t number);
+  void finish(Slot& slot);
+
+  World& world_;
+  SimDisk& disk_;
+  Faults& faults_;
+  Doorbell& doorbell_;
+  SplitDice dice_;
+  const SimStorageOptions options_;
+  const std::string name_;
+  Capabilities capabilities_;
+  FileTable<File> files_;
+  std::vector<Slot> slots_;
+  std::deque<Completion> done_;
+  uint32_t under_way_ = 0;
+  uint64_t submitted_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace tailrace::impl::simulation

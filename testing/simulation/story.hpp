@@ -1,0 +1,52 @@
+// Story: what happened in a run. Told line by line for one seed that somebody looks at, else only mixed into a
+// number, by which two runs of a seed are compared. Also where a checker says that something is wrong, which ends the
+// process.
+//
+// Formats nothing unless it is told aloud: thousands of seeds are run in silence.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "testing/simulation/split_dice.hpp"
+
+namespace tailrace::impl::simulation {
+
+// The exit code of a process whose checker has found something.
+inline constexpr int kFoundSomething = 3;
+
+class Story {
+ public:
+  explicit Story(bool aloud) : aloud_(aloud) {}
+
+  bool aloud() const { return aloud_; }
+  // The clock whose time stands before each line; null: none. Borrowed until it is set anew.
+  void set_clock(const Clock* clock) { clock_ = clock; }
+
+  template <class... Args>
+  void tell(fmt::format_string<Args...> format, Args&&... args) {
+    if (aloud_) say(fmt::format(format, std::forward<Args>(args)...));
+  }
+  void mix(uint64_t number) { sum_ = mixed(sum_ ^ number); }
+  uint64_t sum() const { return sum_; }
+
+  // Ends the process: `checker` names what kind of thing is wrong.
+  [[noreturn]] void fail(std::string_view checker, const std::string& what);
+  void check(bool holds, std::string_view checker, const char* what) {
+    if (!holds) fail(checker, what);
+  }
+
+ private:
+  void say(const std::string& line);
+
+  const bool aloud_;
+  const Clock* clock_ = nullptr;
+  uint64_t sum_ = 0;
+};
+
+}  // namespace tailrace::impl::simulation

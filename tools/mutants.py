@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Proves that the simulator hunts: puts one deliberate fault at a time into a copy of the sources, builds `simulate`
+there, and counts the seeds until it finds the fault. Exit code 1 if one is not found.
+
+    tools/mutants.py [--quick] [--only TEXT] [--bound N] [--write]
+
+The faults are in tests/mutants/mutants.json. Works in build/mutants and touches nothing else; with --write the table
+goes into docs/simulation.md.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build" / "mutants"
+TREE = WORK / "tree"
+BUILD = WORK / "build"
+DOCS = ROOT / "docs" / "simulation.md"
+COPIED = ("src", "include", "testing", "cmake", "tools")
+FIRST_SEED = 1  # the same for all, so that the table can be repeated
+QUICK = 6  # mutants of --quick: every so-and-so-many-th of the list
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One deliberate fault: where it is put in, and what it does."""
+
+    name: str
+    file: str
+    find: str
+    replace: str
+    why: str
+
+    def text(self, original: str) -> str:
+        """The file with the fault in it. Ends the program if its place is not there exactly once."""
+        count = original.count(self.find)
+        if count != 1:
+            sys.exit(f"mutants: '{self.name}': its text is {count} times in {self.file}, expected once; "
+                     f"bring tests/mutants/mutants.json up to date:\n{self.find}")
+        return original.replace(self.find, self.replace)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant. `seeds` is None if it was not found."""
+
+    mutant: Mutant
+    seeds: int | None
+    checker: str
+
+
+def run(*command: str | Path) -> None:
+    """Runs a command in silence; shows what it said if it fails."""
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"mutants: {' '.join(map(str, command))} failed:\n{result.stdout}{result.stderr}")
+
+
+def copy_sources() -> None:
+    """Brings the copy up to date; files that are the same stay as old as they are, so that little is built."""
+    wanted = {Path("CMakeLists.txt"): ROOT / "tests" / "mutants" / "CMakeLists.txt"}
+    for folder in COPIED:
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                wanted[path.relative_to(ROOT)] = path
+    for relative, source in wanted.items():
+        target = TREE / relative
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes())
+        shutil.copymode(source, target)
+    for path in list(TREE.rglob("*")):
+        if path.is_file() and path.relative_to(TREE) not in wanted:
+            path.unlink()
+
+
+def configure() -> None:
+    """A build of its own: optimised little, as it is built anew for each mutant."""
+    options = [f"-DTAILRACE_DEPS={ROOT / '.deps'}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"]
+    if shutil.which("ccache"):
+        options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", *options)
+
+
+def build() -> None:
+    """Builds the simulator with whatever fault is in."""
+    run("cmake", "--build", BUILD, "--target", "simulate", "-j", str(os.cpu_count()))
+
+
+def hunt(mutant: Mutant, bound: int) -> Outcome:
+    """Builds the mutant and runs seeds until one fails. The sources are as before afterwards."""
+    path = TREE / mutant.file
+    original = path.read_text(encoding="utf-8")
+    path.write_text(mutant.text(original), encoding="utf-8")
+    try:
+        build()
+        simulate = BUILD / "testing" / "simulation" / "simulate"
+        result = subprocess.run([simulate, "--seeds", str(bound), "--first", str(FIRST_SEED), "--no-shrink"],
+                                capture_output=True, text=True, errors="replace", check=False)
+    finally:
+        path.write_text(original, encoding="utf-8")
+    if result.returncode == 0:
+        return Outcome(mutant, None, "")
+    found = re.search(r"FAILED after (\d+) seeds, found by: (.*)", result.stdout)
+    if found is None:
+        sys.exit(f"mutants: '{mutant.name}': simulate failed in another way:\n{result.stdout}{result.stderr}")
+    return Outcome(mutant, int(found.group(1)), found.group(2))
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """The outcomes as Markdown."""
+    lines = ["| mutant | in | what is wrong | seeds | found by |", "|---|---|---|---:|---|"]
+    for outcome in outcomes:
+        seeds = "not found" if outcome.seeds is None else str(outcome.seeds)
+        file = outcome.mutant.file.removeprefix("src/")
+        lines.append(f"| {outcome.mutant.name} | `{file}` | {outcome.mutant.why} | {seeds} | {outcome.checker} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_docs(text: str) -> None:
+    """Puts the table between its marks in the page."""
+    page = DOCS.read_text(encoding="utf-8")
+    begin, end = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
+    before, _, rest = page.partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        sys.exit(f"mutants: {DOCS.relative_to(ROOT)} has no marks for the table")
+    DOCS.write_text(before + begin + text + end + after, encoding="utf-8")
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help=f"every {QUICK}th mutant only")
+    parser.add_argument("--only", metavar="TEXT", help="mutants whose name contains this")
+    parser.add_argument("--bound", type=int, default=10_000, metavar="N", help="seeds at most (10000)")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/simulation.md")
+    arguments = parser.parse_args()
+    entries = json.loads((ROOT / "tests" / "mutants" / "mutants.json").read_text(encoding="utf-8"))
+    mutants = [Mutant(**entry) for entry in entries]
+    for mutant in mutants:
+        mutant.text((ROOT / mutant.file).read_text(encoding="utf-8"))
+    if arguments.quick:
+        mutants = mutants[::QUICK]
+    if arguments.only:
+        mutants = [mutant for mutant in mutants if arguments.only in mutant.name]
+    begin = time.monotonic()
+    copy_sources()
+    configure()
+    outcomes = []
+    for mutant in mutants:
+        outcome = hunt(mutant, arguments.bound)
+        outcomes.append(outcome)
+        told = f"{outcome.seeds} seeds, by {outcome.checker}" if outcome.seeds else "NOT FOUND"
+        print(f"{mutant.name}: {told}", flush=True)
+    missed = [outcome.mutant.name for outcome in outcomes if outcome.seeds is None]
+    print(f"\n{table(outcomes)}\n{len(outcomes) - len(missed)} of {len(outcomes)} mutants found, "
+          f"{time.monotonic() - begin:.0f} s")
+    if arguments.write:
+        write_docs(table(outcomes))
+    if missed:
+        print(f"not found within {arguments.bound} seeds: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
