@@ -20,7 +20,7 @@ namespace {
 constexpr int kRequestsAtOnce = 256;
 // As many as a run's budget holds: enough that the storage never waits, and no more than it has to do with in a run.
 // (With all at once the making of all files falls into the time of the first, and the slope is too small.)
-constexpr size_t kIterationsAtOnce = 3;
+constexpr int kIterationsAtOnce = 3;
 
 Measured regression(const MeasureOptions& options) {
   WriteOptions write = options.write;
@@ -95,7 +95,7 @@ Measured saturation(const MeasureOptions& options) {
   const auto note = [&] { measured.samples.emplace_back(measured.samples.size() + 1, now() - start); };
   for (int iteration = 0; iteration < options.count; ++iteration) {
     stop_if_interrupted();
-    if (ends.outstanding() >= kIterationsAtOnce) {
+    if (ends.outstanding() >= size_t{kIterationsAtOnce}) {
       ends.wait_for_next();
       note();
     }
@@ -109,6 +109,37 @@ Measured saturation(const MeasureOptions& options) {
     note();
   }
   client.flush();
+  measured.description = client.describe();
+  client.close();
+  return measured;
+}
+
+// The caller waits for memory most of the time, so looking after each hand-over is often enough.
+Measured saturation_write(const MeasureOptions& options) {
+  const WriteOptions& write = options.write;
+  const OutputFolders folders(write.directories, write.keep);
+  const Buffer buffer(write.bytes);
+  const std::span<const uint8_t> data(reinterpret_cast<const uint8_t*>(buffer.data()), write.bytes);
+  tailrace::Client client =
+      tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, kIterationsAtOnce).text});
+  folders.settle();
+  Measured measured;
+  measured.bypasses_cache = write.direct && folders.can_bypass_cache();
+  const double start = now();
+  const auto note = [&] {
+    const tailrace_stats stats = client.stats();
+    const uint64_t written = measured.bypasses_cache ? stats.blocks_written : stats.iterations_published;
+    while (measured.samples.size() < written)
+      measured.samples.emplace_back(measured.samples.size() + 1, now() - start);
+  };
+  for (int iteration = 0; iteration < options.count; ++iteration) {
+    stop_if_interrupted();
+    client.write("v0", iteration, data);
+    client.end_iteration(iteration);
+    note();
+  }
+  client.flush();
+  note();
   measured.description = client.describe();
   client.close();
   return measured;
@@ -180,6 +211,7 @@ Measured measure(const MeasureOptions& options) {
   switch (options.what) {
     case Measure::regression: return regression(options);
     case Measure::saturation: return saturation(options);
+    case Measure::saturation_write: return saturation_write(options);
     case Measure::req: return request(options);
     case Measure::copy: return copy(options);
   }

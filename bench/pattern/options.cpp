@@ -26,6 +26,7 @@ const Words<Buffers> kBuffers = {
     {"pool", Buffers::pool}, {"malloc", Buffers::malloc}, {"unaligned", Buffers::unaligned}};
 const Words<Measure> kMeasures = {{"regression", Measure::regression},
                                   {"saturation", Measure::saturation},
+                                  {"saturation-write", Measure::saturation_write},
                                   {"req", Measure::req},
                                   {"copy", Measure::copy}};
 const Words<Memory> kMemories = {{"heap", Memory::heap}, {"static", Memory::data_segment}};

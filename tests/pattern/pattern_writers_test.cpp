@@ -2,6 +2,7 @@
 // computed; and a run leaves nothing behind.
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <algorithm>
 
 #include <cmath>
 #include <cstring>
@@ -236,9 +237,12 @@ TEST_P(EveryMeasure, gives_growing_samples) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Measures, EveryMeasure,
-                         testing::Values(Measure::regression, Measure::saturation, Measure::req, Measure::copy),
+                         testing::Values(Measure::regression, Measure::saturation, Measure::saturation_write,
+                                         Measure::req, Measure::copy),
                          [](const testing::TestParamInfo<Measure>& what) {
-                           return std::string(name_of(what.param));
+                           std::string name = name_of(what.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 }  // namespace

@@ -33,7 +33,9 @@ if mood[0] == "garbage":
 if words[0] == "calibrate":
     print(json.dumps({{"pattern_calibrate": 1, "passes": 100, "seconds_per_pass": 1e-3}})); sys.exit()
 if words[0] == "measure":
-    n, each = count("--count", 16), {{"regression": 10e-3, "saturation": 10e-3, "req": 1e-4, "copy": 1e-3}}[words[1]]
+    n = count("--count", 16)
+    each = {{"regression": 10e-3,
+            "saturation": 10e-3, "saturation-write": 12e-3, "req": 1e-4, "copy": 1e-3}}[words[1]]
     print(json.dumps({{"pattern_measure": 1, "what": words[1], "bytes": count("--bytes", 1),
                       "samples": [[i, each * i] for i in range(1, n + 1)]}})); sys.exit()
 directories = [pathlib.Path(words[at + 1]) for at, word in enumerate(words) if word == "--dir"]
@@ -290,7 +292,8 @@ def test_measure(fake, tmp_path):
     assert found.write_regression.slope == pytest.approx(10e-3) and found.write_saturation.dropped > 0
     assert found.request.slope == pytest.approx(1e-4) and found.copy.slope == pytest.approx(1e-3)
     assert len(said) == 4 and not (tmp_path / "a").exists()
-    assert set(found.document()) == {"write_regression", "write_saturation", "request", "copy"}
+    assert set(found.document()) == {"write_regression", "write_saturation", "write_saturation_copy", "request",
+                                     "copy"}
 
 
 @pytest.fixture

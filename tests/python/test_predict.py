@@ -225,7 +225,8 @@ import json, sys
 arguments = sys.argv[1:]
 what, values = arguments[1], dict(zip(arguments[2::2], arguments[3::2]))
 size, count = int(values["--bytes"]), int(values["--count"])
-each = {"regression": size / 100e6, "saturation": size / 200e6, "req": 1e-6, "copy": size / 5e9}[what]
+each = {"regression": size / 100e6, "saturation": size / 200e6, "saturation-write": size / 190e6,
+        "req": 1e-6, "copy": size / 5e9}[what]
 samples = [[n, 0.5 + each * n] for n in range(1, count + 1)]
 print(json.dumps({"pattern_measure": 1, "what": what, "bytes": size, "samples": samples}))
 """

@@ -26,6 +26,7 @@ class Inputs:
 
     compute_seconds: float  # of a run without output, before the rounds
     write_seconds: float  # W by saturation, through tailrace
+    write_copy_seconds: float  # the same while the caller copies
     sync_write_seconds: float  # W by regression, synchronously
     request_seconds: float  # one hand-over's
     copy_seconds: float  # a warm memcpy of an iteration's bytes
@@ -40,11 +41,13 @@ def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> di
     one variable, model 3 without its excess for several."""
     n, c, w, req, copy = (iterations, inputs.compute_seconds, inputs.write_seconds, inputs.request_seconds,
                           inputs.copy_seconds)
+    w_copy = inputs.write_copy_seconds
     return {"model1": pipeline.model1(n, c, w), "model2": pipeline.model2(n, c, w, variables * req),
             "model3": pipeline.model3(n, c, w, devices), "sync": pipeline.sync(n, c, inputs.sync_write_seconds),
-            "model2_copy": pipeline.with_copy(n, c, w, variables * req, copy),
+            "model2_copy": pipeline.with_copy(n, c, w_copy, variables * req, copy),
             "pipelined": pipeline.pipelined(n, c, w, req=req, devices=devices, variables=variables),
-            "pipelined_copy": pipeline.pipelined(n, c, w, req=req, copy=copy, devices=devices, variables=variables)}
+            "pipelined_copy": pipeline.pipelined(n, c, w_copy, req=req, copy=copy, devices=devices,
+                                                 variables=variables)}
 
 
 def model_of(writer: Writer, variables: int, devices: int) -> str | None:

@@ -145,8 +145,11 @@ class _Runs:
         s = self._settings
         self._observer.begin(f"C/W = {ratio:.3g}", (s.warmup + s.repeats) * len(self._writers))
         passes, compute = self._calibrate(asked, each)
-        inputs = Inputs(compute, measured.write_saturation.slope, measured.write_regression.slope,
-                        measured.request.slope, measured.copy.slope)
+        measured = measure.writes_again(measured, self._scratch, s.bytes, count=s.measure_count,
+                                        queue_depth=s.queue_depth, program=self._program,
+                                        progress=self._observer.doing)
+        inputs = Inputs(compute, measured.write_saturation.slope, measured.write_saturation_copy.slope,
+                        measured.write_regression.slope, measured.request.slope, measured.copy.slope)
         # Made before the rounds, and never changed after them.
         models = evaluate.predict(inputs, s.iterations, s.variables, len(s.directories))
         runs, errors = self._rounds(passes)

@@ -21,6 +21,7 @@ MODELS = ("model1", "model2", "model3", "sync", "model2_copy")
 
 _FIT = ("seconds", "intercept", "r2", "dropped")
 _FITS = ("write_regression", "write_saturation", "request", "copy")
+_MORE_FITS = ("write_saturation_copy",)  # may be missing
 _POINT = ("c_over_w_asked", "compute_seconds", "write_seconds", "limit_seconds")
 _Check = Callable[[Any, str], None]
 
@@ -146,7 +147,7 @@ def _check_top(document: Any) -> None:
         _get(settings, "settings", key, _number)
     if document["kind"] == "pattern" or document.get("measured") is not None:
         measured = _get(document, "", "measured", _object)
-        for key in _FITS:
+        for key in (*_FITS, *(key for key in _MORE_FITS if key in measured)):
             _check_fit(_get(measured, "measured", key, _object), f"measured.{key}")
     for place, point in _each(document, "", "points"):
         _check_point(point, place)

@@ -90,7 +90,8 @@ def basis(document: dict[str, Any]) -> list[str]:
         lines.append(f"  in {one['directory']}: {one['filesystem']}, {cache}")
     # R² says how well a line describes the samples: of too few, or disturbed ones, it is low.
     for key, words in (("write_regression", "W by regression (synchronous)"),
-                       ("write_saturation", "W by saturation (tailrace)"), ("copy", "memcpy, memory warm")):
+                       ("write_saturation", "W by saturation (tailrace)"),
+                       ("write_saturation_copy", "… while the caller copies"), ("copy", "memcpy, memory warm")):
         fit = measured[key]
         rate = f"  {quantity.format_rate(size / fit['seconds']):>9}" if fit["seconds"] > 0 else ""
         lines.append(f"  {words:<30} {quantity.format_time(fit['seconds']):>9}{rate}  R² {fit['r2']:.3f}")

@@ -27,6 +27,7 @@ class Setting:
     c: float  #: computing, without any output
     w: float  #: writing by one device, under load (W_perturbation)
     sync_w: float | None = None  #: writing synchronously; `w` if not given
+    copy_w: float | None = None  #: writing by one device while the caller copies; `w` if not given
     req: float = 0.0  #: handing one block over
     copy: float = 0.0  #: copying all bytes of an iteration, as `write` does
     devices: int = 1  #: independent ones, an iteration's file on one of them
@@ -40,6 +41,11 @@ class Setting:
     def synchronous_w(self) -> float:
         """W of the synchronous program, in seconds."""
         return self.w if self.sync_w is None else self.sync_w
+
+    @property
+    def copying_w(self) -> float:
+        """W of the writer while the caller copies, in seconds."""
+        return self.w if self.copy_w is None else self.copy_w
 
     @property
     def dedicated_w(self) -> float:
@@ -66,7 +72,7 @@ class Setting:
             return None if value is None else value * factor
 
         return replace(self, c=self.c * c, c_ded=times(self.c_ded, c), w=self.w * w, sync_w=times(self.sync_w, w),
-                       w_ded=times(self.w_ded, w), copy=self.copy * w)
+                       copy_w=times(self.copy_w, w), w_ded=times(self.w_ded, w), copy=self.copy * w)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,8 @@ def predict(setting: Setting) -> list[Prediction]:
     disturbed = setting.c * (1 + setting.slowdown)
     rows = [("sync", "", setting.c, reference),
             ("thread", "alloc", disturbed, pipeline.pipelined(n, disturbed, setting.w, **shape)),
-            ("thread", "write", disturbed, pipeline.pipelined(n, disturbed, setting.w, copy=setting.copy, **shape))]
+            ("thread", "write", disturbed, pipeline.pipelined(n, disturbed, setting.copying_w, copy=setting.copy,
+                                                                **shape))]
     ded = setting.dedicated
     if ded is not None:
         rows.append(("core", "alloc", ded.compute, core.total(n, ded.compute, setting.dedicated_w, **shape)))
