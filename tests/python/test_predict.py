@@ -272,7 +272,7 @@ def measured(pattern, monkeypatch):
     def come_out(w):
         line = fit.regression([(1, w), (2, 2 * w)])
         monkeypatch.setattr(module, "measure", lambda directories, bytes_, **options: asked.append(
-            (directories, bytes_, options)) or module.Measured(line, line, line, line))
+            (directories, bytes_, options)) or module.Measured(line, line, line, line, line))
         return ("--pattern", pattern, "--bytes", "1MB", "--compute", "1s"), asked
 
     return come_out

@@ -71,10 +71,10 @@ def measure_in(scratch: Scratch, bytes_: int, *, count: int, repeats: int, queue
     return Measured(regression, saturation, saturation_copy, request, copy)
 
 
-def writes_again(before: Measured, scratch: Scratch, bytes_: int, *, count: int, queue_depth: int,
+def writes_again(before: Measured, scratch: Scratch, bytes_: int, *, count: int, repeats: int, queue_depth: int,
                  program: programs.Program, progress: Progress | None = None) -> Measured:
-    """`before` with W measured anew, once: storage drifts while a sweep runs, and predictions are as good as W is."""
-    meter = _Meter(scratch, bytes_, count, 1, queue_depth, program)
+    """`before` with W measured anew: storage drifts while a sweep runs, and predictions are as good as W is."""
+    meter = _Meter(scratch, bytes_, count, repeats, queue_depth, program)
     regression, saturation, saturation_copy = meter.writes(progress or (lambda title: None))
     return replace(before, write_regression=regression, write_saturation=saturation,
                    write_saturation_copy=saturation_copy)

@@ -113,7 +113,7 @@ class _Runs:
         each = self._program.calibrate(self._kernel(), s.calibrate_seconds)
         passes = 1
         for ratio in (s.compute_seconds / write,) if s.compute_seconds is not None else s.ratios:
-            passes = self._point(document, measured, ratio, ratio * write, each)
+            passes = self._point(document, measured, ratio, each)
         if s.trace:
             self._trace(s.trace, passes)
             self._observer.left("trace", [s.trace])
@@ -140,14 +140,13 @@ class _Runs:
                 "command": command.line(s), "tailrace": tailrace.__version__, "machine": machine.describe(),
                 "storage": storage, "settings": settings, "statistics": STATEMENT, "measured": {}, "points": []}
 
-    def _point(self, document: dict[str, Any], measured: measure.Measured, ratio: float, asked: float,
-               each: float) -> int:
+    def _point(self, document: dict[str, Any], measured: measure.Measured, ratio: float, each: float) -> int:
         s = self._settings
         self._observer.begin(f"C/W = {ratio:.3g}", (s.warmup + s.repeats) * len(self._writers))
-        passes, compute = self._calibrate(asked, each)
         measured = measure.writes_again(measured, self._scratch, s.bytes, count=s.measure_count,
-                                        queue_depth=s.queue_depth, program=self._program,
+                                        repeats=s.measure_repeats, queue_depth=s.queue_depth, program=self._program,
                                         progress=self._observer.doing)
+        passes, compute = self._calibrate(s.compute_seconds or ratio * measured.write_regression.slope, each)
         inputs = Inputs(compute, measured.write_saturation.slope, measured.write_saturation_copy.slope,
                         measured.write_regression.slope, measured.request.slope, measured.copy.slope)
         # Made before the rounds, and never changed after them.
