@@ -145,6 +145,26 @@ Measured saturation_write(const MeasureOptions& options) {
   return measured;
 }
 
+Measured write_copy(const MeasureOptions& options) {
+  const WriteOptions& write = options.write;
+  const OutputFolders folders(write.directories, write.keep);
+  const Buffer buffer(write.bytes);
+  const std::span<const uint8_t> data(reinterpret_cast<const uint8_t*>(buffer.data()), write.bytes);
+  tailrace::Client client = tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, 1).text});
+  Measured measured;
+  for (int iteration = 0; iteration < options.count; ++iteration) {
+    stop_if_interrupted();
+    client.write("v0", iteration, data);
+    client.end_iteration(iteration);
+    measured.samples.emplace_back(iteration + 1, client.stats().seconds_copying);
+    client.flush();  // outside the time
+  }
+  measured.bypasses_cache = write.direct && folders.can_bypass_cache();
+  measured.description = client.describe();
+  client.close();
+  return measured;
+}
+
 Measured request(const MeasureOptions& options) {
   WriteOptions write = options.write;
   write.variables = std::min(options.count, kRequestsAtOnce);
@@ -212,6 +232,7 @@ Measured measure(const MeasureOptions& options) {
     case Measure::regression: return regression(options);
     case Measure::saturation: return saturation(options);
     case Measure::saturation_write: return saturation_write(options);
+    case Measure::write_copy: return write_copy(options);
     case Measure::req: return request(options);
     case Measure::copy: return copy(options);
   }

@@ -2,7 +2,8 @@
 //
 // regression: synchronous writes in a row. saturation: blocks lent to tailrace back to back, without computing or
 // copying, and when the n-th was written. saturation-write: the same by `write`, whose copies take memory bandwidth
-// from the writing. req: submitting small requests. copy: warm memcpys.
+// from the writing. write-copy: how long those copies take while nothing is written. req: submitting small requests.
+// copy: warm memcpys.
 #pragma once
 
 #include <string>

@@ -27,6 +27,7 @@ const Words<Buffers> kBuffers = {
 const Words<Measure> kMeasures = {{"regression", Measure::regression},
                                   {"saturation", Measure::saturation},
                                   {"saturation-write", Measure::saturation_write},
+                                  {"write-copy", Measure::write_copy},
                                   {"req", Measure::req},
                                   {"copy", Measure::copy}};
 const Words<Memory> kMemories = {{"heap", Memory::heap}, {"static", Memory::data_segment}};

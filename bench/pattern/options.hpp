@@ -15,7 +15,7 @@ namespace bench {
 enum class Writer { none, sync, sync_hdf5, posix_aio, tailrace };
 enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
-enum class Measure { regression, saturation, saturation_write, req, copy };
+enum class Measure { regression, saturation, saturation_write, write_copy, req, copy };
 
 // What is written, where and by whom.
 struct WriteOptions {

@@ -90,8 +90,8 @@ class Rounds:
     def measured(self) -> measure.Measured:
         """W and the like, before the rounds."""
         s = self._settings
-        return measure.measure_in(self._scratch, s.bytes, count=s.measure_count, repeats=s.measure_repeats,
-                                  queue_depth=8, program=self._program, progress=self._say)
+        meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=8, program=self._program)
+        return measure.measure_by(meter, s.measure_repeats, self._say)
 
     def point(self, ratio: float, measured: measure.Measured) -> dict[str, Any]:
         """All rounds at one C/W, as a result file has it."""

@@ -238,7 +238,7 @@ TEST_P(EveryMeasure, gives_growing_samples) {
 
 INSTANTIATE_TEST_SUITE_P(Measures, EveryMeasure,
                          testing::Values(Measure::regression, Measure::saturation, Measure::saturation_write,
-                                         Measure::req, Measure::copy),
+                                         Measure::write_copy, Measure::req, Measure::copy),
                          [](const testing::TestParamInfo<Measure>& what) {
                            std::string name = name_of(what.param);
                            std::replace(name.begin(), name.end(), '-', '_');

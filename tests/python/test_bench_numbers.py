@@ -57,11 +57,12 @@ def test_every_rung_has_a_writer():
 
 
 def test_predictions():
-    inputs = evaluate.Inputs(compute_seconds=2.0, write_seconds=1.0, sync_write_seconds=1.5, request_seconds=0.1,
-                             copy_seconds=0.5)
+    inputs = evaluate.Inputs(compute_seconds=2.0, write_seconds=1.0, write_copy_seconds=1.2,
+                             sync_write_seconds=1.5, request_seconds=0.1, copy_seconds=0.5,
+                             memcpy_seconds=0.5)
     models = evaluate.predict(inputs, iterations=4, variables=1, devices=1)
-    assert models == pytest.approx({"model1": 9.0, "model2": 9.4, "model3": 9.0, "sync": 14.0, "model2_copy": 11.4,
-                                    "pipelined": 9.4, "pipelined_copy": 11.4})
+    assert models == pytest.approx({"model1": 9.0, "model2": 9.4, "model3": 9.0, "sync": 14.0, "model2_copy": 11.6,
+                                    "pipelined": 9.4, "pipelined_copy": 11.6})
     alloc = writers.parse("tailrace-alloc")
     assert evaluate.model_of(alloc, 1, 1) == "model2" and evaluate.model_of(alloc, 1, 2) == "pipelined"
     assert evaluate.model_of(writers.parse("tailrace-write"), 2, 1) == "pipelined_copy"
@@ -74,7 +75,7 @@ def run(writer, computing, waiting):
 
 
 def test_a_point():
-    inputs = evaluate.Inputs(2.0, 1.0, 1.0, 0.0, 0.5)
+    inputs = evaluate.Inputs(2.0, 1.0, 1.0, 1.0, 0.0, 0.5, 0.5)
     models = evaluate.predict(inputs, 4, 1, 1)
     chosen = [writers.parse(name) for name in ("none", "sync", "tailrace-write", "tailrace-alloc", "posix-aio")]
     runs = {"none": [run("none", 8.0, 0.0)] * 3, "sync": [run("sync", 8.0, waiting) for waiting in (4.0, 4.0, 8.0)],

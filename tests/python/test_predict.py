@@ -226,7 +226,7 @@ arguments = sys.argv[1:]
 what, values = arguments[1], dict(zip(arguments[2::2], arguments[3::2]))
 size, count = int(values["--bytes"]), int(values["--count"])
 each = {"regression": size / 100e6, "saturation": size / 200e6, "saturation-write": size / 190e6,
-        "req": 1e-6, "copy": size / 5e9}[what]
+        "write-copy": size / 5e9, "req": 1e-6, "copy": size / 5e9}[what]
 samples = [[n, 0.5 + each * n] for n in range(1, count + 1)]
 print(json.dumps({"pattern_measure": 1, "what": what, "bytes": size, "samples": samples}))
 """
@@ -272,7 +272,7 @@ def measured(pattern, monkeypatch):
     def come_out(w):
         line = fit.regression([(1, w), (2, 2 * w)])
         monkeypatch.setattr(module, "measure", lambda directories, bytes_, **options: asked.append(
-            (directories, bytes_, options)) or module.Measured(line, line, line, line, line))
+            (directories, bytes_, options)) or module.Measured(line, line, line, line, line, line))
         return ("--pattern", pattern, "--bytes", "1MB", "--compute", "1s"), asked
 
     return come_out

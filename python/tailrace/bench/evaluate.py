@@ -1,7 +1,8 @@
 """Numbers from runs: what the models predict for a C/W, and what the runs amount to beside it. Pure functions.
 
-A prediction knows only what was measured before the runs. C and W of the limit, against that, come from the runs
-without output and the synchronous ones of the same rounds, since the limit is a yardstick, not a prophecy.
+A prediction knows only what was measured by itself, in turn with the runs: C of the runs without output, W by writing
+and nothing else, a request, a copy; never anything of the runs that it predicts. C and W of the limit come from the
+runs without output and the synchronous ones: the limit is a yardstick.
 """
 
 from __future__ import annotations
@@ -18,22 +19,34 @@ from .statistics import summarise
 from .writers import Writer
 
 Runs = Mapping[str, Sequence[Report]]  # by the writers' names, a run a round
+Slopes = Mapping[str, float]  # of measure.Meter.once, in seconds
 
 
 @dataclass(frozen=True)
 class Inputs:
     """What a prediction is made from: seconds an iteration."""
 
-    compute_seconds: float  # of a run without output, before the rounds
+    compute_seconds: float  # of the runs without output
     write_seconds: float  # W by saturation, through tailrace
     write_copy_seconds: float  # the same while the caller copies
     sync_write_seconds: float  # W by regression, synchronously
     request_seconds: float  # one hand-over's
-    copy_seconds: float  # a warm memcpy of an iteration's bytes
+    copy_seconds: float  # an iteration's bytes, as `write` copies them
+    memcpy_seconds: float  # the same by a warm memcpy, which the limit knows
 
     def document(self) -> dict[str, float]:
         """As a result file has it."""
         return asdict(self)
+
+
+def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float) -> Inputs:
+    """From the runs without output, and what was measured in each of their rounds: medians."""
+    def of(name: str) -> float:
+        return plain.median(one[name] for one in slopes)
+
+    compute = plain.median(run["seconds_computing"] / run["iterations"] for run in without_output)
+    return Inputs(compute, of("write_saturation"), max(of("write_saturation_copy"), of("write_saturation")),
+                  of("write_regression"), request, of("write_copy"), of("copy"))
 
 
 def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> dict[str, float]:
@@ -65,7 +78,7 @@ def point(asked: float, inputs: Inputs, models: Mapping[str, float], writers: Se
     compute = plain.median(run["seconds_computing"] for run in runs["none"]) / n
     write = plain.median(run["seconds_waiting"] for run in runs["sync"]) / n
     limit = pipeline.limit(n, compute, write, devices, variables)
-    limit_copy = pipeline.limit(n, compute + inputs.copy_seconds, write, devices, variables)
+    limit_copy = pipeline.limit(n, compute + inputs.memcpy_seconds, write, devices, variables)
     about = {"c_over_w_asked": asked, "compute_seconds": compute, "write_seconds": write, "limit_seconds": limit,
              "limit_copy_seconds": limit_copy, "models": dict(models), "predicted_from": inputs.document()}
     series = {}

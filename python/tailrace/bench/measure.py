@@ -1,10 +1,10 @@
-"""What a machine and a directory can do, measured before anything is predicted: the models' W, req and the copy.
+"""What a machine and a directory can do: the models' W, req and the copy.
 
 Each is measured by the program `pattern` and fitted by tailrace.models.fit: W by regression (synchronous writes in a
-row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once lent and once by `write`,
-whose copies take memory bandwidth from the writing), req as the slope over requests that are not waited for, and a
-memcpy between memory touched before. Used by `tailrace bench pattern` and
-`tailrace predict --measure`. Fits nothing to what is measured later.
+row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once lent, and once by `write`,
+whose copies take memory bandwidth from the writing), req as the slope over requests that are not waited for, the copy
+as `write` makes it, and a memcpy between memory touched before. Used by `tailrace bench pattern` and by `tailrace
+predict --measure`. Knows nothing of the runs that are predicted from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import pathlib
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tailrace.models import fit
@@ -27,87 +27,93 @@ REPEATS = 3  # measurements, of which the median is kept: other things that the 
 _REQUESTS = 200
 _REQUEST_BYTES = 4096
 
+# What is measured of each directory: the name here, `pattern measure`'s, and how it is fitted.
+_OF_STORAGE: tuple[tuple[str, str, Callable[..., Fit]], ...] = (
+    ("write_regression", "regression", fit.regression),
+    ("write_saturation", "saturation", fit.saturation),
+    ("write_saturation_copy", "saturation-write", fit.saturation),
+)
+# … and of the machine.
+_OF_MEMORY = (("write_copy", "write-copy"), ("copy", "copy"))
+
 Progress = Callable[[str], None]  # told what is measured next
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The fits; a slope is in seconds: a write of the bytes, a request, a memcpy of the bytes."""
+    """The fits; a slope is in seconds, for all bytes of an iteration."""
 
-    write_regression: Fit
-    write_saturation: Fit
-    write_saturation_copy: Fit  # while the caller copies
-    request: Fit
-    copy: Fit
+    write_regression: Fit  # a synchronous write
+    write_saturation: Fit  # a write under load
+    write_saturation_copy: Fit  # the same while the caller copies
+    write_copy: Fit  # the copy that `write` makes
+    copy: Fit  # a warm memcpy
+    request: Fit  # handing over one small request
 
     def document(self) -> dict[str, Any]:
         """As a result file has it."""
-        return {name: getattr(self, name).as_json()
-                for name in ("write_regression", "write_saturation", "write_saturation_copy", "request", "copy")}
+        return {name: getattr(self, name).as_json() for name in self.__dataclass_fields__}
+
+
+class Meter:
+    """Measures blocks of `bytes_` in the directories of `scratch`. Of several, taken for devices, W is the slowest
+    one's."""
+
+    def __init__(self, scratch: Scratch, bytes_: int, *, count: int, queue_depth: int,
+                 program: programs.Program) -> None:
+        scratch.require(len(scratch.directories) * count * bytes_)
+        self._scratch, self._bytes, self._count = scratch, bytes_, count
+        self._queue_depth, self._program = queue_depth, program
+        self._devices = scratch.of("measure")
+
+    def once(self) -> dict[str, Fit]:
+        """Everything but req, one after the other."""
+        fits = {}
+        for name, what, method in _OF_STORAGE:
+            fits[name] = max((self._fit(what, device, self._bytes, self._count, method) for device in self._devices),
+                             key=lambda one: one.slope)
+        for name, what in _OF_MEMORY:
+            fits[name] = self._fit(what, self._devices[0], self._bytes, self._count, fit.regression)
+        return fits
+
+    def request(self) -> Fit:
+        """req."""
+        return self._fit("req", self._devices[0], min(_REQUEST_BYTES, self._bytes), max(self._count, _REQUESTS),
+                         fit.request)
+
+    def _fit(self, what: str, device: pathlib.Path, size: int, samples: int, method: Callable[..., Fit]) -> Fit:
+        arguments = ["--dir", str(device), "--bytes", str(size), "--queue-depth", str(self._queue_depth)]
+        try:
+            found = method(self._program.measure(what, arguments, samples))
+        except ValueError as error:
+            raise programs.Failed(f"{self._program.path} measure {what}: {error}") from None
+        self._scratch.settle()
+        return found
 
 
 def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = COUNT, repeats: int = REPEATS,
             queue_depth: int = 8, program: programs.Program | None = None,
             progress: Progress | None = None) -> Measured:
-    """Measures blocks of `bytes_` in `directories`, which are made if need be and left as they were found. Of several
-    directories, taken for devices, W is the slowest one's. Raises program.Failed."""
+    """Measures blocks of `bytes_` in `directories`, which are made if need be and left as they were found. Raises
+    program.Failed."""
     program = program or programs.find()
     with Scratch(directories) as scratch:
-        return measure_in(scratch, bytes_, count=count, repeats=repeats, queue_depth=queue_depth, program=program,
-                          progress=progress)
+        meter = Meter(scratch, bytes_, count=count, queue_depth=queue_depth, program=program)
+        return measure_by(meter, repeats, progress)
 
 
-def measure_in(scratch: Scratch, bytes_: int, *, count: int, repeats: int, queue_depth: int,
-               program: programs.Program, progress: Progress | None = None) -> Measured:
-    """The same, in directories that are there already."""
-    scratch.require(len(scratch.directories) * count * bytes_)
+def measure_by(meter: Meter, repeats: int = REPEATS, progress: Progress | None = None) -> Measured:
+    """All of it, so often, in turn; of each the fit with the middle slope."""
     say = progress or (lambda title: None)
-    meter = _Meter(scratch, bytes_, count, repeats, queue_depth, program)
-    regression, saturation, saturation_copy = meter.writes(say)
+    rounds = []
+    for number in range(1, repeats + 1):
+        say(f"W and the copies, {number} of {repeats}")
+        rounds.append(meter.once())
     say("req: submitting requests")
-    request = meter.typical("req", meter.devices[0], min(_REQUEST_BYTES, bytes_), max(count, _REQUESTS), fit.request)
-    say("memcpy")
-    copy = meter.typical("copy", meter.devices[0], bytes_, count, fit.regression)
-    return Measured(regression, saturation, saturation_copy, request, copy)
+    requests = [meter.request() for _ in range(repeats)]
+    return Measured(**{name: _middle([one[name] for one in rounds]) for name in rounds[0]}, request=_middle(requests))
 
 
-def writes_again(before: Measured, scratch: Scratch, bytes_: int, *, count: int, repeats: int, queue_depth: int,
-                 program: programs.Program, progress: Progress | None = None) -> Measured:
-    """`before` with W measured anew: storage drifts while a sweep runs, and predictions are as good as W is."""
-    meter = _Meter(scratch, bytes_, count, repeats, queue_depth, program)
-    regression, saturation, saturation_copy = meter.writes(progress or (lambda title: None))
-    return replace(before, write_regression=regression, write_saturation=saturation,
-                   write_saturation_copy=saturation_copy)
-
-
-class _Meter:
-    def __init__(self, scratch: Scratch, bytes_: int, count: int, repeats: int, queue_depth: int,
-                 program: programs.Program) -> None:
-        self._scratch, self._bytes, self._count, self._repeats = scratch, bytes_, count, repeats
-        self._queue_depth, self._program = queue_depth, program
-        self.devices = scratch.of("measure")
-
-    def writes(self, say: Progress) -> tuple[Fit, Fit, Fit]:
-        """W by regression, by saturation, and by saturation while the caller copies."""
-        say("W by regression: synchronous writes in a row")
-        regression = self._slowest("regression", fit.regression)
-        say("W by saturation: blocks handed to tailrace back to back")
-        return (regression, self._slowest("saturation", fit.saturation),
-                self._slowest("saturation-write", fit.saturation))
-
-    def typical(self, what: str, device: pathlib.Path, size: int, samples: int, method: Callable[..., Fit]) -> Fit:
-        """The middle one of the repetitions."""
-        arguments = ["--dir", str(device), "--bytes", str(size), "--queue-depth", str(self._queue_depth)]
-        fits = []
-        for _ in range(self._repeats):
-            try:
-                fits.append(method(self._program.measure(what, arguments, samples)))
-            except ValueError as error:
-                raise programs.Failed(f"{self._program.path} measure {what}: {error}") from None
-            self._scratch.settle()
-        middle = statistics.median_low(one.slope for one in fits)
-        return next(one for one in fits if one.slope == middle)
-
-    def _slowest(self, what: str, method: Callable[..., Fit]) -> Fit:
-        fits = (self.typical(what, device, self._bytes, self._count, method) for device in self.devices)
-        return max(fits, key=lambda one: one.slope)
+def _middle(fits: Sequence[Fit]) -> Fit:
+    middle = statistics.median_low(one.slope for one in fits)
+    return next(one for one in fits if one.slope == middle)

@@ -1,9 +1,10 @@
 """The runs of `tailrace bench pattern`, in turns: every writer once in each round, at one C/W after the other.
 
 First W is measured, since C is asked for as a multiple of it; then, for each C/W, the kernel's work is found that
-takes so long, the models' predictions are made, and the rounds run: the order of the writers turns from round to
-round, so that what else the machine does, and what a run leaves behind, hits all alike (seed 002, §3.1); the first
-round warms up and is dropped. Prints nothing: an Observer is told how far it is.
+takes so long, and the rounds run: the order of the writers turns from round to round, so that what else the machine
+does, and what a run leaves behind, hits all alike (seed 002, §3.1); the first round warms up and is dropped. Each
+round also measures W and the copy by themselves: from these, and C of the runs without output, the models predict.
+Prints nothing: an Observer is told how far it is.
 """
 
 from __future__ import annotations
@@ -18,15 +19,13 @@ from typing import Any
 import tailrace
 
 from . import command, evaluate, machine, measure, writers
-from .evaluate import Inputs
 from .program import Failed, Program, Report
 from .result import VERSION, Result
 from .scratch import Scratch
 from .statistics import STATEMENT
 from .writers import Writer
 
-# Runs without output that bring C to what was asked for: the median of how long their passes took is what predictions
-# are made from.
+# Runs without output that bring C to what was asked for.
 _TRIALS = 3
 
 
@@ -102,8 +101,9 @@ class _Runs:
         self._scratch.require(series * (len(self._writers) if s.keep else 1))
         document = self._document(self._probe())
         self._observer.doing("measuring W, req and memcpy")
-        measured = measure.measure_in(self._scratch, s.bytes, count=s.measure_count, repeats=s.measure_repeats,
-                                      queue_depth=s.queue_depth, program=self._program, progress=self._observer.doing)
+        self._meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=s.queue_depth,
+                                    program=self._program)
+        measured = measure.measure_by(self._meter, s.measure_repeats, self._observer.doing)
         document["measured"] = measured.document()
         self._observer.measured(document)
         write = measured.write_regression.slope
@@ -143,15 +143,10 @@ class _Runs:
     def _point(self, document: dict[str, Any], measured: measure.Measured, ratio: float, each: float) -> int:
         s = self._settings
         self._observer.begin(f"C/W = {ratio:.3g}", (s.warmup + s.repeats) * len(self._writers))
-        measured = measure.writes_again(measured, self._scratch, s.bytes, count=s.measure_count,
-                                        repeats=s.measure_repeats, queue_depth=s.queue_depth, program=self._program,
-                                        progress=self._observer.doing)
-        passes, compute = self._calibrate(s.compute_seconds or ratio * measured.write_regression.slope, each)
-        inputs = Inputs(compute, measured.write_saturation.slope, measured.write_saturation_copy.slope,
-                        measured.write_regression.slope, measured.request.slope, measured.copy.slope)
-        # Made before the rounds, and never changed after them.
+        passes = self._calibrate(s.compute_seconds or ratio * measured.write_regression.slope, each)
+        runs, errors, slopes = self._rounds(passes)
+        inputs = evaluate.gather(runs["none"], slopes, measured.request.slope)
         models = evaluate.predict(inputs, s.iterations, s.variables, len(s.directories))
-        runs, errors = self._rounds(passes)
         point, series = evaluate.point(ratio, inputs, models, self._writers, runs, errors)
         if s.ablation:
             document["ablation"] = _ladder(series)
@@ -161,9 +156,8 @@ class _Runs:
         self._observer.end(point, document.get("ablation", []))
         return passes
 
-    def _calibrate(self, asked: float, each: float) -> tuple[int, float]:
-        """How many passes of the kernel take `asked` seconds, and how long those take in an iteration; `each` is how
-        long a pass takes by itself."""
+    def _calibrate(self, asked: float, each: float) -> int:
+        """How many passes of the kernel take `asked` seconds; `each` is how long a pass takes by itself."""
         s = self._settings
         self._observer.doing(f"finding the work that takes {asked:.3g} s")
         found = []
@@ -172,14 +166,19 @@ class _Runs:
             report = self._run(writers.parse("none"), passes, s)
             found.append(report["seconds_computing"] / s.iterations / passes)
             each = statistics.median(found)
-        passes = max(1, round(asked / each))
-        return passes, passes * each
+        return max(1, round(asked / each))
 
-    def _rounds(self, passes: int) -> tuple[dict[str, list[Report]], dict[str, str]]:
+    def _rounds(self, passes: int) -> tuple[dict[str, list[Report]], dict[str, str], list[evaluate.Slopes]]:
+        """The runs, what failed, and what was measured in each round before its runs: storage and memory drift within
+        the minutes that this takes, so the predictions' inputs are measured in turn with what is predicted."""
         s = self._settings
+        slopes: list[evaluate.Slopes] = []
         runs: dict[str, list[Report]] = {writer.name: [] for writer in self._writers}
         errors: dict[str, str] = {}
         for number in range(s.warmup + s.repeats):
+            if number >= s.warmup:
+                self._observer.doing("measuring W and the copy")
+                slopes.append({name: one.slope for name, one in self._meter.once().items()})
             turn = number % len(self._writers)
             for writer in self._writers[turn:] + self._writers[:turn]:
                 measuring = number >= s.warmup
@@ -198,7 +197,7 @@ class _Runs:
                     continue
                 if measuring:
                     runs[writer.name].append(report)
-        return runs, errors
+        return runs, errors, slopes
 
     def _trace(self, file: pathlib.Path, passes: int) -> None:
         """One more run, since a run that is traced is not measured."""

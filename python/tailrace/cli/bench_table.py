@@ -91,7 +91,8 @@ def basis(document: dict[str, Any]) -> list[str]:
     # R² says how well a line describes the samples: of too few, or disturbed ones, it is low.
     for key, words in (("write_regression", "W by regression (synchronous)"),
                        ("write_saturation", "W by saturation (tailrace)"),
-                       ("write_saturation_copy", "… while the caller copies"), ("copy", "memcpy, memory warm")):
+                       ("write_saturation_copy", "… while the caller copies"),
+                       ("write_copy", "the copy that write makes"), ("copy", "memcpy, memory warm")):
         fit = measured[key]
         rate = f"  {quantity.format_rate(size / fit['seconds']):>9}" if fit["seconds"] > 0 else ""
         lines.append(f"  {words:<30} {quantity.format_time(fit['seconds']):>9}{rate}  R² {fit['r2']:.3f}")
@@ -206,7 +207,8 @@ def prediction(document: dict[str, Any], settings: Settings | None) -> str:
         return ""
     ratio, title, one = max(found, key=lambda entry: abs(float(entry[2]["deviation"])))
     predicted, measured = map(quantity.format_time, (one["predicted_seconds"], one["summary"]["total"]["median"]))
-    text = (f"Predicted before the runs: the largest deviation of {len(found)} is {100 * one['deviation']:+.1f} %, "
+    text = ("Predicted from C, W and copies measured by themselves in the same rounds: the largest deviation of "
+            f"{len(found)} is {100 * one['deviation']:+.1f} %, "
             f"{title} at C/W = {ratio:.3g}: predicted {predicted} by {one['model']}, measured {measured}.")
     if settings is None or "name" not in one:
         return text

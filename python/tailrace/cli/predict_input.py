@@ -210,8 +210,8 @@ def _setting(arguments: argparse.Namespace) -> tuple[Setting, Any, list[Input]]:
 
 def _copy(arguments: argparse.Namespace, measured: Any, inputs: list[Input]) -> float:
     if measured and arguments.copy_bandwidth is None:
-        inputs.append(_fitted("copying", measured.copy))
-        return max(0.0, measured.copy.slope)
+        inputs.append(_fitted("copying", measured.write_copy))
+        return max(0.0, measured.write_copy.slope)
     bandwidth = arguments.copy_bandwidth or COPY_BANDWIDTH
     copy = arguments.bytes / bandwidth
     assumed = "" if arguments.copy_bandwidth else ", assumed"
