@@ -19,7 +19,6 @@ namespace {
 // As many requests as the library takes at once without a wait for room (its iterations have as many variables).
 constexpr int kRequestsAtOnce = 256;
 // As many as a run's budget holds: enough that the storage never waits, and no more than it has to do with in a run.
-// (With all at once the making of all files falls into the time of the first, and the slope is too small.)
 constexpr int kIterationsAtOnce = 3;
 
 Measured regression(const MeasureOptions& options) {
@@ -48,74 +47,9 @@ Measured regression(const MeasureOptions& options) {
   return measured;
 }
 
-// Sees blocks of v0 end one after the other: written where they go past the page cache, else published, which
-// tailrace does when they are synced (`durability: durable`).
-class Ends {
- public:
-  Ends(tailrace::Client& client, bool bypasses_cache) : client_(client), bypasses_cache_(bypasses_cache) {}
-
-  void expect(const tailrace::Ticket& ticket) { tickets_.push_back(ticket); }
-  size_t outstanding() const { return tickets_.size() - seen_; }
-
-  // Whether the oldest one has ended; it is then done with.
-  bool next_has_ended() {
-    const bool ended = bypasses_cache_ ? tickets_[seen_].test() : client_.stats().iterations_published > seen_;
-    if (ended) ++seen_;
-    return ended;
-  }
-
-  void wait_for_next() {
-    if (bypasses_cache_) tickets_[seen_].wait();
-    while (!next_has_ended()) {
-      // Nothing of the interface waits for a publication. A fifth of a millisecond is little beside a sync.
-      tickets_[seen_].wait();
-      const timespec moment{0, 200000};
-      nanosleep(&moment, nullptr);
-    }
-  }
-
- private:
-  tailrace::Client& client_;
-  const bool bypasses_cache_;
-  std::vector<tailrace::Ticket> tickets_;
-  size_t seen_ = 0;
-};
-
-Measured saturation(const MeasureOptions& options) {
-  const WriteOptions& write = options.write;
-  const OutputFolders folders(write.directories, write.keep);
-  const Buffer buffer(write.bytes);
-  const std::span<const uint8_t> data(reinterpret_cast<const uint8_t*>(buffer.data()), write.bytes);
-  tailrace::Client client = tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, 0).text});
-  folders.settle();
-  Measured measured;
-  measured.bypasses_cache = write.direct && folders.can_bypass_cache();
-  Ends ends(client, measured.bypasses_cache);
-  const double start = now();
-  const auto note = [&] { measured.samples.emplace_back(measured.samples.size() + 1, now() - start); };
-  for (int iteration = 0; iteration < options.count; ++iteration) {
-    stop_if_interrupted();
-    if (ends.outstanding() >= size_t{kIterationsAtOnce}) {
-      ends.wait_for_next();
-      note();
-    }
-    ends.expect(client.borrow("v0", iteration, data));
-    client.end_iteration(iteration);
-    while (ends.outstanding() > 0 && ends.next_has_ended()) note();
-  }
-  while (ends.outstanding() > 0) {
-    stop_if_interrupted();
-    ends.wait_for_next();
-    note();
-  }
-  client.flush();
-  measured.description = client.describe();
-  client.close();
-  return measured;
-}
-
-// The caller waits for memory most of the time, so looking after each hand-over is often enough.
-Measured saturation_write(const MeasureOptions& options) {
+// Blocks handed to tailrace back to back, by alloc and commit or by write, from a pool of as many as a run's budget
+// has. The caller waits for memory most of the time, so looking after each hand-over is often enough.
+Measured saturation(const MeasureOptions& options, Verb verb) {
   const WriteOptions& write = options.write;
   const OutputFolders folders(write.directories, write.keep);
   const Buffer buffer(write.bytes);
@@ -128,13 +62,19 @@ Measured saturation_write(const MeasureOptions& options) {
   const double start = now();
   const auto note = [&] {
     const tailrace_stats stats = client.stats();
+    // What goes through the page cache is written when it has been synced, which is before it is published.
     const uint64_t written = measured.bypasses_cache ? stats.blocks_written : stats.iterations_published;
     while (measured.samples.size() < written)
       measured.samples.emplace_back(measured.samples.size() + 1, now() - start);
   };
   for (int iteration = 0; iteration < options.count; ++iteration) {
     stop_if_interrupted();
-    client.write("v0", iteration, data);
+    if (verb == Verb::write) {
+      client.write("v0", iteration, data);
+    } else {
+      client.alloc<uint8_t>("v0", iteration);
+      client.commit("v0", iteration);
+    }
     client.end_iteration(iteration);
     note();
   }
@@ -230,8 +170,8 @@ Measured copy(const MeasureOptions& options) {
 Measured measure(const MeasureOptions& options) {
   switch (options.what) {
     case Measure::regression: return regression(options);
-    case Measure::saturation: return saturation(options);
-    case Measure::saturation_write: return saturation_write(options);
+    case Measure::saturation: return saturation(options, Verb::alloc);
+    case Measure::saturation_write: return saturation(options, Verb::write);
     case Measure::write_copy: return write_copy(options);
     case Measure::req: return request(options);
     case Measure::copy: return copy(options);
