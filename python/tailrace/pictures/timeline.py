@@ -151,9 +151,11 @@ def _draw_lanes(axes: Axes, trace: Trace, variables: Sequence[str], window: Inte
             mine = [block for block in trace.blocks if block.variable == variable]
             _draw_blocks(axes, mine, at - 0.55, window, unit, trace.end)
             at -= 0.95
-        ticks[at - 0.45] = f"PST, {variable}"
-        _draw_shields(axes, [one for one in shields if one.variable == variable], at - 0.45, window, unit)
-        at -= 0.95
+        mine_shields = [one for one in shields if one.variable == variable]
+        if mine_shields or not trace.blocks:
+            ticks[at - 0.45] = f"PST, {variable}"
+            _draw_shields(axes, mine_shields, at - 0.45, window, unit)
+            at -= 0.95
     for number, start in trace.starts().items():
         if window[0] <= start < window[1]:
             axes.axvline(start * unit, color="0.4", linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)

@@ -17,7 +17,8 @@ from .fault import PictureError
 VERSION = 1
 PROGRAM = ("compute", "handover", "wait")
 _BLOCK = ("queued", "writing")
-_GIVES = ("write", "commit", "borrow", "sync")  # The hand-overs after which a block is tailrace's.
+# The hand-overs of memory that the program computes into again. Committed memory is the pool's: the next block has other.
+_GIVES = ("write", "borrow", "sync")
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,7 @@ class Trace:
             key = (span.variable, span.iteration)
             if span.kind == "handover" and span.name.startswith(_GIVES):
                 given[key] = max(given.get(key, 0.0), span.end)
-            # Who allocates asks for the memory then, and waits for it before it computes.
-            if span.kind == kind or (span.kind == "handover" and span.name.startswith("alloc")):
+            if span.kind == kind:
                 needs[key] = min(needs.get(key, math.inf), span.begin)
         written: dict[tuple[str, int | None], float] = {}
         for block in self.blocks:
