@@ -24,7 +24,9 @@ std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
 // not to the first block. If it fails, so will the first block, which can tell.
 void Hdf5Format::rehearse() {
   auto image = IterationImage::create(config_, {}, 0, config_.name);
-  if (image.ok() && image.value()->place(0).ok()) (void)image.value()->finish();
+  if (!image.ok()) return;
+  if (!config_.variables.empty() && !image.value()->place(0).ok()) return;
+  (void)image.value()->finish();
 }
 
 const FileNames& Hdf5Format::names(int64_t iteration) const {
