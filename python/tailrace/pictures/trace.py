@@ -17,7 +17,8 @@ from .fault import PictureError
 VERSION = 1
 PROGRAM = ("compute", "handover", "wait")
 _BLOCK = ("queued", "writing")
-# The hand-overs of memory that the program computes into again. Committed memory is the pool's: the next block has other.
+# The hand-overs of memory that the program computes into again. Committed memory is the pool's: the next block has
+# other.
 _GIVES = ("write", "borrow", "sync")
 
 
