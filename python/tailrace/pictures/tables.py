@@ -205,7 +205,8 @@ def _measured(result: Result) -> str:
             rows.append(row(words_, [quantity.format_time(fit["seconds"]), quantity.format_time(fit["intercept"]),
                                      f"{fit['r2']:.4f}", len(fit.get("samples") or []), fit["dropped"]]))
     return table(["measured before the runs", "slope, an iteration", "intercept", "R²", "samples", "dropped"], rows,
-                 "What predictions are made from: slopes of straight lines through cumulated times")
+                 "Slopes of straight lines through cumulated times. Predictions are made from the same, "
+                 "measured again in each round.")
 
 
 def of_times(runs: list[Run]) -> str:
