@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/interruption.hpp"
@@ -47,15 +48,31 @@ Measured regression(const MeasureOptions& options) {
   return measured;
 }
 
+// What the caller does while its blocks are written: it waits for memory, or it computes until there is some.
+class Meanwhile {
+ public:
+  explicit Meanwhile(const ComputeChoice* choice) : worker_(choice ? make_compute_worker(*choice) : nullptr) {}
+
+  // Returns when fewer than kIterationsAtOnce of the blocks `handed` over are still to be written.
+  void until_room(tailrace::Client& client, uint64_t handed) {
+    if (!worker_) return;  // the next hand-over waits
+    while (handed - client.stats().blocks_written >= kIterationsAtOnce) worker_->compute(1);
+  }
+
+ private:
+  std::unique_ptr<ComputeWorker> worker_;
+};
+
 // Blocks handed to tailrace back to back, by alloc and commit or by write, from a pool of as many as a run's budget
-// has. The caller waits for memory most of the time, so looking after each hand-over is often enough.
-Measured saturation(const MeasureOptions& options, Verb verb) {
+// has. The caller waits for memory or computes most of the time, so looking after each hand-over is often enough.
+Measured saturation(const MeasureOptions& options, Verb verb, const ComputeChoice* computing) {
   const WriteOptions& write = options.write;
   const OutputFolders folders(write.directories, write.keep);
   const Buffer buffer(write.bytes);
   const std::span<const uint8_t> data(reinterpret_cast<const uint8_t*>(buffer.data()), write.bytes);
   tailrace::Client client =
       tailrace::open("pattern", 0, {.text = tailrace_config(write, folders, kIterationsAtOnce).text});
+  Meanwhile meanwhile(computing);
   folders.settle();
   Measured measured;
   measured.bypasses_cache = write.direct && folders.can_bypass_cache();
@@ -69,6 +86,7 @@ Measured saturation(const MeasureOptions& options, Verb verb) {
   };
   for (int iteration = 0; iteration < options.count; ++iteration) {
     stop_if_interrupted();
+    meanwhile.until_room(client, static_cast<uint64_t>(iteration));
     if (verb == Verb::write) {
       client.write("v0", iteration, data);
     } else {
@@ -170,8 +188,9 @@ Measured copy(const MeasureOptions& options) {
 Measured measure(const MeasureOptions& options) {
   switch (options.what) {
     case Measure::regression: return regression(options);
-    case Measure::saturation: return saturation(options, Verb::alloc);
-    case Measure::saturation_write: return saturation(options, Verb::write);
+    case Measure::saturation: return saturation(options, Verb::alloc, nullptr);
+    case Measure::saturation_busy: return saturation(options, Verb::alloc, &options.compute);
+    case Measure::saturation_write: return saturation(options, Verb::write, nullptr);
     case Measure::write_copy: return write_copy(options);
     case Measure::req: return request(options);
     case Measure::copy: return copy(options);

@@ -26,6 +26,7 @@ const Words<Buffers> kBuffers = {
     {"pool", Buffers::pool}, {"malloc", Buffers::malloc}, {"unaligned", Buffers::unaligned}};
 const Words<Measure> kMeasures = {{"regression", Measure::regression},
                                   {"saturation", Measure::saturation},
+                                  {"saturation-busy", Measure::saturation_busy},
                                   {"saturation-write", Measure::saturation_write},
                                   {"write-copy", Measure::write_copy},
                                   {"req", Measure::req},
@@ -180,6 +181,7 @@ CLI::App* add_measure(CLI::App& app, MeasureOptions& measure) {
   measure.write.writer = Writer::sync;
   add_words(*command, "what", measure.what, kMeasures, "the quantity")->required();
   command->add_option("--count", measure.count, "samples")->check(CLI::Range(1, 100000))->option_text("N = 16");
+  add_compute(*command, measure.compute);
   add_storage(*command, measure.write);
   return command;
 }

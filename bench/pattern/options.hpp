@@ -15,7 +15,7 @@ namespace bench {
 enum class Writer { none, sync, sync_hdf5, posix_aio, tailrace };
 enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
-enum class Measure { regression, saturation, saturation_write, write_copy, req, copy };
+enum class Measure { regression, saturation, saturation_busy, saturation_write, write_copy, req, copy };
 
 // What is written, where and by whom.
 struct WriteOptions {
@@ -51,6 +51,7 @@ struct CalibrateOptions {
 struct MeasureOptions {
   Measure what = Measure::regression;
   int count = 16;
+  ComputeChoice compute;  // saturation_busy's
   WriteOptions write;
 };
 

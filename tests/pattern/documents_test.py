@@ -90,7 +90,7 @@ def check_others(pattern, scratch):
     calibration = document(pattern, "calibrate", "--compute", "matmul-transposed", "--seconds", "0.001")
     assert calibration["pattern_calibrate"] == 1 and calibration["passes"] >= 1
     assert calibration["seconds_per_pass"] > 0
-    for what in ("regression", "saturation", "saturation-write", "write-copy", "req", "copy"):
+    for what in ("regression", "saturation", "saturation-busy", "saturation-write", "write-copy", "req", "copy"):
         measured = document(pattern, "measure", what, "--count", "5", "--bytes", "65536",
                             "--dir", str(scratch / "out"))
         assert measured["pattern_measure"] == 1 and measured["what"] == what and measured["bytes"] == 65536

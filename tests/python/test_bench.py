@@ -35,7 +35,7 @@ if words[0] == "calibrate":
 if words[0] == "measure":
     n = count("--count", 16)
     each = {{"regression": 10e-3,
-            "saturation": 10e-3, "saturation-write": 12e-3, "write-copy": 1e-3,
+            "saturation": 10e-3, "saturation-busy": 10e-3, "saturation-write": 12e-3, "write-copy": 1e-3,
             "req": 1e-4, "copy": 1e-3}}[words[1]]
     print(json.dumps({{"pattern_measure": 1, "what": words[1], "bytes": count("--bytes", 1),
                       "samples": [[i, each * i] for i in range(1, n + 1)]}})); sys.exit()
@@ -293,8 +293,8 @@ def test_measure(fake, tmp_path):
     assert found.write_regression.slope == pytest.approx(10e-3) and found.write_saturation.dropped > 0
     assert found.request.slope == pytest.approx(1e-4) and found.copy.slope == pytest.approx(1e-3)
     assert len(said) == 4 and not (tmp_path / "a").exists()
-    assert set(found.document()) == {"write_regression", "write_saturation", "write_saturation_copy", "write_copy",
-                                     "request", "copy"}
+    assert set(found.document()) == {"write_regression", "write_saturation", "write_saturation_busy",
+                                     "write_saturation_copy", "write_copy", "request", "copy"}
 
 
 @pytest.fixture

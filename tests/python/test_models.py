@@ -52,6 +52,29 @@ def test_the_approximations_for_long_runs():
     assert pipeline.model3(n, 0.3, 1, 4) == pytest.approx(n * 0.3 + 1)  # … between W/N_io and W
 
 
+def written_in_small_steps(c, w, w_busy, blocks=400, steps=2000):
+    """Seconds a block of a storage that is never out of work, replayed: each block computed for `c`, then waited for."""
+    step, written, begun, computed = w / steps, 0.0, 0, 0.0
+    clock = 0.0
+    while written < blocks:
+        computing = computed < c
+        clock += step
+        computed += step if computing else 0.0
+        written += step / (w_busy if computing else w)
+        if not computing and written >= begun + 1:
+            begun, computed = begun + 1, 0.0
+    return clock / written
+
+
+def test_a_write_beside_a_computation(draw):
+    for _ in range(5):
+        w = draw.uniform(0.01, 0.1)
+        w_busy, c = w * draw.uniform(1, 2), w * draw.uniform(0.1, 0.9)
+        assert pipeline.contended(c, w, w_busy) == pytest.approx(written_in_small_steps(c, w, w_busy), rel=5e-3)
+    assert pipeline.contended(5, 1, 1.5) == 1.5 and pipeline.contended(0, 1, 1.5) == 1
+    assert pipeline.contended(5, 1, 0.9) == 1  # noise
+
+
 @pytest.mark.parametrize("req", [8.4e-6, 2.1e-6])  # seed 000 §4.1.2
 def test_requests_are_paid_for_one_by_one(req):
     assert pipeline.model2(4, DESKTOP, HPC, req) - pipeline.model1(4, DESKTOP, HPC) == pytest.approx(4 * req)

@@ -14,6 +14,7 @@ from typing import Any
 
 from tailrace.models import pipeline
 
+from . import measure
 from .program import Report
 from .statistics import summarise
 from .writers import Writer
@@ -27,8 +28,8 @@ class Inputs:
     """What a prediction is made from: seconds an iteration."""
 
     compute_seconds: float  # of the runs without output
-    write_seconds: float  # W by saturation, through tailrace
-    write_copy_seconds: float  # the same while the caller copies
+    write_seconds: float  # W by saturation, through tailrace, beside so much computing
+    write_copy_seconds: float  # the same in a program that copies, too
     sync_write_seconds: float  # W by regression, synchronously
     request_seconds: float  # one hand-over's
     copy_seconds: float  # an iteration's bytes, as `write` copies them
@@ -45,7 +46,9 @@ def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: 
         return plain.median(one[name] for one in slopes)
 
     compute = plain.median(run["seconds_computing"] / run["iterations"] for run in without_output)
-    return Inputs(compute, of("write_saturation"), max(of("write_saturation_copy"), of("write_saturation")),
+    waiting = of("write_saturation")
+    write = pipeline.contended(compute, waiting, of("write_saturation_busy"))
+    return Inputs(compute, write, measure.copying(write, waiting, of("write_saturation_copy")),
                   of("write_regression"), request, of("write_copy"), of("copy"))
 
 

@@ -1,8 +1,8 @@
 """What a machine and a directory can do: the models' W, req and the copy.
 
 Each is measured by the program `pattern` and fitted by tailrace.models.fit: W by regression (synchronous writes in a
-row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once lent, and once by `write`,
-whose copies take memory bandwidth from the writing), req as the slope over requests that are not waited for, the copy
+row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once beside a caller that waits,
+once beside one that computes, and once by `write`: computing and copying take memory bandwidth from the writing), req as the slope over requests that are not waited for, the copy
 as `write` makes it, and a memcpy between memory touched before. Used by `tailrace bench pattern` and by `tailrace
 predict --measure`. Knows nothing of the runs that are predicted from it.
 """
@@ -17,6 +17,7 @@ from typing import Any
 
 from tailrace.models import fit
 from tailrace.models.fit import Fit
+from tailrace.models.pipeline import contended
 
 from . import program as programs
 from .scratch import Scratch
@@ -31,6 +32,7 @@ _REQUEST_BYTES = 4096
 _OF_STORAGE: tuple[tuple[str, str, Callable[..., Fit]], ...] = (
     ("write_regression", "regression", fit.regression),
     ("write_saturation", "saturation", fit.saturation),
+    ("write_saturation_busy", "saturation-busy", fit.saturation),
     ("write_saturation_copy", "saturation-write", fit.saturation),
 )
 # … and of the machine.
@@ -44,26 +46,41 @@ class Measured:
     """The fits; a slope is in seconds, for all bytes of an iteration."""
 
     write_regression: Fit  # a synchronous write
-    write_saturation: Fit  # a write under load
-    write_saturation_copy: Fit  # the same while the caller copies
+    write_saturation: Fit  # a write under load, while the caller waits
+    write_saturation_busy: Fit  # the same while the caller computes
+    write_saturation_copy: Fit  # the same while the caller copies, and else waits
     write_copy: Fit  # the copy that `write` makes
     copy: Fit  # a warm memcpy
     request: Fit  # handing over one small request
+
+    def write(self, compute: float) -> float:
+        """W under load, in a program that computes so many seconds an iteration."""
+        return contended(compute, self.write_saturation.slope, self.write_saturation_busy.slope)
+
+    def write_while_copying(self, compute: float) -> float:
+        """The same in one that also copies by `write`."""
+        return copying(self.write(compute), self.write_saturation.slope, self.write_saturation_copy.slope)
 
     def document(self) -> dict[str, Any]:
         """As a result file has it."""
         return {name: getattr(self, name).as_json() for name in self.__dataclass_fields__}
 
 
+def copying(write: float, waiting: float, copying_: float) -> float:
+    """`write`, W of a program that lends its blocks, for one that copies: longer by what a caller that copied added to
+    the W of one that waited."""
+    return write + max(0.0, copying_ - waiting)
+
+
 class Meter:
     """Measures blocks of `bytes_` in the directories of `scratch`. Of several, taken for devices, W is the slowest
-    one's."""
+    one's. `kernel` is the program's choice of what computes (its own if empty)."""
 
     def __init__(self, scratch: Scratch, bytes_: int, *, count: int, queue_depth: int,
-                 program: programs.Program) -> None:
+                 program: programs.Program, kernel: Sequence[str] = ()) -> None:
         scratch.require(len(scratch.directories) * count * bytes_)
         self._scratch, self._bytes, self._count = scratch, bytes_, count
-        self._queue_depth, self._program = queue_depth, program
+        self._queue_depth, self._program, self._kernel = queue_depth, program, list(kernel)
         self._devices = scratch.of("measure")
 
     def once(self) -> dict[str, Fit]:
@@ -82,7 +99,8 @@ class Meter:
                          fit.request)
 
     def _fit(self, what: str, device: pathlib.Path, size: int, samples: int, method: Callable[..., Fit]) -> Fit:
-        arguments = ["--dir", str(device), "--bytes", str(size), "--queue-depth", str(self._queue_depth)]
+        arguments = ["--dir", str(device), "--bytes", str(size), "--queue-depth", str(self._queue_depth),
+                     *self._kernel]
         try:
             found = method(self._program.measure(what, arguments, samples))
         except ValueError as error:

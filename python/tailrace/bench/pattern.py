@@ -102,7 +102,7 @@ class _Runs:
         document = self._document(self._probe())
         self._observer.doing("measuring W, req and memcpy")
         self._meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=s.queue_depth,
-                                    program=self._program)
+                                    program=self._program, kernel=self._kernel())
         measured = measure.measure_by(self._meter, s.measure_repeats, self._observer.doing)
         document["measured"] = measured.document()
         self._observer.measured(document)

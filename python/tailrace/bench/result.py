@@ -21,7 +21,7 @@ MODELS = ("model1", "model2", "model3", "sync", "model2_copy")
 
 _FIT = ("seconds", "intercept", "r2", "dropped")
 _FITS = ("write_regression", "write_saturation", "request", "copy")
-_MORE_FITS = ("write_saturation_copy", "write_copy")  # may be missing
+_MORE_FITS = ("write_saturation_busy", "write_saturation_copy", "write_copy")  # may be missing
 _POINT = ("c_over_w_asked", "compute_seconds", "write_seconds", "limit_seconds")
 _Check = Callable[[Any, str], None]
 

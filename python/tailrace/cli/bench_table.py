@@ -91,6 +91,7 @@ def basis(document: dict[str, Any]) -> list[str]:
     # R² says how well a line describes the samples: of too few, or disturbed ones, it is low.
     for key, words in (("write_regression", "W by regression (synchronous)"),
                        ("write_saturation", "W by saturation (tailrace)"),
+                       ("write_saturation_busy", "… while the caller computes"),
                        ("write_saturation_copy", "… while the caller copies"),
                        ("write_copy", "the copy that write makes"), ("copy", "memcpy, memory warm")):
         fit = measured[key]

@@ -187,6 +187,7 @@ def _setting(arguments: argparse.Namespace) -> tuple[Setting, Any, list[Input]]:
     if measured:
         w, sync_w = measured.write_saturation.slope, measured.write_regression.slope
         inputs += [_fitted("writing W, under load", measured.write_saturation),
+                   _fitted("writing W, while computing", measured.write_saturation_busy),
                    _fitted("writing W, while copying", measured.write_saturation_copy),
                    _fitted("writing W, synchronously", measured.write_regression)]
     else:
@@ -200,7 +201,8 @@ def _setting(arguments: argparse.Namespace) -> tuple[Setting, Any, list[Input]]:
         c = arguments.compute
         inputs.insert(0, Input("computing C", quantity.format_time(c), "given"))
     copy, req = _copy(arguments, measured, inputs), _request(arguments, measured, inputs)
-    copy_w = max(w, measured.write_saturation_copy.slope) if measured else None
+    copy_w = measured.write_while_copying(c) if measured else None
+    w = measured.write(c) if measured else w
     setting = Setting(n=arguments.iterations, c=c, w=w, sync_w=sync_w, copy_w=copy_w, req=req, copy=copy,
                       devices=arguments.devices or len(arguments.measure or [0]), variables=arguments.variables,
                       slowdown=arguments.slowdown, cores=arguments.cores, c_ded=arguments.dedicated_compute,

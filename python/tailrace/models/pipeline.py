@@ -83,6 +83,17 @@ def bounded(n: int, c: float, w: float, blocks: int, devices: int = 1) -> float:
     return max(n * c + w, (first + 1) * c + rounds * (c + w) + w)
 
 
+def contended(c: float, w: float, w_busy: float) -> float:
+    """W of a program that computes `c` seconds an iteration, if a write takes `w` seconds beside a caller that waits,
+    and `w_busy` beside one that computes: the storage's rate changes between the two as the caller does, so that
+    c/w_busy + (W − c)/w = 1 for c < w_busy, and W = w_busy from there on. A `w_busy` below `w` is taken for `w`.
+    Source: own (docs/models.md)."""
+    _check(1, c=c, w=w, w_busy=w_busy)
+    if w_busy <= w:
+        return w
+    return w + min(c, w_busy) * (1 - w / w_busy)
+
+
 def gain(sync_seconds: float, seconds: float) -> float:
     """The share of the synchronous time that is saved, 0.375 for 37.5 %. Source: seed 000 §4.1."""
     return 1 - seconds / sync_seconds if sync_seconds > 0 else 0.0

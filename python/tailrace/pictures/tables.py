@@ -19,6 +19,7 @@ from .write_times import Run
 _NONE = "–"
 _FITS = {"write_regression": "W by regression (synchronous writes)",
          "write_saturation": "W by saturation (under load)",
+         "write_saturation_busy": "W by saturation, while the caller computes",
          "write_saturation_copy": "W by saturation, while the caller copies",
          "write_copy": "the copy that write makes",
          "request": "req, to submit a request", "copy": "copy of an iteration's bytes"}
