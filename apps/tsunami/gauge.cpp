@@ -19,9 +19,11 @@ Gauge::Gauge(std::string name, double x, double y, const Raster& grid, const Sol
                 shortest(grid.x0) + " to " + shortest(grid.x(grid.nx - 1)) + " by " + shortest(grid.y0) + " to " +
                 shortest(grid.y(grid.ny - 1)));
   }
-  const auto i0 = std::min(static_cast<std::ptrdiff_t>(across), solver.nx() - 2);
-  const auto j0 = std::min(static_cast<std::ptrdiff_t>(up), solver.ny() - 2);
-  const double s = across - static_cast<double>(i0), t = up - static_cast<double>(j0);
+  const auto i0 = std::min(static_cast<std::ptrdiff_t>(across), static_cast<std::ptrdiff_t>(grid.nx) - 2);
+  const auto row = std::min(static_cast<std::ptrdiff_t>(up), static_cast<std::ptrdiff_t>(grid.ny) - 2);
+  const double s = across - static_cast<double>(i0), t = up - static_cast<double>(row);
+  const std::ptrdiff_t j0 = row - solver.first_row();  // the row above it may be a ghost row: the neighbour's
+  if (j0 < 0 || j0 >= solver.ny()) return;
   double sum = 0;
   for (const Corner& corner : {Corner{i0, j0, (1 - s) * (1 - t)}, Corner{i0 + 1, j0, s * (1 - t)},
                                Corner{i0, j0 + 1, (1 - s) * t}, Corner{i0 + 1, j0 + 1, s * t}}) {
@@ -36,6 +38,7 @@ Gauge::Gauge(std::string name, double x, double y, const Raster& grid, const Sol
 }
 
 void Gauge::record(const Solver& solver) {
+  if (!is_here()) return;
   Sample sample{solver.time(), 0, 0, 0};
   for (const Corner& c : corners_) {
     const State& state = solver.state();

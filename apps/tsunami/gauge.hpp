@@ -1,7 +1,8 @@
 // Gauge: what a buoy at one point of the sea would have recorded.
 //
-// Samples a solver after every step and keeps the series in memory; writes it as CSV at the end. Never disturbs the
-// solver, and is no part of the output that is measured.
+// Samples a solver after every step and keeps the series in memory; writes it as CSV at the end. Of several processes
+// the one whose slab the point is in does so; in the others the gauge stays empty. Never disturbs the solver, and is
+// no part of the output that is measured.
 #pragma once
 
 #include <string>
@@ -18,12 +19,14 @@ class Gauge {
     double time, eta, hu, hv;  // s, m, m²/s
   };
 
-  // Interpolates between the cells around (x, y) that are wet at the start. Throws Error if (x, y) is outside the
-  // grid or all four are dry.
+  // Interpolates between the cells around (x, y) that are wet at the start. `grid` is the whole one; its heights are
+  // not read. Throws Error if (x, y) is outside the grid or all four are dry.
   Gauge(std::string name, double x, double y, const Raster& grid, const Solver& solver);
 
   void record(const Solver& solver);
 
+  // The point is in the slab of the solver given at the beginning.
+  bool is_here() const { return !corners_.empty(); }
   const std::string& name() const { return name_; }
   const std::vector<Sample>& samples() const { return samples_; }
   double x() const { return x_; }

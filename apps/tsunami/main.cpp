@@ -3,8 +3,37 @@
 #include <exception>
 #include <new>
 
+#include "crew.hpp"
 #include "error.hpp"
 #include "report.hpp"
+
+namespace tsunami {
+namespace {
+
+void run_and_report(const Options& options, const Raster& coarse, Peers& peers) {
+  const Result result = run(options, coarse, peers);
+  if (peers.rank() == 0) report(options, result);
+}
+
+// The bathymetry is read before the processes are forked: once, and what is wrong with it is told once.
+void launch(const Options& options) {
+  const Raster coarse = read_bed(options);
+  if (options.processes == 1) {
+    Alone alone;
+    run_and_report(options, coarse, alone);
+    return;
+  }
+  CrewOptions crew;
+  crew.processes = options.processes;
+  crew.halo = needed_of_peers(options, coarse).halo;
+  crew.gathered = needed_of_peers(options, coarse).gathered;
+  crew.wait_limit = options.wait_limit;
+  const CrewEnd end = run_crew(crew, [&](Peers& peers) { run_and_report(options, coarse, peers); });
+  if (!end.good) throw Error(end.message);
+}
+
+}  // namespace
+}  // namespace tsunami
 
 int main(int argc, char** argv) {
   try {
@@ -17,9 +46,7 @@ int main(int argc, char** argv) {
       }
     }();
     if (!parsed.options) return parsed.exit_code;
-    const tsunami::Result result = tsunami::run(*parsed.options);
-    if (!parsed.options->json.empty()) tsunami::write_json(*parsed.options, result);
-    if (!parsed.options->quiet) tsunami::print_summary(*parsed.options, result);
+    tsunami::launch(*parsed.options);
     return 0;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "tsunami: not enough memory for this grid\n");

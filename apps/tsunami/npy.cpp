@@ -9,21 +9,33 @@
 
 namespace tsunami {
 
-void write_npy(const std::string& file, const Raster& raster) {
+NpyFile::NpyFile(std::string file, std::size_t nx, std::size_t ny) : file_(std::move(file)), nx_(nx) {
   constexpr std::size_t preamble = 10;  // magic, version, length
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(raster.ny) + ", " +
-                       std::to_string(raster.nx) + "), }";
-  header.append(63 - (preamble + header.size()) % 64, ' ');
-  header += '\n';
-  std::ofstream out(file, std::ios::binary);
-  out.write("\x93NUMPY\x01\x00", 8);
-  out.put(static_cast<char>(header.size() & 0xff)).put(static_cast<char>(header.size() >> 8));
-  out << header;
-  const std::vector<float> values(raster.z.begin(), raster.z.end());
+  std::string text =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(ny) + ", " + std::to_string(nx) + "), }";
+  text.append(63 - (preamble + text.size()) % 64, ' ');
+  text += '\n';
+  header_.assign("\x93NUMPY\x01\x00", 8);
+  header_ += static_cast<char>(text.size() & 0xff);
+  header_ += static_cast<char>(text.size() >> 8);
+  header_ += text;
+}
+
+void NpyFile::create() const {
+  std::ofstream out(file_, std::ios::binary);
+  out << header_;
+  out.close();
+  if (!out) throw Error("cannot write the bathymetry '" + file_ + "'");
+}
+
+void NpyFile::write(const Raster& slab) const {
+  std::ofstream out(file_, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(header_.size() + slab.first * nx_ * sizeof(float)));
+  const std::vector<float> values(slab.z.begin(), slab.z.end());
   out.write(reinterpret_cast<const char*>(values.data()),
             static_cast<std::streamsize>(values.size() * sizeof(float)));
   out.close();
-  if (!out) throw Error("cannot write the bathymetry '" + file + "'");
+  if (!out) throw Error("cannot write the bathymetry '" + file_ + "'");
 }
 
 }  // namespace tsunami

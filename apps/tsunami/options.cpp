@@ -85,6 +85,18 @@ void add_solver(CLI::App& app, Options& o, Texts& t) {
       ->group(group);
 }
 
+void add_processes(CLI::App& app, Options& o) {
+  const char* group = "Processes";
+  app.add_option("--processes", o.processes, "processes that share the grid, a slab of rows each")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("N = 1")
+      ->group(group);
+  app.add_option("--wait-limit", o.wait_limit, "the most that one waits for the others before it gives up")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS = 600")
+      ->group(group);
+}
+
 void add_output(CLI::App& app, Options& o) {
   const char* group = "Output";
   app.add_option("--output", o.output, "tailrace: written while computing on; hdf5: synchronous; none")
@@ -121,6 +133,14 @@ void add_output(CLI::App& app, Options& o) {
   app.add_option("--backend", o.backend, "of tailrace: how it writes")
       ->check(CLI::IsMember({"auto", "uring", "posix"}))
       ->option_text("{auto,uring,posix} = auto")
+      ->group(group);
+  app.add_option("--place", o.place, "of tailrace: where it writes, a thread of each process or a server for all")
+      ->check(CLI::IsMember({"thread", "core"}))
+      ->option_text("{thread,core} = thread")
+      ->group(group);
+  app.add_option("--file-per", o.file_per, "of tailrace: whose blocks share a file")
+      ->check(CLI::IsMember({"process", "node"}))
+      ->option_text("{process,node} = process")
       ->group(group);
 }
 
@@ -184,6 +204,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_input(app, options, texts);
   add_source(app, texts);
   add_solver(app, options, texts);
+  add_processes(app, options);
   add_output(app, options);
   add_report(app, options, texts);
   try {

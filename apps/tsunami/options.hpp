@@ -3,6 +3,7 @@
 // options.cpp is the only file that knows CLI11. Reads no files; what the options name is looked at by run.cpp.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ struct Options {
   std::uint64_t budget_mib = 0;  // 0: twice the fields of one output
   std::string durability = "written";
   std::string backend = "auto";
+  std::string place = "thread";
+  std::string file_per = "process";
+
+  int processes = 1;
+  double wait_limit = 600;  // s; of one wait for the other processes
 
   std::vector<GaugeOption> gauges;
   std::string json;

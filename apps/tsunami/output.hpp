@@ -29,16 +29,21 @@ struct OutputSpec {
   std::string directory;
   std::string name = "tsunami";  // files are named after it
   Precision precision = Precision::float32;
-  std::size_t nx = 0, ny = 0;
-  double x0 = 0, y0 = 0, dx = 1, dy = 1;
-  bool degrees = true;  // else metres
-  double interval = 1;  // seconds between iterations
+  int process = 0, processes = 1;         // this one, and of how many
+  int processes_of_node = 1;              // of these, on this machine
+  std::size_t nx = 0, ny = 0;             // of the block that this process writes
+  std::size_t rows = 0, first_row = 0;    // of the whole array; where the block begins in it
+  double x0 = 0, y0 = 0, dx = 1, dy = 1;  // of the whole array
+  bool degrees = true;                    // else metres
+  double interval = 1;                    // seconds between iterations
   std::vector<VariableSpec> variables;
 
   SyncMode sync = SyncMode::fdatasync;  // hdf5
-  std::uint64_t budget = 0;             // bytes; tailrace
+  std::uint64_t budget = 0;             // bytes; tailrace; the same in all processes, as all of its configuration
   std::string durability = "written";   // tailrace
   std::string backend = "auto";         // tailrace
+  std::string place = "thread";         // tailrace
+  std::string file_per = "process";     // tailrace
 
   std::size_t bytes_per_field() const { return nx * ny * (precision == Precision::float32 ? 4 : 8); }
 };
@@ -56,7 +61,7 @@ class Output {
 
   // One line on what does the writing, for the report.
   virtual std::string description() const = 0;
-  // The files, in order. Those of tailrace may not be published before close().
+  // The files of all processes, in order. Those of tailrace may not be published before close().
   virtual std::vector<std::string> files() const = 0;
   // Counters for the report, by name; empty where there are none.
   using Counters = std::vector<std::pair<std::string, double>>;

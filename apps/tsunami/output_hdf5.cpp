@@ -1,9 +1,9 @@
 // Synchronous output by plain HDF5: what a solver without tailrace does. The files have the same openPMD content.
 //
-// A dataset a field, contiguous, written whole before put() returns. So that storage is measured, not memory, an
-// iteration ends with fdatasync (the default), or its fields bypass the page cache (direct: HDF5 lays the file out,
-// and the bytes go with O_DIRECT to the offsets that it names). Files appear under their final name when complete.
-// The only file of this application that knows HDF5.
+// A file a process and iteration, a dataset a field, contiguous, written whole before put() returns. So that storage
+// is measured, not memory, an iteration ends with fdatasync (the default), or its fields bypass the page cache
+// (direct: HDF5 lays the file out, and the bytes go with O_DIRECT to the offsets that it names). Files appear under
+// their final name when complete. The only file of this application that knows HDF5.
 #include <fcntl.h>
 #include <hdf5.h>
 #include <unistd.h>
@@ -131,8 +131,8 @@ class Hdf5Output final : public Output {
     if (spec_.sync == SyncMode::fdatasync && ::fdatasync(descriptor_) != 0) fail("sync", unfinished);
     close_descriptor();
     if (std::rename(unfinished.c_str(), file_.c_str()) != 0) fail("rename", unfinished);
-    files_.push_back(file_);
     file_.clear();
+    files_ = begun_;
   }
 
   void close() override {}
@@ -153,6 +153,10 @@ class Hdf5Output final : public Output {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
 
+  // What the names of a process's files begin with.
+  std::string series_of(int process) const {
+    return spec_.processes == 1 ? spec_.name : spec_.name + "_p" + std::to_string(process);
+  }
   hid_t type() const { return spec_.precision == Precision::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE; }
   hid_t meshes() const { return open_.back(); }
 
@@ -163,7 +167,11 @@ class Hdf5Output final : public Output {
   void begin(std::int64_t iteration) {
     char number[32];
     std::snprintf(number, sizeof number, "_%06lld.h5", static_cast<long long>(iteration));
-    file_ = (std::filesystem::path(spec_.directory) / (spec_.name + number)).string();
+    const auto named = [&](int process) {
+      return (std::filesystem::path(spec_.directory) / (series_of(process) + number)).string();
+    };
+    file_ = named(spec_.process);
+    for (int process = 0; process < spec_.processes; ++process) begun_.push_back(named(process));
     const std::string unfinished = file_ + ".part";
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
     H5Pset_alignment(access, page, page);
@@ -191,7 +199,7 @@ class Hdf5Output final : public Output {
     put_text(root, "basePath", "/data/%T/");
     put_text(root, "meshesPath", "meshes/");
     put_text(root, "iterationEncoding", "fileBased");
-    put_text(root, "iterationFormat", spec_.name + "_%06T");
+    put_text(root, "iterationFormat", series_of(spec_.process) + "_%06T");
     put_text(root, "software", "tsunami");
   }
 
@@ -201,7 +209,7 @@ class Hdf5Output final : public Output {
     put_texts(data, "axisLabels",
               spec_.degrees ? std::vector<std::string>{"latitude", "longitude"} : std::vector<std::string>{"y", "x"});
     put_numbers(data, "gridSpacing", {spec_.dy, spec_.dx});
-    put_numbers(data, "gridGlobalOffset", {spec_.y0, spec_.x0});
+    put_numbers(data, "gridGlobalOffset", {spec_.y0 + static_cast<double>(spec_.first_row) * spec_.dy, spec_.x0});
     put_number(data, "gridUnitSI", spec_.degrees ? degree : 1.0);
     put_numbers(data, "position", {0.0, 0.0});
     put_numbers(data, "unitDimension", v.dimension);
@@ -251,7 +259,7 @@ class Hdf5Output final : public Output {
   std::vector<Id> open_;  // the file, then its group of meshes, of the iteration under way
   std::string file_;      // its final name; empty between iterations
   int descriptor_ = -1;
-  std::vector<std::string> files_;
+  std::vector<std::string> begun_, files_;  // of all processes; the second up to the last that has ended
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Output through tailrace: fields are packed into its memory and committed; it writes while the solver computes on.
 //
 // Uses alloc and commit, so that no field is ever copied. The configuration is text made from the grid: no file to
-// keep in step with the program. The only file of this application that knows tailrace.
+// keep in step with the program. It is the same in all processes: which rows are this one's are parameters, given
+// when it opens its client. The only file of this application that knows tailrace.
 #include <tailrace/tailrace.hpp>
 
 #include <cstdio>
@@ -25,19 +26,27 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+// A server must know whom to wait for; a thread has nobody else.
+std::string place(const OutputSpec& spec) {
+  if (spec.place == "thread") return "{kind: thread}";
+  return "{kind: " + spec.place + ", clients: " + std::to_string(spec.processes_of_node) + "}";
+}
+
 std::string configuration(const OutputSpec& spec) {
   std::ostringstream yaml;
   yaml << "tailrace: 1\n"
        << "name: " << spec.name << "\n"
-       << "place: {kind: thread}\n"
+       << "place: " << place(spec) << "\n"
        << "memory: {budget: " << spec.budget << ", when_full: block}\n"
        << "storage: {path: " << quoted(spec.directory) << ", backend: " << spec.backend
-       << ", durability: " << spec.durability << "}\n"
+       << ", durability: " << spec.durability << ", file_per: " << spec.file_per << "}\n"
        << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
        << "layouts:\n"
        << "  field:\n"
        << "    type: " << (spec.precision == Precision::float32 ? "float32" : "float64") << "\n"
-       << "    shape: [" << spec.ny << ", " << spec.nx << "]\n"
+       << "    shape: [rows, " << spec.nx << "]\n"
+       << "    global: [" << spec.rows << ", " << spec.nx << "]\n"
+       << "    offset: [first_row, 0]\n"
        << "    axes: " << (spec.degrees ? "[latitude, longitude]" : "[\"y\", \"x\"]") << "\n"
        << "    spacing: [" << shortest(spec.dy) << ", " << shortest(spec.dx) << "]\n"
        << "    origin: [" << shortest(spec.y0) << ", " << shortest(spec.x0) << "]\n"
@@ -58,7 +67,9 @@ class TailraceOutput final : public Output {
     try {
       tailrace::Options options;
       options.text = configuration(spec_);
-      client_ = tailrace::open("tsunami's own configuration", 0, options);
+      options.parameters = {{"rows", static_cast<std::int64_t>(spec_.ny)},
+                            {"first_row", static_cast<std::int64_t>(spec_.first_row)}};
+      client_ = tailrace::open("tsunami's own configuration", spec_.process, options);
       description_ = client_.describe();
     } catch (const tailrace::Error& error) {
       fail(error);
@@ -89,9 +100,11 @@ class TailraceOutput final : public Output {
     } catch (const tailrace::Error& error) {
       fail(error);
     }
-    char number[32];
-    std::snprintf(number, sizeof number, "_c0_%06lld.h5", static_cast<long long>(iteration));
-    files_.push_back((std::filesystem::path(spec_.directory) / (spec_.name + number)).string());
+    if (spec_.file_per == "process") {
+      for (int process = 0; process < spec_.processes; ++process) add_file("_c", process, iteration);
+    } else {
+      add_file("_n", 0, iteration);
+    }
   }
 
   void close() override {
@@ -117,6 +130,12 @@ class TailraceOutput final : public Output {
   }
 
  private:
+  void add_file(const char* whose, int number, std::int64_t iteration) {
+    char tail[40];
+    std::snprintf(tail, sizeof tail, "%s%d_%06lld.h5", whose, number, static_cast<long long>(iteration));
+    files_.push_back((std::filesystem::path(spec_.directory) / (spec_.name + tail)).string());
+  }
+
   Counters read_counters() const {
     const tailrace::Stats s = client_.stats();
     return {{"seconds_writing", s.seconds_writing},

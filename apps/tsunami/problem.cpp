@@ -21,7 +21,7 @@ void move_row(Problem& problem, Geometry geometry, std::size_t j, std::vector<do
 
 }  // namespace
 
-std::unique_ptr<Solver> make_solver(Problem& problem, const SolverOptions& options) {
+std::unique_ptr<Solver> make_solver(Problem& problem, const SolverOptions& options, Peers* peers) {
   std::vector<double> surface(problem.bed.z.size());
   Team team(std::max(1, options.threads));
   team.run([&](int thread) {
@@ -29,7 +29,7 @@ std::unique_ptr<Solver> make_solver(Problem& problem, const SolverOptions& optio
       move_row(problem, options.geometry, j, surface);
     }
   });
-  return std::make_unique<Solver>(problem.bed, surface, options);
+  return std::make_unique<Solver>(problem.bed, surface, options, peers);
 }
 
 }  // namespace tsunami

@@ -13,14 +13,14 @@
 namespace tsunami {
 
 struct Problem {
-  Raster bed;  // already refined; the fault moves it
+  Raster bed;  // already refined, of several processes this one's slab; the fault moves it
   double sea_level = 0;
   std::optional<Fault> fault;
   std::optional<Gaussian> gaussian;
 };
 
 // Water at rest up to the sea level, then moved by the sources: a fault lifts bed and water together, a Gaussian the
-// water alone. `problem.bed` is the moved bed afterwards. Throws Error.
-std::unique_ptr<Solver> make_solver(Problem& problem, const SolverOptions& options);
+// water alone. `problem.bed` is the moved bed afterwards. With peers it is collective. Throws Error.
+std::unique_ptr<Solver> make_solver(Problem& problem, const SolverOptions& options, Peers* peers = nullptr);
 
 }  // namespace tsunami

@@ -8,20 +8,30 @@
 
 namespace tsunami {
 
-Raster refine(const Raster& coarse, std::size_t factor) {
-  if (factor == 1) return coarse;
+Raster refined_shape(const Raster& coarse, std::size_t factor) {
   const double step = 1.0 / static_cast<double>(factor);
-  Raster fine{(coarse.nx - 1) * factor + 1,
-              (coarse.ny - 1) * factor + 1,
-              coarse.x0,
-              coarse.y0,
-              coarse.dx * step,
-              coarse.dy * step,
-              {}};
+  return {(coarse.nx - 1) * factor + 1,
+          (coarse.ny - 1) * factor + 1,
+          coarse.x0,
+          coarse.y0,
+          coarse.dx * step,
+          coarse.dy * step,
+          {}};
+}
+
+Raster refine(const Raster& coarse, std::size_t factor) {
+  return refine(coarse, factor, 0, refined_shape(coarse, factor).ny);
+}
+
+Raster refine(const Raster& coarse, std::size_t factor, std::size_t first, std::size_t rows) {
+  const double step = 1.0 / static_cast<double>(factor);
+  Raster fine = refined_shape(coarse, factor);
+  fine.first = first;
+  fine.ny = rows;
   fine.z.resize(fine.nx * fine.ny);
-  for (std::size_t j = 0; j < fine.ny; ++j) {
-    const std::size_t below = std::min(j / factor, coarse.ny - 2);
-    const double t = static_cast<double>(j - below * factor) * step;
+  for (std::size_t j = 0; j < rows; ++j) {
+    const std::size_t below = std::min((first + j) / factor, coarse.ny - 2);
+    const double t = static_cast<double>(first + j - below * factor) * step;
     for (std::size_t i = 0; i < fine.nx; ++i) {
       const std::size_t left = std::min(i / factor, coarse.nx - 2);
       const double s = static_cast<double>(i - left * factor) * step;

@@ -12,15 +12,6 @@ namespace {
 
 using Kind = Event::Kind;
 
-struct Times {
-  double total, computing, waiting;
-};
-
-Times times_of(const Timeline& timeline) {
-  return {timeline.end(), timeline.total(Kind::compute) + timeline.total(Kind::pack),
-          timeline.total(Kind::output) + timeline.total(Kind::close)};
-}
-
 const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::compute: return "compute";
@@ -55,6 +46,7 @@ void put_parameters(JsonWriter& json, const Options& o, const Result& r) {
   json.number("dt", r.dt);
   json.number("output_every", static_cast<double>(r.output_every));
   json.number("threads", o.solver.threads);
+  json.number("processes", o.processes);
   json.number("cfl", o.solver.cfl);
   json.number("manning", o.solver.manning);
   json.number("limiter", o.solver.theta);
@@ -62,6 +54,8 @@ void put_parameters(JsonWriter& json, const Options& o, const Result& r) {
   json.text("precision", o.precision == Precision::float32 ? "float32" : "float64");
   json.text("sync", name_of(o.sync));
   json.text("durability", o.durability);
+  json.text("place", o.place);
+  json.text("file_per", o.file_per);
   json.text("directory", o.directory);
   json.end_object();
 }
@@ -80,34 +74,47 @@ void put_timeline(JsonWriter& json, const Timeline& timeline) {
   json.end_array();
 }
 
-void put_gauges(JsonWriter& json, const std::vector<Gauge>& gauges) {
+void put_gauges(JsonWriter& json, const std::vector<GaugeCrest>& gauges) {
   json.begin_array("gauges");
-  for (const Gauge& gauge : gauges) {
-    const Crest crest = first_crest(gauge.samples(), 0, INFINITY, 0.2);
+  for (const GaugeCrest& gauge : gauges) {
     json.begin_object();
-    json.text("name", gauge.name());
-    json.number("x", gauge.x());
-    json.number("y", gauge.y());
-    json.number("highest_m", crest.height);
-    json.number("highest_at_s", crest.time);
-    json.number("arrival_s", crest.arrival);
+    json.text("name", gauge.name);
+    json.number("x", gauge.x);
+    json.number("y", gauge.y);
+    json.number("highest_m", gauge.crest.height);
+    json.number("highest_at_s", gauge.crest.time);
+    json.number("arrival_s", gauge.crest.arrival);
     json.end_object();
   }
   json.end_array();
 }
 
-}  // namespace
+void put_processes(JsonWriter& json, const std::vector<Share>& shares) {
+  json.begin_array("processes");
+  for (const Share& share : shares) {
+    json.begin_object();
+    json.number("first_row", static_cast<double>(share.slab.first));
+    json.number("rows", static_cast<double>(share.slab.count));
+    json.number("seconds_total", share.seconds_total);
+    json.number("seconds_computing", share.seconds_computing);
+    json.number("seconds_waiting", share.seconds_waiting);
+    json.number("seconds_peers", share.seconds_peers);
+    json.number("peak_rss_bytes", share.peak_rss);
+    put_counters(json, share.counters);
+    json.end_object();
+  }
+  json.end_array();
+}
 
 void write_json(const Options& options, const Result& result) {
-  const Times times = times_of(result.timeline);
   JsonWriter json;
   json.begin_object();
   json.text("program", "tsunami");
   json.text("output", name_of(options.output));
   json.text("description", result.description);
-  json.number("seconds_total", times.total);
-  json.number("seconds_computing", times.computing);
-  json.number("seconds_waiting", times.waiting);
+  json.number("seconds_total", result.timeline.end());
+  json.number("seconds_computing", result.timeline.computing());
+  json.number("seconds_waiting", result.timeline.waiting());
   json.number("seconds_setup", result.seconds_setup);
   json.number("bytes", result.bytes);
   json.number("outputs", static_cast<double>(result.outputs));
@@ -119,6 +126,7 @@ void write_json(const Options& options, const Result& result) {
   put_parameters(json, options, result);
   put_counters(json, result.counters);
   put_gauges(json, result.gauges);
+  put_processes(json, result.shares);
   json.text("bathymetry", result.bathymetry);
   json.begin_array("files");
   for (const std::string& file : result.files) json.text("", file);
@@ -132,18 +140,24 @@ void write_json(const Options& options, const Result& result) {
 }
 
 void print_summary(const Options& options, const Result& r) {
-  const Times times = times_of(r.timeline);
   std::printf("%td x %td cells, %ld steps of %.3f s; output: %s\n", r.nx, r.ny, r.steps, r.dt, r.description.c_str());
+  if (r.shares.size() > 1) std::printf("on %zu processes; times are those of the first:\n", r.shares.size());
   std::printf(
       "%.3f s in total: %.3f s computing, %.3f s waiting for output (%lld outputs, %.1f MiB); peak %.0f MiB\n",
-      times.total, times.computing, times.waiting, static_cast<long long>(r.outputs), r.bytes / 1048576,
-      r.peak_rss / 1048576);
-  for (const Gauge& gauge : r.gauges) {
-    const Crest crest = first_crest(gauge.samples(), 0, INFINITY, 0.2);
-    std::printf("gauge %s: highest %.3f m at %.0f s\n", gauge.name().c_str(), crest.height, crest.time);
+      r.timeline.end(), r.timeline.computing(), r.timeline.waiting(), static_cast<long long>(r.outputs),
+      r.bytes / 1048576, r.peak_rss / 1048576);
+  for (const GaugeCrest& gauge : r.gauges) {
+    std::printf("gauge %s: highest %.3f m at %.0f s\n", gauge.name.c_str(), gauge.crest.height, gauge.crest.time);
   }
   if (!r.files.empty()) std::printf("%s … %s\n", r.files.front().c_str(), r.files.back().c_str());
   if (!options.json.empty()) std::printf("%s\n", options.json.c_str());
+}
+
+}  // namespace
+
+void report(const Options& options, const Result& result) {
+  if (!options.json.empty()) write_json(options, result);
+  if (!options.quiet) print_summary(options, result);
 }
 
 }  // namespace tsunami

@@ -1,6 +1,7 @@
 // Report: what a run was and took, as JSON for programs and as a few lines for people.
 //
-// Computing is the solver's steps and the packing of fields; waiting is every call of the output, and the close.
+// Of several processes, times and timeline are those of the first, which ends with the last; the counters are added
+// up.
 #pragma once
 
 #include "options.hpp"
@@ -8,8 +9,7 @@
 
 namespace tsunami {
 
-// Throws Error.
-void write_json(const Options& options, const Result& result);
-void print_summary(const Options& options, const Result& result);
+// Both, as the options ask for. Throws Error.
+void report(const Options& options, const Result& result);
 
 }  // namespace tsunami

@@ -1,6 +1,7 @@
 // run: one whole run, from the options to the files; what it found out is the Result.
 //
-// The composition of this application: reads the bathymetry, builds solver and output, and holds the main loop.
+// The composition of this application: reads the bathymetry, builds solver and output, and holds the main loop. With
+// several processes each of them runs it on its slab of the grid; the first one's Result is about all.
 #pragma once
 
 #include <memory>
@@ -11,8 +12,23 @@
 
 namespace tsunami {
 
+// What one process had and did.
+struct Share {
+  Slab slab{};
+  double seconds_total = 0, seconds_computing = 0, seconds_waiting = 0;  // as in Timeline
+  double seconds_peers = 0;                                              // of computing: for the other processes
+  double peak_rss = 0;                                                   // bytes
+  Output::Counters counters;
+};
+
+struct GaugeCrest {
+  std::string name;
+  double x, y;
+  Crest crest;
+};
+
 struct Result {
-  std::ptrdiff_t nx = 0, ny = 0;
+  std::ptrdiff_t nx = 0, ny = 0;  // of the whole grid
   double dt = 0;
   long steps = 0, substeps = 0;
   long output_every = 0;
@@ -20,16 +36,26 @@ struct Result {
   double bytes = 0;
   double volume_before = 0, volume_after = 0;  // m³
   double seconds_setup = 0;
-  Timeline timeline;
-  double peak_rss = 0;  // bytes
+  Timeline timeline;    // of the first process
+  double peak_rss = 0;  // bytes; of all processes
   std::string description;
-  Output::Counters counters;
+  Output::Counters counters;  // of all processes, added up
   std::vector<std::string> files;
   std::string bathymetry;  // a .npy file; empty if nothing was written
-  std::vector<Gauge> gauges;
+  std::vector<GaugeCrest> gauges;
+  std::vector<Share> shares;  // one a process
 };
 
-// Throws Error.
-Result run(const Options& options);
+// The bathymetry that the options name, cut out but not yet refined. Throws Error.
+Raster read_bed(const Options& options);
+
+// What Peers must be able to carry for a run.
+struct PeersNeed {
+  std::size_t halo, gathered;  // numbers, as in CrewOptions
+};
+PeersNeed needed_of_peers(const Options& options, const Raster& coarse);
+
+// `coarse` is what read_bed() gave. Collective. Throws Error.
+Result run(const Options& options, const Raster& coarse, Peers& peers);
 
 }  // namespace tsunami

@@ -46,12 +46,14 @@ struct Solver::Lines {
   Fluxes faces[2];
 };
 
-Solver::Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options)
+Solver::Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options, Peers* peers)
     : options_(options),
       nx_(static_cast<Index>(bed.nx)),
       ny_(static_cast<Index>(bed.ny)),
+      first_row_(static_cast<Index>(bed.first)),
       metric_(make_metric(bed, options.geometry, options.coriolis)),
       bed_(nx_, ny_),
+      peers_(peers != nullptr ? *peers : alone_),
       now_(nx_, ny_),
       next_(nx_, ny_),
       team_(usable_threads(options.threads, bed.ny)) {
@@ -65,6 +67,7 @@ Solver::Solver(const Raster& bed, const std::vector<double>& surface, const Solv
     speed_ = std::max(speed_, settle(now_, j));
   }
   fill_ghost_rows(now_, {0, ny_});
+  speed_ = share({&now_.h, &now_.hu, &now_.hv}, speed_);
   if (!(speed_ > 0)) throw Error("nothing is wet: the whole bathymetry lies above the sea level");
   dt_ = options.dt > 0 ? options.dt : options.cfl / speed_;
 }
@@ -72,16 +75,21 @@ Solver::Solver(const Raster& bed, const std::vector<double>& surface, const Solv
 Solver::~Solver() = default;
 
 void Solver::set_bed(const Raster& bed) {
-  for (Index j = -ghosts; j < ny_ + ghosts; ++j) {
-    for (Index i = -ghosts; i < nx_ + ghosts; ++i) {
-      Index jj = std::clamp<Index>(j, 0, ny_ - 1), ii = std::clamp<Index>(i, 0, nx_ - 1);
-      if (options_.boundary == Boundary::wall) {  // the mirror image, so that a wall sees itself
-        jj = j < 0 ? -1 - j : j >= ny_ ? 2 * ny_ - 1 - j : j;
-        ii = i < 0 ? -1 - i : i >= nx_ ? 2 * nx_ - 1 - i : i;
-      }
-      bed_.row(j)[i] = bed.at(static_cast<std::size_t>(ii), static_cast<std::size_t>(jj));
+  const bool wall = options_.boundary == Boundary::wall;  // then the mirror image, so that a wall sees itself
+  for (Index j = 0; j < ny_; ++j) {
+    double* row = bed_.row(j);
+    for (Index i = 0; i < nx_; ++i) row[i] = bed.at(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+    for (Index k = 0; k < ghosts; ++k) {
+      row[-1 - k] = row[wall ? k : 0];
+      row[nx_ + k] = row[wall ? nx_ - 1 - k : nx_ - 1];
     }
   }
+  for (Index k = 0; k < ghosts; ++k) {
+    const Index mirror = wall ? k : 0;
+    std::copy_n(bed_.row(mirror) - ghosts, nx_ + 2 * ghosts, bed_.row(-1 - k) - ghosts);
+    std::copy_n(bed_.row(ny_ - 1 - mirror) - ghosts, nx_ + 2 * ghosts, bed_.row(ny_ + k) - ghosts);
+  }
+  share({&bed_}, 0.0);
 }
 
 Solver::Band Solver::band(int thread) const {
@@ -101,7 +109,7 @@ void Solver::fill_ghost_columns(State& state, Index j) {
   }
 }
 
-// The ghost rows that lie beside these rows, if any.
+// The ghost rows that lie beside these rows, if any; beyond the whole grid's edges only.
 void Solver::fill_ghost_rows(State& state, Band rows) {
   const bool wall = options_.boundary == Boundary::wall;
   for (Field* field : {&state.h, &state.hu, &state.hv}) {
@@ -111,10 +119,35 @@ void Solver::fill_ghost_rows(State& state, Band rows) {
       const auto copy = [&](Index from, Index to) {
         for (Index i = -ghosts; i < nx_ + ghosts; ++i) field->row(to)[i] = sign * field->row(from)[i];
       };
-      if (rows.first == 0) copy(mirror, -1 - k);
-      if (rows.last == ny_) copy(ny_ - 1 - mirror, ny_ + k);
+      if (rows.first == 0 && peers_.is_southernmost()) copy(mirror, -1 - k);
+      if (rows.last == ny_ && peers_.is_northernmost()) copy(ny_ - 1 - mirror, ny_ + k);
     }
   }
+}
+
+// Ghost rows from the neighbours' rows, with their ghost columns. Collective; returns the greatest `mine`.
+double Solver::share(std::initializer_list<Field*> fields, double mine) {
+  const auto width = static_cast<std::size_t>(nx_ + 2 * ghosts);
+  const auto each_row = [&](Index first, auto&& act) {
+    std::size_t at = 0;
+    for (Field* field : fields) {
+      for (Index k = 0; k < ghosts; ++k, at += width) act(at, field->row(first + k) - ghosts);
+    }
+  };
+  const auto put = [&](Index first, std::span<double> box) {
+    if (box.empty()) return;
+    each_row(first, [&](std::size_t at, const double* row) { std::copy_n(row, width, &box[at]); });
+  };
+  const auto take = [&](Index first, std::span<const double> box) {
+    if (box.empty()) return;
+    each_row(first, [&](std::size_t at, double* row) { std::copy_n(&box[at], width, row); });
+  };
+  put(0, peers_.outbox(Side::south));
+  put(ny_ - ghosts, peers_.outbox(Side::north));
+  const double greatest = peers_.exchange(mine);
+  take(-ghosts, peers_.inbox(Side::south));
+  take(ny_, peers_.inbox(Side::north));
+  return greatest;
 }
 
 // Ends the work on a row. Returns its largest Courant number for a step of one second.
@@ -174,7 +207,7 @@ double Solver::advance_band(int thread, const Advance& what) {
 
 double Solver::advance(const Advance& what) {
   team_.run([&](int thread) { fastest_[static_cast<std::size_t>(thread)] = advance_band(thread, what); });
-  return *std::max_element(fastest_.begin(), fastest_.end());
+  return share({&what.out.h, &what.out.hu, &what.out.hv}, *std::max_element(fastest_.begin(), fastest_.end()));
 }
 
 // Into how many parts a step must be divided; not a number, or infinite, if the solution is.
@@ -206,12 +239,15 @@ void Solver::step() {
 }
 
 double Solver::volume() const {
-  double sum = 0;
+  std::vector<double> rows;
   for (Index j = 0; j < ny_; ++j) {
     double row = 0;
     for (Index i = 0; i < nx_; ++i) row += now_.h.row(j)[i];
-    sum += row * metric_.area[static_cast<std::size_t>(j)];
+    rows.push_back(row * metric_.area[static_cast<std::size_t>(j)]);
   }
+  // Row by row from the south, whoever has them: so the sum does not depend on the number of processes.
+  double sum = 0;
+  for (const double row : peers_.gather(rows)) sum += row;
   return sum;
 }
 

@@ -6,15 +6,19 @@
 // Resour. 34, 2011, 1195-1206, with Coriolis's force.
 //
 // A step has the same length throughout a run, so that outputs are equally spaced in time; where the water has become
-// too fast for it, the step is divided. Results do not depend on the number of threads. Never does any I/O.
+// too fast for it, the step is divided. Several processes may share the grid: each has a Solver with a slab of rows,
+// and hands its edges to the neighbours after every stage (peers.hpp). Results do not depend on the number of threads
+// or processes. Never does any I/O.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
 #include "field.hpp"
 #include "kernels.hpp"
 #include "metric.hpp"
+#include "peers.hpp"
 #include "raster.hpp"
 #include "team.hpp"
 
@@ -37,8 +41,9 @@ struct SolverOptions {
 class Solver {
  public:
   // The bed is `bed`; the water reaches up to `surface` where that is above the bed. Both have the shape of `bed`.
-  // Throws Error (grid reaches a pole, nothing is wet).
-  Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options);
+  // With peers, both are this process's slab, of at least `ghosts` rows, and constructor, step() and volume() are
+  // collective; `peers` must outlive the solver. Throws Error (grid reaches a pole, nothing is wet).
+  Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options, Peers* peers = nullptr);
   ~Solver();
 
   // Throws Error if the solution has become so fast that no division of the step helps.
@@ -49,9 +54,12 @@ class Solver {
   long steps() const { return steps_; }
   long substeps() const { return substeps_; }
   std::ptrdiff_t nx() const { return nx_; }
+  // Rows of this process's slab; row 0 is row first_row() of the whole grid.
   std::ptrdiff_t ny() const { return ny_; }
+  std::ptrdiff_t first_row() const { return first_row_; }
   Team& team() { return team_; }
 
+  // Of this slab, and in its ghost rows what lies beyond: the neighbours' rows, or the edge's.
   const State& state() const { return now_; }
   const Field& bed() const { return bed_; }
   // Rows of this thread of the team: [first, last).
@@ -60,7 +68,7 @@ class Solver {
   };
   Band band(int thread) const;
 
-  // m³ of water; not finite if the solution has blown up.
+  // m³ of water in the whole grid; not finite if the solution has blown up.
   double volume() const;
 
  private:
@@ -81,15 +89,18 @@ class Solver {
   double settle(State& state, std::ptrdiff_t j);
   void fill_ghost_columns(State& state, std::ptrdiff_t j);
   void fill_ghost_rows(State& state, Band rows);
+  double share(std::initializer_list<Field*> fields, double mine);
   double parts_for(double fastest) const;
   void set_bed(const Raster& bed);
 
   // Constant after construction.
   const SolverOptions options_;
-  const std::ptrdiff_t nx_, ny_;
+  const std::ptrdiff_t nx_, ny_, first_row_;
   const Metric metric_;
   Field bed_;
   double dt_ = 0;
+  Alone alone_;  // where there are no peers
+  Peers& peers_;
 
   State now_, next_;
   double speed_ = 0;  // Courant number of `now_` for a step of one second

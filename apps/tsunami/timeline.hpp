@@ -41,6 +41,9 @@ class Timeline {
     for (const Event& event : events_) sum += event.kind == kind ? event.end - event.start : 0.0;
     return sum;
   }
+  // Computing is the solver's steps and the packing of fields; waiting is every call of the output, and the close.
+  double computing() const { return total(Event::Kind::compute) + total(Event::Kind::pack); }
+  double waiting() const { return total(Event::Kind::output) + total(Event::Kind::close); }
   double now() const { return watch_.seconds(); }
   double end() const { return last_; }
   const std::vector<Event>& events() const { return events_; }
