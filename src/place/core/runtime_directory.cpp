@@ -1,0 +1,159 @@
+#include "place/core/runtime_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "base/file_mutex.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSegmentBegin = "client_";
+constexpr std::string_view kSegmentEnd = ".segment";
+
+// FNV-1a, 64 bits: all that share a directory compute it, so it stays the same from version to version.
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+// The same for all ways to write it, whether the directory is there already or not.
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  fs::path found = fs::weakly_canonical(absolute, error);
+  if (error) found = absolute.lexically_normal();
+  if (!found.has_filename()) found = found.parent_path();  // "out/" is "out"
+  return found.string();
+}
+
+// False if it is anything else.
+bool remove_empty_log(const PrivateDirectory& directory, const std::string& name) {
+  if (!name.starts_with("server_") || !name.ends_with(".log")) return false;
+  struct stat info {};
+  if (fstatat(directory.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_size != 0) return false;
+  return directory.remove_file(name).ok();
+}
+
+}  // namespace
+
+std::string RuntimeDirectory::default_root() {
+  const char* given = std::getenv("TAILRACE_RUNTIME_DIR");
+  if (given != nullptr && *given != '\0') return given;
+  return fmt::format("/dev/shm/tailrace-{}", geteuid());
+}
+
+std::string RuntimeDirectory::job_name(const std::string& name, const std::string& output) {
+  const uint64_t hash = hash_of(canonical(output) + '\0' + name);
+  return fmt::format("{}-{:016x}", name, hash);
+}
+
+std::string RuntimeDirectory::server_lock(int server) { return fmt::format("server_{}.lock", server); }
+
+std::string RuntimeDirectory::server_socket(int server) { return fmt::format("server_{}.sock", server); }
+
+std::string RuntimeDirectory::server_log(int server) { return fmt::format("server_{}.log", server); }
+
+std::string RuntimeDirectory::client_segment(int client) {
+  return fmt::format("{}{}{}", kSegmentBegin, client, kSegmentEnd);
+}
+
+std::string RuntimeDirectory::client_note(int client) { return fmt::format("client_{}.json", client); }
+
+std::vector<int> RuntimeDirectory::clients_of(const std::vector<std::string>& names) {
+  std::vector<int> clients;
+  for (const std::string_view name : names) {
+    if (!name.starts_with(kSegmentBegin) || !name.ends_with(kSegmentEnd)) continue;
+    if (name.size() <= kSegmentBegin.size() + kSegmentEnd.size()) continue;
+    const char* first = name.data() + kSegmentBegin.size();
+    const char* last = name.data() + name.size() - kSegmentEnd.size();
+    int client = -1;
+    const auto [end, error] = std::from_chars(first, last, client);
+    if (error == std::errc{} && end == last && client >= 0 && name == client_segment(client))
+      clients.push_back(client);
+  }
+  std::sort(clients.begin(), clients.end());
+  return clients;
+}
+
+Result<RuntimeDirectory> RuntimeDirectory::open(const std::string& root, const std::string& job) {
+  return open(root, job, PrivateDirectory::Missing::create);
+}
+
+Result<RuntimeDirectory> RuntimeDirectory::open_existing(const std::string& root, const std::string& job) {
+  return open(root, job, PrivateDirectory::Missing::refuse);
+}
+
+Result<RuntimeDirectory> RuntimeDirectory::open(const std::string& root, const std::string& job,
+                                                PrivateDirectory::Missing missing) {
+  TAILRACE_REQUIRE(!job.empty());
+  TAILRACE_REQUIRE(job.find('/') == std::string::npos);
+  std::error_code error;
+  const fs::path absolute = fs::absolute(root, error);
+  if (error) return Status::of_errno("find", root, error.value());
+  Result<PrivateDirectory> parent = PrivateDirectory::open(absolute, missing);
+  if (!parent.ok()) return parent.status();
+  Result<PrivateDirectory> directory = parent.value().open_directory(job, missing);
+  if (!directory.ok()) return directory.status();
+  return RuntimeDirectory(std::move(parent).value(), std::move(directory).value(), job);
+}
+
+Result<std::vector<std::string>> RuntimeDirectory::jobs(const std::string& root) {
+  const Result<PrivateDirectory> parent = PrivateDirectory::open(root, PrivateDirectory::Missing::refuse);
+  if (parent.ok()) return parent.value().names();
+  if (parent.status().fault().system_errno == ENOENT) return std::vector<std::string>();
+  return parent.status();
+}
+
+Status RuntimeDirectory::make_again() {
+  if (directory_.still_there()) return {};
+  Result<PrivateDirectory> again = root_.open_directory(job_, PrivateDirectory::Missing::create);
+  if (!again.ok()) return again.status();
+  directory_ = std::move(again).value();
+  return {};
+}
+
+Result<bool> RuntimeDirectory::remove_if_unused() {
+  if (!directory_.still_there()) return true;
+  Result<FileMutex> election = FileMutex::open(directory_, election_lock());
+  if (!election.ok()) return election.status();
+  // Held, so that nobody starts a server in a directory that is about to go.
+  const Result<FileMutex::Held> held = election.value().lock(Nanoseconds::zero());
+  if (!held.ok() && held.status().code() == TAILRACE_TIMEOUT) return false;
+  if (!held.ok()) return held.status();
+  const Result<std::vector<std::string>> names = directory_.names();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : names.value()) {
+    if (name != election_lock() && !remove_empty_log(directory_, name)) return false;
+  }
+  election.value().remove();
+  return root_.remove_directory(job_);
+}
+
+Status RuntimeDirectory::check_free(uint64_t bytes) const {
+  const Result<uint64_t> free = directory_.free_bytes();
+  if (!free.ok()) return free.status();
+  if (free.value() >= bytes) return {};
+  const std::string where = fs::path(root()).parent_path().string();
+  return Status(TAILRACE_OUT_OF_MEMORY,
+                fmt::format("shared memory: {} has {} MiB free, expected {} MiB (containers often have 64 MiB: see "
+                            "their --shm-size; or set TAILRACE_RUNTIME_DIR)",
+                            where, free.value() >> 20, (bytes + (1 << 20) - 1) >> 20));
+}
+
+}  // namespace tailrace::impl
