@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "filter/pipeline.hpp"
 #include "format/hdf5/handle.hpp"
 
 namespace tailrace::impl {
@@ -27,6 +28,66 @@ hid_t native_type_called(const std::string& name) {
       {"uint32", H5T_NATIVE_UINT32},  {"uint64", H5T_NATIVE_UINT64},      {"float32", H5T_NATIVE_FLOAT},
       {"float64", H5T_NATIVE_DOUBLE}, {"long_double", H5T_NATIVE_LDOUBLE}};
   return types.at(name);
+}
+
+// Only sizes matter here: elements stay as the file has them.
+ElementType type_of_size(size_t bytes) {
+  switch (bytes) {
+    case 1: return ElementType::uint8;
+    case 2: return ElementType::int16;
+    case 4: return ElementType::uint32;
+    case 8: return ElementType::uint64;
+    default: return ElementType::long_double;
+  }
+}
+
+// How a dataset of chunks is filtered, in the file's own words; nothing if it is not chunked.
+std::optional<FilterPlan> plan_of_dataset(hid_t dataset) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return std::nullopt;
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const auto rank = static_cast<size_t>(H5Sget_simple_extent_ndims(space.id()));
+  std::vector<hsize_t> block(rank);
+  std::vector<hsize_t> chunk(rank);
+  H5Sget_simple_extent_dims(space.id(), block.data(), nullptr);
+  H5Pget_chunk(creation.id(), static_cast<int>(rank), chunk.data());
+  FilterPlan plan;
+  plan.type = type_of_size(H5Tget_size(type.id()));
+  plan.chunking.block.assign(block.begin(), block.end());
+  plan.chunking.shape.assign(chunk.begin(), chunk.end());
+  for (size_t axis = 0; axis < rank; ++axis) {
+    plan.chunking.counts.push_back((block[axis] + chunk[axis] - 1) / chunk[axis]);
+  }
+  for (unsigned i = 0; i < static_cast<unsigned>(H5Pget_nfilters(creation.id())); ++i) {
+    unsigned flags = 0;
+    unsigned values[8] = {};
+    size_t count = std::size(values);
+    const H5Z_filter_t filter = H5Pget_filter2(creation.id(), i, &flags, &count, values, 0, nullptr, nullptr);
+    if (filter == H5Z_FILTER_SHUFFLE) {
+      plan.shuffle = true;
+    } else {
+      plan.compressor = filter == H5Z_FILTER_DEFLATE ? Compressor::deflate : Compressor::zstd;
+      plan.level = static_cast<int>(values[0]);
+    }
+  }
+  return plan;
+}
+
+// Chunk by chunk, as the HDF5 here has no compressors.
+bool read_chunks(hid_t dataset, const FilterPlan& plan, std::vector<std::byte>& block) {
+  ChunkFilter filter({&plan, 1});
+  for (uint64_t index = 0; index < plan.chunking.count(); ++index) {
+    const std::vector<uint64_t> corner = plan.chunking.corner(index);
+    const std::vector<hsize_t> offset(corner.begin(), corner.end());
+    hsize_t bytes = 0;
+    uint32_t skipped = 0;
+    if (H5Dget_chunk_storage_size(dataset, offset.data(), &bytes) < 0 || bytes == 0) return false;
+    std::vector<std::byte> stored(bytes);
+    if (H5Dread_chunk(dataset, H5P_DEFAULT, offset.data(), &skipped, stored.data()) < 0) return false;
+    if (!filter.restore(plan, stored, skipped, index, block).ok()) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -70,6 +131,9 @@ std::optional<std::vector<std::byte>> Hdf5File::read(int64_t iteration, const st
   const Handle space(H5Dget_space(dataset.id()), H5Sclose);
   std::vector<std::byte> bytes(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())) *
                                H5Tget_size(type.id()));
+  if (const auto plan = plan_of_dataset(dataset.id())) {
+    return read_chunks(dataset.id(), *plan, bytes) ? std::optional(bytes) : std::nullopt;
+  }
   if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) return std::nullopt;
   return bytes;
 }

@@ -20,8 +20,8 @@ class Hdf5File {
   static std::unique_ptr<Hdf5File> open(std::span<const std::byte> bytes);
   ~Hdf5File();
 
-  // The raw data of /data/<iteration>/meshes/<variable> as H5Dread gives them in the dataset's own type; nothing if
-  // there is no such dataset.
+  // The raw data of /data/<iteration>/meshes/<variable> as H5Dread gives them in the dataset's own type, or would if
+  // it had the filters; nothing if there is no such dataset.
   std::optional<std::vector<std::byte>> read(int64_t iteration, const std::string& variable) const;
   std::vector<uint64_t> shape(int64_t iteration, const std::string& variable) const;
   // Names of the datasets of an iteration, sorted; empty if there is no such iteration.

@@ -30,8 +30,12 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
   if (options.shut) gate_->shut();
   engine_ = std::make_unique<Engine>(*gate_, scheduler_, clock_, options.engine);
   const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
-  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{0, "machine", date});
-  server_ = std::make_unique<Server>(config_, 0, place_->channel(), *engine_, *format_, log_, server_trace_);
+  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, FilterCrew::Options{options.filter_threads, {}});
+  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{0, {}, "machine", date});
+  FileGroup::Options files;
+  files.journal = fmt::format("{}/{}_c0.dropped", config_.storage.paths[0], config_.name);
+  files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, log_, std::move(files));
+  server_ = std::make_unique<Server>(config_, 0, place_->channel(), *engine_, *files_, server_trace_, crew_.get());
   client_ = std::make_unique<Client>(config_, *place_, clock_, log_, client_trace_);
   place_->start(*server_);
 }

@@ -45,8 +45,9 @@ struct SessionRigOptions {
   FaultPlan plan = {};
   uint64_t seed = 1;
   EngineOptions engine = {};
-  bool on_disk = false;  // back end `posix`; else memory
-  bool shut = false;     // whether the gate is shut at the start
+  bool on_disk = false;         // back end `posix`; else memory
+  bool shut = false;            // whether the gate is shut at the start
+  uint32_t filter_threads = 1;  // 0: the server's own
 };
 
 class SessionRig {
@@ -95,7 +96,9 @@ class SessionRig {
   std::unique_ptr<GatedStorage> gate_;
   Fifo scheduler_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<FilterCrew> crew_;
   std::unique_ptr<Hdf5Format> format_;
+  std::unique_ptr<FileGroup> files_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
 };

@@ -3,8 +3,8 @@
 // regression: synchronous writes in a row. saturation: blocks handed to tailrace back to back by alloc and commit,
 // without computing or copying, and when the n-th was written. saturation-busy: the same while the caller computes
 // all the time, which takes memory bandwidth and power from the writing. saturation-write: as saturation, but by
-// `write`, whose copies take memory bandwidth from the writing. write-copy: how long those copies take while nothing is
-// written. req: submitting small requests. copy: warm memcpys.
+// `write`, whose copies take memory bandwidth from the writing. write-copy: how long those copies take while nothing
+// is written. req: submitting small requests. copy: warm memcpys.
 #pragma once
 
 #include <string>

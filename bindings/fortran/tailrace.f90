@@ -35,15 +35,15 @@ module tailrace
     enumerator :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
     enumerator :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
     enumerator :: tailrace_unsupported
-    enumerator :: tailrace_timeout = 201, tailrace_dropped
-    enumerator :: tailrace_io_error = 301, tailrace_earlier_failure, tailrace_not_published
+    enumerator :: tailrace_timeout = 201, tailrace_dropped, tailrace_action_failed
+    enumerator :: tailrace_io_error = 301, tailrace_earlier_failure, tailrace_not_published, tailrace_server_lost
     enumerator :: tailrace_out_of_memory = 401, tailrace_internal
   end enum
   public :: tailrace_ok, tailrace_invalid_argument, tailrace_invalid_config, tailrace_unknown_variable
   public :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
   public :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
   public :: tailrace_unsupported, tailrace_timeout, tailrace_dropped, tailrace_io_error, tailrace_earlier_failure
-  public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal
+  public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal, tailrace_action_failed
 
   ! What descriptors.c says of an array with gaps, and of one that no variable can hold.
   integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2
@@ -80,6 +80,9 @@ module tailrace
     integer(c_int64_t) :: blocks_merged
     integer(c_int64_t) :: bytes_accepted, bytes_written
     type(tailrace_times) :: handover, waiting, queued, writing
+    integer(c_int64_t) :: chunks_filtered, chunks_relaxed, chunks_skipped
+    integer(c_int64_t) :: bytes_filtered, bytes_stored
+    type(tailrace_times) :: filtering
   end type
 
   ! Everything that is known about a failure; see tailrace_error in tailrace.h.

@@ -218,11 +218,17 @@ nb::object Client::variable_stats(const std::string& name) const {
   TAILRACE_STAT(blocks_merged);
   TAILRACE_STAT(bytes_accepted);
   TAILRACE_STAT(bytes_written);
+  TAILRACE_STAT(chunks_filtered);
+  TAILRACE_STAT(chunks_relaxed);
+  TAILRACE_STAT(chunks_skipped);
+  TAILRACE_STAT(bytes_filtered);
+  TAILRACE_STAT(bytes_stored);
 #undef TAILRACE_STAT
   fields["handover"] = times(stats.handover);
   fields["waiting"] = times(stats.waiting);
   fields["queued"] = times(stats.queued);
   fields["writing"] = times(stats.writing);
+  fields["filtering"] = times(stats.filtering);
   return classes.attr("VariableStats")(**fields);
 }
 

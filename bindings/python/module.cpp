@@ -108,14 +108,16 @@ void define_status(nb::module_& module) {
       TAILRACE_VALUE(UNSUPPORTED)
       TAILRACE_VALUE(TIMEOUT)
       TAILRACE_VALUE(DROPPED)
+      TAILRACE_VALUE(ACTION_FAILED)
       TAILRACE_VALUE(IO_ERROR)
       TAILRACE_VALUE(EARLIER_FAILURE)
       TAILRACE_VALUE(NOT_PUBLISHED)
+      TAILRACE_VALUE(SERVER_LOST)
       TAILRACE_VALUE(OUT_OF_MEMORY)
       TAILRACE_VALUE(INTERNAL)
   // clang-format on
 #undef TAILRACE_VALUE
-                                  ;
+                                      ;
 }
 
 void define_ticket(nb::module_& module) {

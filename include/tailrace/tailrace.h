@@ -64,13 +64,15 @@ typedef enum tailrace_status {
   TAILRACE_UNSUPPORTED = 113,      /* valid, but this build or machine cannot do it */
 
   /* 2xx: not an error of the caller's: the state of things. */
-  TAILRACE_TIMEOUT = 201, /* not ended within the time given; the request goes on */
-  TAILRACE_DROPPED = 202, /* `when_full: drop` gave up this whole iteration; its blocks are not written */
+  TAILRACE_TIMEOUT = 201,       /* not ended within the time given; the request goes on */
+  TAILRACE_DROPPED = 202,       /* `when_full: drop` gave up this whole iteration; its blocks are not written */
+  TAILRACE_ACTION_FAILED = 203, /* an action has failed and is disabled; the data are stored all the same */
 
   /* 3xx: data were lost, or may have been. */
   TAILRACE_IO_ERROR = 301,        /* the operating system said no: see `system_errno` */
   TAILRACE_EARLIER_FAILURE = 302, /* this call was carried out; a request accepted earlier has failed */
   TAILRACE_NOT_PUBLISHED = 303,   /* a file was not published since something it depends on failed */
+  TAILRACE_SERVER_LOST = 304,     /* the node's server has died and none has taken its place */
 
   /* 4xx: tailrace itself cannot go on. */
   TAILRACE_OUT_OF_MEMORY = 401, /* the system gave less memory than the budget asks for */
@@ -202,6 +204,13 @@ typedef struct tailrace_variable_stats {
   tailrace_times waiting;  /* of the caller: in wait, while the request had not ended, and in read */
   tailrace_times queued;
   tailrace_times writing;
+  /* Variables with `compress` or `precision` alone: */
+  uint64_t chunks_filtered;
+  uint64_t chunks_relaxed;  /* … by the fastest level, as there was not the time for the one that was asked for */
+  uint64_t chunks_skipped;  /* … and not compressed, as there was not even the time for that */
+  uint64_t bytes_filtered;  /* of these chunks, before */
+  uint64_t bytes_stored;    /* … and after */
+  tailrace_times filtering; /* of a block: all of its chunks, one after the other */
 } tailrace_variable_stats;
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */
@@ -251,8 +260,8 @@ TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char
  * again does nothing. */
 TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration);
 
-/* Records the event `event` of `iteration`; actions bound to it run where the configuration says. (This
- * version records it in the file of the iteration and in the statistics; it has no actions yet.) */
+/* Raises the event `event` of `iteration`: it is recorded in the iteration's file, and in place `core` the actions
+ * run that the configuration binds to it. Returns at once; actions that fail are told as earlier failures. */
 TAILRACE_API tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration);
 
 /* ---- waiting and reading ------------------------------------------------------------------------------ */

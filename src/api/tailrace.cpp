@@ -242,9 +242,11 @@ const char* tailrace_status_text(tailrace_status status) {
     case TAILRACE_UNSUPPORTED: return "unsupported";
     case TAILRACE_TIMEOUT: return "timeout";
     case TAILRACE_DROPPED: return "dropped";
+    case TAILRACE_ACTION_FAILED: return "an action failed";
     case TAILRACE_IO_ERROR: return "I/O error";
     case TAILRACE_EARLIER_FAILURE: return "an earlier request failed";
     case TAILRACE_NOT_PUBLISHED: return "not published";
+    case TAILRACE_SERVER_LOST: return "the node's server is lost";
     case TAILRACE_OUT_OF_MEMORY: return "out of memory";
     case TAILRACE_INTERNAL: return "internal error";
   }

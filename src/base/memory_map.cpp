@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cinttypes>
@@ -16,18 +17,6 @@ namespace tailrace::impl {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
-
-// Touches every page for writing. Returns errno, or 0.
-int prefault(std::byte* begin, size_t size) {
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(begin, size, MADV_POPULATE_WRITE) == 0) return 0;
-  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
-#endif
-  for (size_t offset = 0; offset < size; offset += 4096) {
-    static_cast<volatile std::byte*>(begin)[offset] = std::byte{0};
-  }
-  return 0;
-}
 
 // Bytes of the mapping that holds `address` which lie in transparent huge pages, by /proc/self/smaps.
 size_t transparent_huge_bytes(const void* address) {
@@ -59,6 +48,18 @@ Status no_memory(size_t bytes, int error) {
 
 }  // namespace
 
+int touch(std::byte* begin, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(begin, size, MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
+#endif
+  for (size_t offset = 0; offset < size; offset += 4096) {
+    // Another process may have it mapped, too, and use it: what is there stays.
+    std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(begin + offset)).fetch_or(0, std::memory_order_relaxed);
+  }
+  return 0;
+}
+
 Result<MappedMemory> MappedMemory::create(size_t bytes) {
   TAILRACE_REQUIRE(bytes > 0);
   TAILRACE_REQUIRE(bytes % 4096 == 0);
@@ -87,7 +88,7 @@ Result<MappedMemory> MappedMemory::create(size_t bytes) {
   MappedMemory memory(mapping, mapped, {begin, bytes});
   // A child of the application needs none of it, and copying touched (or pinned) pages would stall the fork.
   madvise(begin, whole, MADV_DONTFORK);
-  if (const int error = prefault(begin, bytes); error != 0) return no_memory(bytes, error);
+  if (const int error = touch(begin, bytes); error != 0) return no_memory(bytes, error);
   const bool is_explicit = mapped == whole;
   const size_t huge = is_explicit ? bytes : std::min(transparent_huge_bytes(begin), bytes);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

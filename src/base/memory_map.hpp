@@ -12,6 +12,10 @@
 
 namespace tailrace::impl {
 
+// Takes every page of a mapping from the system now, for writing; the bytes stay what they are. Returns errno, or 0.
+// `begin` is aligned to pages.
+int touch(std::byte* begin, size_t size);
+
 class MappedMemory {
  public:
   // `bytes` is a multiple of the page size. Fails with TAILRACE_OUT_OF_MEMORY.

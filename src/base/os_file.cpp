@@ -21,6 +21,7 @@ int open_again(const char* path, int flags) {
 int flags_of(OsFile::Mode mode) {
   switch (mode) {
     case OsFile::Mode::create: return O_RDWR | O_CREAT | O_TRUNC;
+    case OsFile::Mode::edit: return O_RDWR;
     case OsFile::Mode::read: return O_RDONLY;
     case OsFile::Mode::directory: return O_RDONLY | O_DIRECTORY;
   }

@@ -42,17 +42,22 @@ class PoolOwner {
     returned_.take_all([this](uint32_t index) {
       TAILRACE_ASSERT(ranges_.used(index));
       ranges_.free(index);
+      ++collected_;
     });
   }
 
+  // Whether the block is in use, as of the last collect().
+  bool holds(uint32_t block) const { return ranges_.used(block); }
   uint64_t size() const { return ranges_.size(); }
-  uint64_t held() const { return ranges_.held(); }  // bytes, as of the last collect()
-  uint64_t peak() const { return peak_; }           // bytes
+  uint64_t held() const { return ranges_.held(); }   // bytes, as of the last collect()
+  uint64_t peak() const { return peak_; }            // bytes
+  uint64_t collected() const { return collected_; }  // blocks that the other end has ever given back
 
  private:
   RangeAllocator ranges_;
   FreeStack<> returned_;
   uint64_t peak_ = 0;
+  uint64_t collected_ = 0;
 };
 
 }  // namespace tailrace::impl

@@ -128,7 +128,9 @@ uint64_t process_begin(pid_t process) {
   // The name, in parentheses, may hold anything.
   std::istringstream rest(line.substr(std::min(line.rfind(')'), line.size() - 1) + 1));
   std::string field;
-  for (int number = 3; number <= 22; ++number) rest >> field;
+  rest >> field;
+  if (field == "Z" || field == "X") return 0;
+  for (int number = 4; number <= 22; ++number) rest >> field;
   return std::strtoull(field.c_str(), nullptr, 10);
 }
 

@@ -36,7 +36,8 @@ class ProcessHandle {
   FileDescriptor pidfd_;
 };
 
-// When the process began, in the system's own ticks: with its number, it is that process and no later one. 0: gone.
+// When the process began, in the system's own ticks: with its number, it is that process and no later one. 0: it
+// has ended, whether its parent has noticed or not.
 uint64_t process_begin(pid_t process);
 // How long it has lived, in seconds; 0: gone.
 double process_age(pid_t process);

@@ -64,6 +64,23 @@ class SpscRing {
     return true;
   }
 
+  // The consumer only: what pop() would take, without taking it. False if the ring is empty, or if the producer, gone
+  // wild in shared memory, claims to have put more into it than it holds; `broken` is then set.
+  bool front(T& value, bool& broken) {
+    const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);
+    const uint32_t pushed = counters_->pushed.load(std::memory_order_acquire);  // partner: as in pop()
+    broken = pushed - popped > slots_.size();
+    if (broken || pushed == popped) return false;
+    value = slots_[popped & (slots_.size() - 1)];
+    return true;
+  }
+
+  // The consumer only, after front() was true: takes it.
+  void drop() {
+    const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);
+    counters_->popped.store(popped + 1, std::memory_order_release);  // partner: as in pop()
+  }
+
   // The consumer only: whether pop() would return false.
   bool empty() {
     return counters_->popped.load(std::memory_order_relaxed) == counters_->pushed.load(std::memory_order_acquire);

@@ -42,7 +42,7 @@ const std::string& Engine::path(FileId id) const {
 }
 
 void Engine::submit(Request request) {
-  TAILRACE_REQUIRE(request.sink != nullptr);
+  TAILRACE_REQUIRE(request.sink != nullptr || request.operation == Operation::close);
   TAILRACE_REQUIRE(files_.contains(request.file));
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
   if (const Request* ready = queue_.admit(std::move(request))) scheduler_.push(ready);
@@ -171,7 +171,7 @@ void Engine::finish(const Request* request, Status status) {
   for (const Request* ready : ready_) scheduler_.push(ready);
   ready_.clear();
   if (gone) files_.erase(id);
-  ended.sink->ended(ended, status);
+  if (ended.sink != nullptr) ended.sink->ended(ended, status);
 }
 
 Engine::Counts Engine::counts() const {

@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "filter/pipeline.hpp"
 #include "model/block.hpp"
+#include "model/config.hpp"
 #include "model/request.hpp"
 
 namespace tailrace::impl {
@@ -41,26 +44,64 @@ struct Located {
   Extent extent;
 };
 
+// Where a chunk of a filtered block lies, which filters were not applied to it (FilteredChunk), and, while its file
+// is being written, with how much effort it was filtered. Length 0: no such chunk came.
+struct PlacedChunk {
+  Extent extent;
+  uint32_t skipped = 0;
+  Effort effort = Effort::full;
+};
+
+struct LocatedChunks {
+  std::string file;
+  std::vector<PlacedChunk> chunks;  // all of the block's, in the order of its Chunking
+};
+
+// Something that an action has found out about an iteration.
+using FindingValue = std::variant<double, std::string, std::vector<double>>;
+
 class Format {
  public:
   virtual ~Format() = default;
 
+  // Of formats whose files hold blocks of several clients: one comes, whose blocks have the layouts of `config`,
+  // which stays until the client is removed.
+  virtual void add_client(int client, const Config& config) = 0;
+  virtual void remove_client(int client) = 0;
+
+  // Whether the iteration's file has its final name, and there is no unfinished one.
+  virtual bool published(int64_t iteration) const = 0;
+  // Whether the iteration's file has begun, and is not finished or discarded.
+  virtual bool begun(int64_t iteration) const = 0;
   // The file of an iteration that has begun and is not finished or discarded.
   virtual const FileNames& names(int64_t iteration) const = 0;
 
   // Where the bytes of the block go in its iteration's file; the same place for the same variable each time. The
-  // first block of an iteration begins its file.
+  // first block of an iteration begins its file. Not for filtered variables, whose size is not known before.
   virtual Result<Extent> place(const Block& block) = 0;
+  // Where the bytes of the chunks first, first + 1, … of a block of a filtered variable go, after they have been
+  // filtered (filter/pipeline.hpp has the whole sequence); one extent a chunk, as long as the chunk. `loss` is what
+  // rounding has done to these chunks, and noted in the file. A chunk that comes again may get another place.
+  virtual Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first,
+                                                   std::span<const FilteredChunk> chunks, const Loss& loss) = 0;
   // Records an event in the iteration's file, beginning it if need be.
   virtual Status note_event(int64_t iteration, const std::string& event) = 0;
+  // Records a finding in the iteration's file, which has begun, in place of an earlier one of that name. If it fails,
+  // the file is as whole as it was.
+  virtual Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) = 0;
+  // Records in the iteration's file, which has begun, that blocks of these clients may be missing: they died.
+  virtual void note_missing(int64_t iteration, const std::vector<int>& clients) = 0;
   // Ends the iteration's file, which has begun.
   virtual Result<FileEnding> finish(int64_t iteration) = 0;
   // Forgets the iteration's file, whether or not it has begun.
   virtual void discard(int64_t iteration) = 0;
 
-  // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere.
+  // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere. Not for filtered
+  // variables.
   virtual Result<Located> locate(const Block& block) = 0;
-  // The bytes of this block were lost: from now on locate() does not find it.
+  // The same of a block of a filtered variable.
+  virtual Result<LocatedChunks> locate_chunks(const Block& block) = 0;
+  // The bytes of this block were lost: from now on locate() and locate_chunks() do not find it.
   virtual void forget(const Block& block, const Status& why) = 0;
 };
 

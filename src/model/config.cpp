@@ -36,6 +36,10 @@ uint64_t size_of(ElementType type) {
   TAILRACE_ASSERT(false);
 }
 
+bool is_floating(ElementType type) {
+  return type == ElementType::float32 || type == ElementType::float64 || type == ElementType::long_double;
+}
+
 const char* name_of(ElementType type) {
   switch (type) {
     case ElementType::int8: return "int8";
@@ -58,6 +62,17 @@ const char* name_of(Durability durability) {
     case Durability::accepted: return "accepted";
     case Durability::written: return "written";
     case Durability::durable: return "durable";
+  }
+  TAILRACE_ASSERT(false);
+}
+
+const char* name_of(FilePer file_per) { return file_per == FilePer::node ? "node" : "process"; }
+
+const char* name_of(Compressor compressor) {
+  switch (compressor) {
+    case Compressor::none: return "none";
+    case Compressor::deflate: return "deflate";
+    case Compressor::zstd: return "zstd";
   }
   TAILRACE_ASSERT(false);
 }

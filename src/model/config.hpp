@@ -9,14 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "model/action.hpp"
+
 namespace tailrace::impl {
 
-enum class PlaceKind { thread };
+enum class PlaceKind { thread, core };
+enum class OnServerLoss { restart, fail };
 enum class CpuChoice { automatic, none, list };
 enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
-enum class FilePer { process };
+enum class FilePer { process, node };
+enum class Compressor { none, deflate, zstd };
+enum class Precision { full, float16 };
 
 enum class ElementType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, long_double };
 
@@ -43,11 +48,26 @@ struct Layout {
   uint64_t bytes() const;
 };
 
+// How a variable's bytes are made smaller on their way into files.
+struct Compression {
+  Compressor filter = Compressor::none;
+  int level = 0;                       // of the compressor; 0 for none
+  bool shuffle = true;                 // bytes of equal significance are put together before
+  uint64_t chunk = uint64_t{1} << 20;  // bytes of the block that are filtered as one, about
+  bool adaptive = true;                // less of it when clients would wait otherwise
+};
+
 struct Variable {
   std::string name;
   uint32_t layout = 0;  // index into Config::layouts
   Unit unit;
   std::string description;
+  uint32_t keep = 0;  // iterations before the present one whose blocks stay in memory for actions
+  Compression compress = {};
+  Precision precision = Precision::full;
+
+  // Whether its blocks are filtered, and so stored in chunks (filter/pipeline.hpp).
+  bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
 };
 
 struct Config {
@@ -57,6 +77,14 @@ struct Config {
     PlaceKind kind = PlaceKind::thread;
     CpuChoice choice = CpuChoice::automatic;
     std::vector<int> cpus;  // for CpuChoice::list
+    int filter_threads = 1;
+    // Place `core`:
+    int cores = 1;       // servers of a node
+    int clients = 0;     // of a node; 0: not said
+    int node = 0;        // the node's number, for the names of its files
+    std::string server;  // the program; empty: where it usually is
+    OnServerLoss on_server_loss = OnServerLoss::restart;
+    double patience = 600.0;  // seconds
   } place;
   struct {
     uint64_t budget = uint64_t{256} << 20;  // bytes
@@ -85,6 +113,8 @@ struct Config {
   } log;
   std::vector<Layout> layouts;
   std::vector<Variable> variables;
+  std::vector<Action> actions;     // in the order of the file; {end_iteration, store} unless given
+  std::string python_environment;  // folder of a virtual environment for Python actions; empty: VIRTUAL_ENV, if set
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
   // Index of the variable, or -1.
@@ -93,8 +123,11 @@ struct Config {
 
 // Size of one element, in bytes.
 uint64_t size_of(ElementType type);
+bool is_floating(ElementType type);
 // "float32", "written", as the configuration spells them.
 const char* name_of(ElementType type);
 const char* name_of(Durability durability);
+const char* name_of(FilePer file_per);
+const char* name_of(Compressor compressor);
 
 }  // namespace tailrace::impl

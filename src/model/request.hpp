@@ -60,7 +60,7 @@ struct Request {
   // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
   // has failed. Operations other than read and write always do (close and remove even if something failed).
   bool fence = false;
-  CompletionSink* sink = nullptr;  // outlives the request
+  CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
   uint64_t token = 0;              // the sink's own
   uint32_t slot = 0;               // the engine's own
   // How it went, for whoever measures: written by the engine, good when it has ended.

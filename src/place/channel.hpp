@@ -4,10 +4,13 @@
 //   client ── bytes ──► memory ──► server ──► free stack ──► client
 //   client ◄── tickets, failures, counters ── server     (WaitBell wakes the client)
 //
-// A view: it holds references to memory that the place has made, private for place `thread`, shared for `core`.
+// A view: it refers to memory that the place has made, private for place `thread`, shared for `core` (where each side
+// has a view of its own), and keeps what each side remembers of it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/free_stack.hpp"
@@ -20,15 +23,41 @@
 
 namespace tailrace::impl {
 
+// By block of the pool: the sequence of the last verb that has ended with it, and in which of its lives the server
+// said so. Written by the server before it gives the block back, so that after its death another knows what is done,
+// and the client which blocks it will never be given back: those that a dead server had ended, and not returned. A
+// block that was `held` is not given back yet: actions may look at it, and the next server sees to it.
+struct EndedMark {
+  static constexpr int kLifeBits = 16;
+  static constexpr uint64_t kHeld = uint64_t{1} << kLifeBits;
+  static uint64_t make(uint32_t life, uint64_t sequence, bool held = false) {
+    return sequence << (kLifeBits + 1) | (held ? kHeld : 0) | life % (1u << kLifeBits);
+  }
+  static uint64_t sequence(uint64_t mark) { return mark >> (kLifeBits + 1); }
+  static bool held(uint64_t mark) { return (mark & kHeld) != 0; }
+  // Whether it was made before the life `now` began.
+  static bool is_earlier(uint64_t mark, uint32_t now) {
+    const uint32_t since = (now - life(mark)) % (1u << kLifeBits);
+    return since != 0 && since < 1u << (kLifeBits - 1);
+  }
+  static uint32_t life(uint64_t mark) { return static_cast<uint32_t>(mark % (1u << kLifeBits)); }
+};
+
 struct Channel {
-  std::span<std::byte> memory;            // the pool's bytes
-  FreeStack<> returned;                   // server → client
-  SpscRing<Descriptor> ring;              // client → server
-  TicketTable<> tickets;                  // the client opens, the server ends
-  WaitBell& client_bell;                  // the server rings
-  FailureLog& failures;                   // the server adds, the client takes
-  ServerCounters& counters;               // the server writes, the client reads
-  std::span<VariableCounters> variables;  // by variable; likewise
+  std::span<std::byte> memory;             // the pool's bytes
+  FreeStack<> returned;                    // server → client
+  std::span<std::atomic<uint64_t>> ended;  // see EndedMark
+  SpscRing<Descriptor> ring;               // client → server
+  TicketTable<> tickets;                   // the client opens, the server ends
+  WaitBell& client_bell;                   // the server rings
+  FailureLog failures;                     // the server adds, the client takes
+  ServerCounters& counters;                // the server writes, the client reads
+  std::span<VariableCounters> variables;   // by variable; likewise
+  std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
+  // Where the server holds blocks for actions, how it learns that the client waits for them. The server writes how
+  // many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
+  std::atomic<uint64_t>& given_back;
+  std::atomic<uint64_t>& hungry;
 };
 
 }  // namespace tailrace::impl

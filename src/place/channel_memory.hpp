@@ -1,50 +1,67 @@
-// ChannelMemory: a channel and what it refers to, in the private memory of one process.
+// ChannelMemory: where in a piece of memory the parts of a channel lie, and how a side gets its view of them.
 //
-// For places whose two sides share an address space. Nothing in it knows which thread is which.
+// The same for every place: private memory for `thread`, a segment that two processes map for `core`. All parts but
+// the pool's bytes, each on cache lines of its own. Sizes travel beside the memory, never in it: a side computes with
+// the sizes that it knows, and reads none that the other could have changed.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <memory>
-#include <span>
+#include <cstdint>
 
+#include "base/sleep_flag.hpp"
 #include "place/channel.hpp"
 
 namespace tailrace::impl {
 
+struct ChannelSizes {
+  uint32_t variables = 0;
+  uint32_t ring = 4096;     // descriptors; a power of two
+  uint32_t tickets = 4096;  // open at once
+  uint32_t blocks = 16384;  // of the pool
+
+  bool operator==(const ChannelSizes&) const = default;
+};
+
+// The parts of fixed size.
+struct ChannelControl {
+  alignas(64) SleepFlag<> server_asleep;  // place `core`: whether the client must ring
+  std::atomic<uint32_t> server_life{0};
+  std::atomic<uint64_t> given_back{0};
+  // Place `core`: how far the client is, for a server that finds the channel after another's death.
+  static constexpr uint32_t kClientUnaware = 0;  // it has not been told of the channel yet
+  static constexpr uint32_t kClientHere = 1;
+  static constexpr uint32_t kClientLeft = 2;  // it will not come back, and everything has ended that it waited for
+  std::atomic<uint32_t> client_state{kClientUnaware};
+  std::atomic<uint64_t> hungry{0};
+  alignas(64) WaitBell client_bell;
+  FreeStack<>::Head free_head;
+  SpscRing<Descriptor>::Counters ring;
+  FailureLog::Shared failures;
+  alignas(64) ServerCounters counters;
+};
+
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<bool>) == 1 && sizeof(std::atomic<uint64_t>) == 8);
+
 class ChannelMemory {
  public:
-  static constexpr uint32_t kRing = 4096;        // descriptors
-  static constexpr uint32_t kTickets = 4096;     // open at once
-  static constexpr uint32_t kMaxBlocks = 16384;  // of the pool
+  explicit ChannelMemory(const ChannelSizes& sizes);
 
-  // For a client with so many variables. `pool` outlives this.
-  ChannelMemory(std::span<std::byte> pool, size_t variables)
-      : variables_(new VariableCounters[variables]),
-        free_links_(new std::atomic<uint32_t>[kMaxBlocks]()),
-        ring_slots_(new Descriptor[kRing]),
-        ticket_words_(new std::atomic<uint64_t>[kTickets]()),
-        channel_{pool,
-                 FreeStack<>(free_head_, {free_links_.get(), kMaxBlocks}),
-                 SpscRing<Descriptor>(ring_counters_, {ring_slots_.get(), kRing}),
-                 TicketTable<>({ticket_words_.get(), kTickets}),
-                 client_bell_,
-                 failures_,
-                 counters_,
-                 {variables_.get(), variables}} {}
+  const ChannelSizes& sizes() const { return sizes_; }
+  // Of all parts: a multiple of the page.
+  uint64_t bytes() const { return bytes_; }
 
-  Channel& channel() { return channel_; }
+  // Makes the parts in `memory`, which is aligned to cache lines. Once, before anybody looks at it.
+  void construct(std::byte* memory) const;
+  // A side's view of the parts that are there, and of the pool.
+  Channel view(std::byte* memory, std::span<std::byte> pool) const;
+  static ChannelControl& control(std::byte* memory) { return *reinterpret_cast<ChannelControl*>(memory); }
 
  private:
-  std::unique_ptr<VariableCounters[]> variables_;
-  FreeStack<>::Head free_head_;
-  std::unique_ptr<std::atomic<uint32_t>[]> free_links_;
-  SpscRing<Descriptor>::Counters ring_counters_;
-  std::unique_ptr<Descriptor[]> ring_slots_;
-  std::unique_ptr<std::atomic<uint64_t>[]> ticket_words_;
-  WaitBell client_bell_;
-  FailureLog failures_;
-  ServerCounters counters_;
-  Channel channel_;  // each part says which side may use it
+  ChannelSizes sizes_;
+  // Offsets.
+  uint64_t variables_, failures_, tickets_, ended_, links_, ring_, bytes_;
 };
 
 }  // namespace tailrace::impl

@@ -10,9 +10,13 @@
 namespace tailrace::impl {
 
 struct ServerCounters {
+  // Place `core`: taken from the ring, whether by this server or one before it.
+  Tally blocks_accepted;
+  Tally bytes_accepted;
   Tally blocks_written;
   Tally blocks_failed;
   Tally bytes_written;
+  Tally bytes_failed;
   Tally iterations_published;
   Tally iterations_failed;
   Tally busy_nanoseconds;  // with at least one transfer under way
@@ -31,6 +35,13 @@ struct VariableCounters {
   Tally bytes_written;
   Histogram queued;   // from hand-over until the first transfer
   Histogram writing;  // from there until written or failed
+  // Filtered variables:
+  Tally chunks_filtered;
+  Tally chunks_relaxed;  // of these, by the compressor's fastest level, for want of time
+  Tally chunks_skipped;  // … and not compressed, for want of time
+  Tally bytes_filtered;  // of these chunks, before
+  Tally bytes_stored;    // … and after
+  Histogram filtering;   // of a block: all of its chunks, one after the other
 };
 
 }  // namespace tailrace::impl

@@ -7,42 +7,55 @@
 
 namespace tailrace::impl {
 
-void FailureLog::add(uint64_t ticket, Status status) {
+void FailureLog::add(uint64_t ticket, const Status& status) {
   TAILRACE_REQUIRE(!status.ok());
-  const std::lock_guard lock(mutex_);
-  if (entries_.size() < kKept) {
-    entries_.push_back({ticket, std::move(status)});
-  } else {
-    ++causes_lost_;
+  if (!ring_.push(to_record(ticket, status))) {
+    // relaxed: only the server writes it, and `added`, which is stored after it, says that there is something.
+    shared_->lost.store(shared_->lost.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  unseen_.fetch_add(1, std::memory_order_relaxed);
-  total_.fetch_add(1, std::memory_order_relaxed);
+  // release: the record or the number of lost ones is before; partner: the acquire in collect().
+  shared_->added.store(shared_->added.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void FailureLog::add_own(Status status) {
+  TAILRACE_REQUIRE(!status.ok());
+  collect();
+  entries_.push_back({0, std::move(status)});
+  ++own_;
+}
+
+// Takes what the server has sent, as far as there is room for it.
+void FailureLog::collect() {
+  (void)shared_->added.load(std::memory_order_acquire);
+  FailureRecord record;
+  while (entries_.size() < kKept && ring_.pop(record)) entries_.push_back({record.ticket, to_status(record)});
 }
 
 std::optional<FailureLog::Entry> FailureLog::take_oldest() {
-  const std::lock_guard lock(mutex_);
+  collect();
   if (!entries_.empty()) {
     Entry entry = std::move(entries_.front());
     entries_.pop_front();
-    unseen_.fetch_sub(1, std::memory_order_relaxed);
+    ++taken_;
     return entry;
   }
-  if (causes_lost_ == 0) return std::nullopt;
-  const uint64_t count = std::exchange(causes_lost_, 0);
-  unseen_.fetch_sub(count, std::memory_order_relaxed);
+  const uint64_t lost = shared_->lost.load(std::memory_order_relaxed);
+  if (lost == lost_told_) return std::nullopt;
+  const uint64_t count = lost - std::exchange(lost_told_, lost);
+  taken_ += count;
   return Entry{0, Status(TAILRACE_IO_ERROR, fmt::format("{} more requests failed, after {} others whose causes were "
                                                         "kept",
                                                         count, kKept))};
 }
 
 std::optional<FailureLog::Entry> FailureLog::take(uint64_t ticket) {
-  const std::lock_guard lock(mutex_);
+  collect();
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [ticket](const Entry& entry) { return entry.ticket == ticket; });
   if (found == entries_.end()) return std::nullopt;
   Entry entry = std::move(*found);
   entries_.erase(found);
-  unseen_.fetch_sub(1, std::memory_order_relaxed);
+  ++taken_;
   return entry;
 }
 

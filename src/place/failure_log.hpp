@@ -1,46 +1,67 @@
-// FailureLog: what went wrong with accepted requests, until the client has seen it (promise 1).
+// FailureLog: what went wrong with accepted requests, on its way from the server to the client, until the client has
+// seen it (promise 1).
 //
-// Bounded: past kKept failures the causes of further ones are not kept, but they are counted, and told as a number.
-// The client's look for failures on each call is one relaxed load.
+// A ring of fixed-width records in memory that both sides see, and what the client has taken out of it and not yet
+// told. Bounded: failures that find no room are counted, and told as a number. The client's look for failures on
+// each call is one load. Each side has an object of its own over the same memory (or both use one in one process:
+// they touch different members).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
+#include <span>
 
+#include "base/spsc_ring.hpp"
 #include "base/status.hpp"
+#include "model/failure_wire.hpp"
 
 namespace tailrace::impl {
 
 class FailureLog {
  public:
-  static constexpr size_t kKept = 1024;
+  static constexpr uint32_t kKept = 256;  // causes, in the ring and again by the client
 
   struct Entry {
     uint64_t ticket = 0;  // 0: none
     Status status;
   };
 
-  // Any thread.
-  void add(uint64_t ticket, Status status);
+  // The shared part, all zero at first.
+  struct Shared {
+    SpscRing<FailureRecord>::Counters ring;
+    alignas(64) std::atomic<uint64_t> added{0};  // written by the server; failures ever
+    std::atomic<uint64_t> lost{0};               // written by the server; of these, the ones without a record
+  };
 
-  // Failures that nobody has taken yet. Any thread.
-  uint64_t unseen() const { return unseen_.load(std::memory_order_relaxed); }
-  // All failures ever. Any thread.
-  uint64_t total() const { return total_.load(std::memory_order_relaxed); }
+  // Both outlive the log. The number of records is a power of two.
+  FailureLog(Shared& shared, std::span<FailureRecord> records) : shared_(&shared), ring_(shared.ring, records) {}
 
-  // The client: takes the oldest failure, or the one of `ticket`; it counts as seen then.
+  // The server.
+  void add(uint64_t ticket, const Status& status);
+
+  // The client, all of these. A failure of its own, which never was the server's:
+  void add_own(Status status);
+  // Failures that have not been taken yet.
+  uint64_t unseen() const { return total() - taken_; }
+  // All failures ever.
+  // relaxed: whoever must see a certain failure has seen its ticket's end, which was released after it.
+  uint64_t total() const { return shared_->added.load(std::memory_order_relaxed) + own_; }
+  // Takes the oldest failure, or the one of `ticket`; it counts as seen then.
   std::optional<Entry> take_oldest();
   std::optional<Entry> take(uint64_t ticket);
 
  private:
-  std::atomic<uint64_t> unseen_{0};  // written under mutex_; relaxed: whoever needs the entries takes the mutex
-  std::atomic<uint64_t> total_{0};   // as unseen_
-  std::mutex mutex_;
-  std::deque<Entry> entries_;  // guarded by mutex_
-  uint64_t causes_lost_ = 0;   // guarded by mutex_; counted in unseen_, but not kept
+  void collect();
+
+  Shared* shared_;
+  SpscRing<FailureRecord> ring_;
+  // The client's.
+  std::deque<Entry> entries_;
+  uint64_t own_ = 0;
+  uint64_t taken_ = 0;
+  uint64_t lost_told_ = 0;
 };
 
 }  // namespace tailrace::impl

@@ -3,8 +3,12 @@
 // A place knows neither the engine nor what the sink does; the sink does not know where it runs.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/clock.hpp"
+#include "base/function_ref.hpp"
+#include "base/status.hpp"
 #include "model/descriptor_wire.hpp"
 #include "place/channel.hpp"
 
@@ -31,6 +35,18 @@ class Place {
   virtual Channel& channel() = 0;
   // Wakes the server: to be called after a push into the ring.
   virtual void ring() = 0;
+  // Whether the server sees the client's private memory, so that blocks may be borrowed, or only the pool.
+  virtual bool reaches_client() const = 0;
+  // The client: sleeps until ready() holds, which the server says by the client's bell. Fails with TAILRACE_TIMEOUT
+  // after `timeout` (none: no limit but the place's own), and with TAILRACE_SERVER_LOST if nobody is left to wait
+  // for.
+  virtual Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) = 0;
+  // Why there is no server any more, and none will come; ok: there is one, as far as is known.
+  virtual Status lost() const { return {}; }
+  // How often another server has taken the place of one that had died.
+  virtual uint32_t losses() const = 0;
+  // After the last verb: nothing more is sent. A server of this client alone ends.
+  virtual void stop() = 0;
   // One line for logs: where the server runs, on which cpu, with which memory.
   virtual const std::string& description() const = 0;
 };

@@ -32,12 +32,18 @@ class TicketTable {
     return last_;
   }
 
-  // The server only.
+  // The server only. Does nothing if it has ended (an earlier server may have ended it).
   void end(uint64_t ticket, bool ok) {
     Atomic<uint64_t>& word = slot(ticket);
-    TAILRACE_ASSERT(word.load(std::memory_order_relaxed) == pack(ticket, TicketState::pending));
+    if (!pending(ticket)) return;
     // release: what the request did (bytes read, a failure logged) is before the client's look; partner: look().
     word.store(pack(ticket, ok ? TicketState::done : TicketState::failed), std::memory_order_release);
+  }
+
+  // The server only.
+  bool pending(uint64_t ticket) const {
+    // relaxed: the client stores no other word there before it has seen this ticket's end.
+    return slot(ticket).load(std::memory_order_relaxed) == pack(ticket, TicketState::pending);
   }
 
   // The client only. A ticket whose slot was used again has ended: `done`, unless the failure log says otherwise.

@@ -14,6 +14,9 @@ namespace {
 constexpr size_t most_layouts = 1024;
 constexpr size_t most_variables = 1024;
 constexpr size_t longest_message = 400;  // bytes, of parse_unit, which shows what it was given
+constexpr int64_t most_keep = 1000;      // iterations
+constexpr uint64_t least_chunk = uint64_t{4} << 10;
+constexpr uint64_t most_chunk = uint64_t{1} << 30;
 constexpr auto most_bytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 
 constexpr ElementType element_types[] = {
@@ -225,6 +228,68 @@ uint32_t find_layout(const YamlValue& value, const Config& config) {
 
 bool is_any_unit(const Unit&) { return true; }
 
+struct LevelRange {
+  int least;
+  int most;
+  int usual;
+};
+
+LevelRange levels_of(Compressor compressor) {
+  switch (compressor) {
+    case Compressor::none: return {0, 0, 0};
+    case Compressor::deflate: return {0, 9, 1};
+    case Compressor::zstd: return {1, 19, 3};
+  }
+  TAILRACE_ASSERT(false);
+}
+
+Compressor read_compressor(const YamlValue& value) {
+  constexpr Compressor choices[] = {Compressor::none, Compressor::deflate, Compressor::zstd};
+  return choices[value.choice({"none", "deflate", "zstd"})];
+}
+
+uint64_t read_chunk(const YamlValue& value) {
+  const uint64_t bytes = value.size(least_chunk);
+  if (bytes <= most_chunk) return bytes;
+  value.wrong(fmt::format("a size from {} to {}", size_text(least_chunk), size_text(most_chunk)));
+  return most_chunk;
+}
+
+// `zstd` alone, or a mapping.
+Compression read_compression(const YamlValue& value) {
+  Compression compression;
+  if (value.is_scalar()) {
+    compression.filter = read_compressor(value);
+    compression.level = levels_of(compression.filter).usual;
+    return compression;
+  }
+  value.only({"filter", "level", "shuffle", "chunk", "adaptive"});
+  const auto filter = value.require("filter", "none, deflate or zstd");
+  if (!filter) return compression;
+  compression.filter = read_compressor(*filter);
+  const LevelRange levels = levels_of(compression.filter);
+  compression.level = levels.usual;
+  const auto level = value.find("level");
+  if (level && compression.filter == Compressor::none) {
+    level->fault_at_key("a level", "none, as nothing is compressed by the filter 'none'");
+  } else if (level) {
+    compression.level = static_cast<int>(level->integer(levels.least, levels.most));
+  }
+  if (const auto shuffle = value.find("shuffle")) compression.shuffle = shuffle->flag();
+  if (const auto chunk = value.find("chunk")) compression.chunk = read_chunk(*chunk);
+  if (const auto adaptive = value.find("adaptive")) compression.adaptive = adaptive->flag();
+  return compression;
+}
+
+Precision read_precision(const YamlValue& value, const Layout& layout) {
+  constexpr Precision choices[] = {Precision::full, Precision::float16};
+  const Precision precision = choices[value.choice({"full", "float16"})];
+  if (precision == Precision::full || is_floating(layout.type)) return precision;
+  value.fault(fmt::format("float16 for elements of {}", name_of(layout.type)),
+              "full, or a layout of float32, float64 or long_double");
+  return Precision::full;
+}
+
 }  // namespace
 
 bool is_identifier(std::string_view text) {
@@ -258,11 +323,17 @@ void read_variables(const YamlValue& value, Config& config) {
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
     Variable variable;
     variable.name = entry.key();
-    entry.only({"layout", "unit", "description"}, {"compress", "precision", "keep"});
+    entry.only({"layout", "unit", "description", "compress", "precision", "keep"});
     const auto layout = entry.require("layout", "the name of a layout");
     if (layout) variable.layout = find_layout(*layout, config);
     if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
     if (const auto description = entry.find("description")) variable.description = description->prose();
+    if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
+    const auto precision = entry.find("precision");
+    if (precision && variable.layout < config.layouts.size()) {
+      variable.precision = read_precision(*precision, config.layout_of(variable));
+    }
+    if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
     config.variables.push_back(std::move(variable));
   }
 }

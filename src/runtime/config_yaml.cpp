@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/config_actions.hpp"
 #include "runtime/config_arrays.hpp"
 #include "runtime/yaml_document.hpp"
 #include "runtime/yaml_reader.hpp"
@@ -19,27 +20,10 @@ constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
 constexpr int64_t most_trace_events = 10'000'000;  // half a GB a side
 constexpr size_t most_paths = 64;
-
-// Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.
-Result<std::string> read_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Status::of_errno("open", path, errno);
-  std::string text(yaml_most_bytes + 1, '\0');
-  size_t length = 0;
-  int error = 0;
-  while (length < text.size()) {
-    const ssize_t count = ::read(fd, text.data() + length, text.size() - length);
-    if (count == 0) break;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) error = errno;
-    if (count < 0) break;
-    length += static_cast<size_t>(count);
-  }
-  ::close(fd);
-  if (error != 0) return Status::of_errno("read", path, error);
-  text.resize(length);
-  return text;
-}
+constexpr int64_t most_cores = 64;  // servers of a node
+constexpr int64_t most_filter_threads = 64;
+constexpr int64_t most_clients = 4096;  // of a node
+constexpr int64_t most_node = 999'999;
 
 bool is_series_name(std::string_view text) {
   // The names of files add an iteration and a suffix to it, and end at 255 bytes.
@@ -72,13 +56,64 @@ void read_cpus(const YamlValue& value, Config& config) {
 void read_place(const YamlValue& value, Config& config) {
   const auto kind = value.find("kind");
   // Before the other keys, since those of the later places are unknown here.
-  if (kind && (kind->raw() == "core" || kind->raw() == "node")) {
-    kind->fault(fmt::format("'{}', which is not in this version", kind->raw()), "thread");
+  if (kind && kind->raw() == "node") {
+    kind->fault("'node', which is not in this version", "thread or core");
   } else if (kind) {
-    kind->choice({"thread"});
+    constexpr PlaceKind choices[] = {PlaceKind::thread, PlaceKind::core};
+    config.place.kind = choices[kind->choice({"thread", "core"})];
   }
-  value.only({"kind", "cpus"}, {"cores", "server", "servers"});
   if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
+  // The keys of `core` are checked, and mean nothing, in place `thread`: so that one word changes the place.
+  value.only({"kind", "cpus", "filter_threads", "cores", "clients", "node", "server", "on_server_loss", "patience"},
+             {"servers"});
+  if (const auto threads = value.find("filter_threads")) {
+    config.place.filter_threads = static_cast<int>(threads->integer(1, most_filter_threads));
+  }
+  if (const auto cores = value.find("cores")) config.place.cores = static_cast<int>(cores->integer(1, most_cores));
+  if (const auto server = value.find("server")) config.place.server = server->text("the path of tailrace-core");
+  if (const auto loss = value.find("on_server_loss")) {
+    constexpr OnServerLoss choices[] = {OnServerLoss::restart, OnServerLoss::fail};
+    config.place.on_server_loss = choices[loss->choice({"restart", "fail"})];
+  }
+  if (const auto patience = value.find("patience")) {
+    config.place.patience = patience->number("seconds, more than 0");
+    if (config.place.patience <= 0) patience->wrong("seconds, more than 0");
+  }
+}
+
+// A number, or a parameter, which the program knows.
+int read_number(const YamlValue& value, const Parameters& parameters, int64_t least, int64_t most) {
+  const auto named = parameters.find(std::string(value.is_scalar() ? value.raw() : ""));
+  if (named == parameters.end()) return static_cast<int>(value.integer(least, most));
+  if (named->second < least || named->second > most) {
+    value.fault(fmt::format("the parameter {} = {}", named->first, named->second),
+                fmt::format("an integer from {} to {}", least, most));
+    return static_cast<int>(least);
+  }
+  return static_cast<int>(named->second);
+}
+
+// What is different on each node.
+void read_node(const YamlValue& place, const Parameters& parameters, Config& config) {
+  if (const auto clients = place.find("clients")) {
+    config.place.clients = read_number(*clients, parameters, 1, most_clients);
+  }
+  if (const auto node = place.find("node")) config.place.node = read_number(*node, parameters, 0, most_node);
+}
+
+// Who must have ended an iteration before the node's file of it is whole must be known.
+void check_file_per_node(const YamlValue& top, const Config& config) {
+  if (config.storage.file_per != FilePer::node) return;
+  const auto storage = top.find("storage");
+  const auto file_per = storage ? storage->find("file_per") : std::nullopt;
+  if (!file_per) return;
+  if (config.place.kind != PlaceKind::core) {
+    file_per->fault("node with place thread, which knows no other process", "process, or place: {kind: core}");
+  } else if (config.place.clients == 0) {
+    file_per->fault("node, and no place.clients", "place.clients: how many clients a node has");
+  } else if (config.place.cores > 1) {
+    file_per->fault(fmt::format("node with {} servers of a node", config.place.cores), "place.cores: 1");
+  }
 }
 
 void read_memory(const YamlValue& value, Config& config) {
@@ -124,10 +159,11 @@ void read_storage(const YamlValue& value, Config& config) {
     config.storage.durability = choices[durability->choice({"accepted", "written", "durable"})];
   }
   const auto file_per = value.find("file_per");
-  if (file_per && (file_per->raw() == "node" || file_per->raw() == "job")) {
-    file_per->fault(fmt::format("'{}', which is not in this version", file_per->raw()), "process");
+  if (file_per && file_per->raw() == "job") {
+    file_per->fault("'job', which is not in this version", "process or node");
   } else if (file_per) {
-    file_per->choice({"process"});
+    constexpr FilePer choices[] = {FilePer::process, FilePer::node};
+    config.storage.file_per = choices[file_per->choice({"process", "node"})];
   }
   if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();
   if (const auto depth = value.find("queue_depth")) {
@@ -164,29 +200,13 @@ void read_measurements(const YamlValue& value, Config& config) {
   }
 }
 
-// Actions are not in this version, but for the one that is always taken; it may be written down.
-void read_actions(const YamlValue& value) {
-  constexpr std::string_view only = "only {on: end_iteration, run: store} (other actions are not in this version)";
-  const std::vector<YamlValue> actions = value.items(only);
-  if (value.is_list() && actions.size() != 1) {
-    value.fault(fmt::format("{} actions", actions.size()), std::string(only));
-  }
-  for (const YamlValue& action : actions) {
-    action.only({"on", "run"}, {"scope"});
-    const auto on = action.require("on", "end_iteration");
-    const auto run = action.require("run", "store");
-    if (on && on->raw() != "end_iteration") on->wrong("end_iteration", "other events are not in this version");
-    if (run && run->raw() != "store") run->wrong("store", "other actions are not in this version");
-  }
-}
-
 void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (top.is_nothing()) return top.fault("an empty file", "a configuration, beginning with 'tailrace: 1'");
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // First of all, since another version may have other keys.
   read_version(top);
   top.only({"tailrace", "name", "place", "memory", "storage", "time", "log", "measurements", "parameters", "layouts",
-            "variables", "actions"});
+            "variables", "actions", "python"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
@@ -195,10 +215,13 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
-  if (const auto actions = top.find("actions")) read_actions(*actions);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
+  if (const auto place = top.find("place")) read_node(*place, parameters, config);
+  check_file_per_node(top, config);
   if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);
+  if (const auto actions = top.find("actions")) read_actions(*actions, config);
+  if (const auto python = top.find("python")) read_python(*python, config);
 }
 
 // What the program gave beside the file.
@@ -219,11 +242,33 @@ Result<Parameters> program_parameters(const ConfigInput& input) {
 Config defaults(const std::string& file) {
   Config config;
   config.source = file;
+  config.actions = default_actions();
   config.time.unit = Unit{"s", 1.0, {0, 0, 1, 0, 0, 0, 0}};
   return config;
 }
 
 }  // namespace
+
+// Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.
+Result<std::string> read_config_text(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Status::of_errno("open", path, errno);
+  std::string text(yaml_most_bytes + 1, '\0');
+  size_t length = 0;
+  int error = 0;
+  while (length < text.size()) {
+    const ssize_t count = ::read(fd, text.data() + length, text.size() - length);
+    if (count == 0) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) error = errno;
+    if (count < 0) break;
+    length += static_cast<size_t>(count);
+  }
+  ::close(fd);
+  if (error != 0) return Status::of_errno("read", path, error);
+  text.resize(length);
+  return text;
+}
 
 Result<Config> read_config(const ConfigInput& input) {
   const std::string file = input.file.empty() ? "(configuration)" : input.file;
@@ -232,7 +277,7 @@ Result<Config> read_config(const ConfigInput& input) {
   if (input.path_override && input.path_override->empty()) {
     return Status(TAILRACE_INVALID_ARGUMENT, "the program's output path: found an empty one, expected a directory");
   }
-  Result<std::string> text = input.text ? Result<std::string>(*input.text) : read_file(input.file);
+  Result<std::string> text = input.text ? Result<std::string>(*input.text) : read_config_text(input.file);
   if (!text.ok()) return text.status();
 
   YamlReport report(file);

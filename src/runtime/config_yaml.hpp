@@ -28,4 +28,7 @@ struct ConfigInput {
 // in `path_override` or `parameters` is wrong. Never throws.
 Result<Config> read_config(const ConfigInput& input);
 
+// The bytes of a configuration file, or one more than it may have.
+Result<std::string> read_config_text(const std::string& path);
+
 }  // namespace tailrace::impl

@@ -40,8 +40,10 @@ bool strip_number(std::string_view& text) {
   return true;
 }
 
-// Whether `text` is "<name>_c<id>".
-bool is_client(std::string_view text) { return strip_number(text) && strip(text, "_c") && !text.empty(); }
+// Whether `text` is "<name>_c<id>", or "<name>_n<node>" where there is a file a node.
+bool is_client(std::string_view text) {
+  return strip_number(text) && (strip(text, "_c") || strip(text, "_n")) && !text.empty();
+}
 
 // The client that a file of this name is of, or "": "<client>_<iteration>.h5.part".
 std::string_view client_of_part(std::string_view name) {

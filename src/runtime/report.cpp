@@ -72,7 +72,13 @@ Json variable_json(Session& session, uint32_t variable) {
           {"handover", to_json(stats.handover, client.handover)},
           {"waiting", to_json(stats.waiting, client.waiting)},
           {"queued", to_json(stats.queued, server.queued)},
-          {"writing", to_json(stats.writing, server.writing)}};
+          {"writing", to_json(stats.writing, server.writing)},
+          {"chunks_filtered", stats.chunks_filtered},
+          {"chunks_relaxed", stats.chunks_relaxed},
+          {"chunks_skipped", stats.chunks_skipped},
+          {"bytes_filtered", stats.bytes_filtered},
+          {"bytes_stored", stats.bytes_stored},
+          {"filtering", to_json(stats.filtering, server.filtering)}};
 }
 
 }  // namespace

@@ -1,87 +1,99 @@
 #include "runtime/session.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <ctime>
-#include <filesystem>
+#include <chrono>
 #include <utility>
 
 #include "format/hdf5/hdf5_format.hpp"
+#include "place/core/core_place.hpp"
+#include "place/core/server_executable.hpp"
+#include "runtime/client_message.hpp"
+#include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
+#include "runtime/output_directories.hpp"
+#include "runtime/provenance.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace_file.hpp"
 
 namespace tailrace::impl {
-namespace {
-
-LogLevel level_of(const std::string& name) {
-  if (name == "info") return LogLevel::info;
-  if (name == "error") return LogLevel::error;
-  if (name == "off") return LogLevel::off;
-  return LogLevel::warning;
-}
-
-std::string date_now() { return fmt::format("{:%Y-%m-%d %H:%M:%S} +0000", fmt::gmtime(std::time(nullptr))); }
-
-std::string machine_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
   Result<Config> config = read_config(input);
   if (!config.ok()) return config.status();
   std::unique_ptr<Session> session(new Session(std::move(config).value(), input.client));
   const Config& of = session->config_;
-  auto log = open_log(level_of(of.log.level), of.log.file, fmt::format("tailrace {}/{}", of.name, input.client));
+  auto log = open_log(log_level_of(of.log.level), of.log.file, fmt::format("tailrace {}/{}", of.name, input.client));
   if (!log.ok()) return log.status();
   session->log_ = std::move(log).value();
-  if (of.storage.backend != Backend::memory) {
-    if (Status status = session->take_directories(input.client); !status.ok()) return status;
-  }
-  if (Status status = session->build(input.client); !status.ok()) return status;
+  Status status = of.place.kind == PlaceKind::core ? session->build_for_core(input) : session->build_for_thread();
+  if (!status.ok()) return status;
+  session->client_ =
+      std::make_unique<Client>(of, *session->place_, session->clock_, *session->log_, session->client_trace_);
+  session->log_->info("{}", session->description_);
   return session;
 }
 
-// Makes the output directories where they are missing, and locks this client's name in each.
-Status Session::take_directories(int client) {
-  for (const std::string& path : config_.storage.paths) {
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (error) return Status::of_errno("create directory", path, error.value());
-    if (::access(path.c_str(), W_OK | X_OK) != 0) return Status::of_errno("write into directory", path, errno);
-    Result<LockFile> lock = LockFile::acquire(fmt::format("{}/.{}_c{}.lock", path, config_.name, client));
-    if (!lock.ok()) return lock.status();
-    if (!lock.value().held()) {
-      log_->warning("'{}' is on a file system without locks: a second client {} would not be noticed", path, client);
-    }
-    locks_.push_back(std::move(lock).value());
-  }
-  return {};
-}
-
-Status Session::build(int client) {
-  const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client);
+// Everything in this process.
+Status Session::build_for_thread() {
+  auto locks = take_output_directories(config_, fmt::format("c{}", client_id_), *log_);
+  if (!locks.ok()) return locks.status();
+  locks_ = std::move(locks).value();
+  const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   auto place = ThreadPlace::create(budget, config_.variables.size(), cpus, doorbell_);
   if (!place.ok()) return place.status();
+  ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
   auto storage = open_storage(config_, cpus.cpus, doorbell_, *log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  storage_->use_memory(place_->channel().memory);
+  storage_->use_memory(thread.channel().memory);
   engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, EngineOptions{});
-  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client, machine_name(), date_now});
-  server_ = std::make_unique<Server>(config_, client, place_->channel(), *engine_, *format_, *log_, server_trace_);
-  client_ = std::make_unique<Client>(config_, *place_, clock_, *log_, client_trace_);
-  place_->start(*server_);
-  description_ = fmt::format("place {}; storage {}", place_->description(), storage_->capabilities().name);
-  log_->info("{}", description_);
+  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
+  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, {}, machine_name(), date_now});
+  FileGroup::Options files;
+  files.journal = fmt::format("{}/{}_c{}.dropped", config_.storage.paths[0], config_.name, client_id_);
+  files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
+  server_ =
+      std::make_unique<Server>(config_, client_id_, thread.channel(), *engine_, *files_, server_trace_, crew_.get());
+  thread.start(*server_);
+  description_ = fmt::format("place {}; storage {}", thread.description(), storage_->capabilities().name);
+  return {};
+}
+
+// The client's half; the other is in the server's process, which is started here if it is not there.
+Status Session::build_for_core(const ConfigInput& input) {
+  if (config_.storage.backend == Backend::memory) {
+    return Status(TAILRACE_INVALID_CONFIG,
+                  "storage.backend: found memory, which another process could not show; "
+                  "expected auto, uring or posix with place core");
+  }
+  // Here, for its errors, and because the server's log lies there.
+  if (Status made = make_output_directories(config_); !made.ok()) return made;
+  Result<std::string> program = find_server_executable(config_.place.server);
+  if (!program.ok()) return program.status();
+  Result<std::string> message = encode_client(input);
+  if (!message.ok()) return message.status();
+  CorePlace::Options options;
+  options.root = RuntimeDirectory::default_root();
+  options.job = RuntimeDirectory::job_name(config_.name, config_.storage.paths[0]);
+  options.server = client_id_ % config_.place.cores;
+  options.client = client_id_;
+  options.configuration = std::move(message).value();
+  options.restart = config_.place.on_server_loss == OnServerLoss::restart;
+  options.patience = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(config_.place.patience));
+  options.start.executable = std::move(program).value();
+  options.start.log = config_.log.file.empty()
+                          ? fmt::format("{}/{}_core{}.log", config_.storage.paths[0], config_.name, options.server)
+                          : config_.log.file;
+  options.start.arguments = {"--root",    options.root,      "--job",
+                             options.job, "--server",        std::to_string(options.server),
+                             "--log",     config_.log.level, "--started"};
+  auto place = CorePlace::create(std::move(options), *log_);
+  if (!place.ok()) return place.status();
+  place_ = std::move(place).value();
+  description_ = "place " + place_->description();
   return {};
 }
 
@@ -90,7 +102,7 @@ void Session::finish() {
   // From here on no other thread writes what is about to be read.
   place_->stop();
   const auto tell = [this](const Status& status) {
-    if (!status.ok()) place_->channel().failures.add(kNoTicket, status);
+    if (!status.ok()) place_->channel().failures.add_own(status);
   };
   if (config_.measurements.report) tell(write_report(*this));
   if (config_.measurements.trace) tell(write_trace(*this));

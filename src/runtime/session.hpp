@@ -1,7 +1,8 @@
-// Session: one open client with everything behind it. The composition root: only here do concrete classes meet.
+// Session: one open client with everything behind it. A composition root, with NodeServer: only there do concrete
+// classes meet.
 //
-// Builds storage, engine, format, server, place and client from a configuration, starts them and takes them down in
-// the right order. Decides nothing else.
+// Builds client and place from a configuration, and for place `thread` the server's half as well: storage, engine,
+// format and server. Starts them and takes them down in the right order. Decides nothing else.
 #pragma once
 
 #include <memory>
@@ -52,8 +53,8 @@ class Session {
         client_id_(client),
         client_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0),
         server_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0) {}
-  Status take_directories(int client);
-  Status build(int client);
+  Status build_for_thread();
+  Status build_for_core(const ConfigInput& input);
 
   // In the order of construction; each may use those above it. Constant once open.
   const Config config_;
@@ -64,11 +65,14 @@ class Session {
   std::unique_ptr<Log> log_;
   std::vector<LockFile> locks_;
   Doorbell doorbell_;
-  std::unique_ptr<ThreadPlace> place_;
+  std::unique_ptr<Place> place_;
+  // Place `thread`: the server's half.
   std::unique_ptr<Storage> storage_;
   Fifo scheduler_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<FilterCrew> crew_;
   std::unique_ptr<Format> format_;
+  std::unique_ptr<FileGroup> files_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
   std::string description_;

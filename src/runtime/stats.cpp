@@ -76,6 +76,12 @@ tailrace_variable_stats gather_stats(Session& session, uint32_t variable) {
   stats.waiting = times(client.waiting);
   stats.queued = times(server.queued);
   stats.writing = times(server.writing);
+  stats.chunks_filtered = server.chunks_filtered.get();
+  stats.chunks_relaxed = server.chunks_relaxed.get();
+  stats.chunks_skipped = server.chunks_skipped.get();
+  stats.bytes_filtered = server.bytes_filtered.get();
+  stats.bytes_stored = server.bytes_stored.get();
+  stats.filtering = times(server.filtering);
   return stats;
 }
 

@@ -27,8 +27,10 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       trace_(trace),
       pool_(channel_.memory.size(), channel_.returned),
       iterations_(config.variables.size()),
+      sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
-      ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone) {}
+      ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
+      server_holds_blocks_(std::any_of(config.actions.begin(), config.actions.end(), is_call)) {}
 
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
   const Nanoseconds start = clock_.now();
@@ -48,10 +50,8 @@ Status Client::write(std::string_view variable, int64_t iteration, const void* d
     return about(block.status(), "write", variable, iteration);
   }
   if (!block.value()) return write_through(index.value(), of, data, start);
-  stream_copy(channel_.memory.data() + block.value()->offset, static_cast<const std::byte*>(data), bytes);
-  const Nanoseconds copied = clock_.now();
-  counters_.copying += copied - start - (counters_.waiting_memory - waited);
-  send_block(index.value(), of, *block.value(), copied);
+  const Nanoseconds copied = copy_in(*block.value(), data, bytes, start + (counters_.waiting_memory - waited));
+  if (Status sent = send_block(index.value(), of, *block.value(), copied, kNoTicket); !sent.ok()) return sent;
   end_handover(What::write, index.value(), iteration, start, Nanoseconds::zero());
   return {};
 }
@@ -99,7 +99,7 @@ Status Client::commit(std::string_view variable, int64_t iteration) {
     ++variables_[index.value()].blocks_refused;
     return about(Status(TAILRACE_DROPPED, "the iteration was dropped"), "commit", variable, iteration);
   }
-  send_block(index.value(), *of, block, start);
+  if (Status sent = send_block(index.value(), *of, block, start, kNoTicket); !sent.ok()) return sent;
   end_handover(What::commit, index.value(), iteration, start, spent);
   return {};
 }
@@ -113,7 +113,12 @@ Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, co
     count_dropped(index.value(), of.status());
     return about(of.status(), "borrow", variable, iteration);
   }
-  const uint64_t ticket = send_borrowed(index.value(), *of.value(), data, start);
+  const Result<uint64_t> ticket = place_.reaches_client() ? send_borrowed(index.value(), *of.value(), data, start)
+                                                          : send_copied(index.value(), *of.value(), data, start);
+  if (!ticket.ok()) {
+    count_dropped(index.value(), ticket.status());
+    return about(ticket.status(), "borrow", variable, iteration);
+  }
   end_handover(What::borrow, index.value(), iteration, start, Nanoseconds::zero());
   return ticket;
 }
@@ -126,20 +131,21 @@ Status Client::end_iteration(int64_t iteration) {
   }
   if (iterations_.has_ended(iteration)) return {};
   Iteration* const of = iterations_.find(iteration);
-  bool dropped = false;
   if (of != nullptr) {
     for (uint32_t variable = 0; variable < of->uncommitted.size(); ++variable) {
       if (!of->uncommitted[variable].held()) continue;
       return about(Status(TAILRACE_WRONG_ORDER, "found its block allocated but not committed; commit it first"),
                    "end_iteration", config_.variables[variable].name, iteration);
     }
-    dropped = of->dropped;
-    if (!dropped) {
-      Descriptor descriptor;
-      descriptor.verb = Verb::end_iteration;
-      descriptor.iteration = iteration;
-      send(descriptor);
-    }
+  }
+  const bool dropped = of != nullptr && of->dropped;
+  // Where other clients write into the same file, it waits for the word of all.
+  const bool matters = of != nullptr || config_.storage.file_per == FilePer::node;
+  if (matters && !dropped) {
+    Descriptor descriptor;
+    descriptor.verb = Verb::end_iteration;
+    descriptor.iteration = iteration;
+    if (Status sent = send(descriptor); !sent.ok()) return about(sent, "end_iteration", {}, iteration);
   }
   iterations_.end(iteration);
   ++counters_.iterations_ended;
@@ -165,8 +171,7 @@ Status Client::signal(std::string_view event, int64_t iteration) {
   descriptor.iteration = iteration;
   std::memset(descriptor.event, 0, sizeof descriptor.event);
   std::memcpy(descriptor.event, event.data(), event.size());
-  send(descriptor);
-  return {};
+  return send(descriptor);
 }
 
 Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
@@ -176,21 +181,23 @@ Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> ti
   }
   if (channel_.tickets.look(ticket) == TicketState::pending) {
     const Nanoseconds start = clock_.now();
-    const bool ended = wait_for(ticket, timeout);
+    const Status ended = wait_for(ticket, timeout);
     const Nanoseconds end = clock_.now();
     counters_.waiting_ticket += end - start;
     const uint32_t variable = ticket_variable_[ticket % ticket_variable_.size()];
     if (variable != TraceEvent::kNone) variables_[variable].waiting.add(count_of(end - start));
     note(What::wait_ticket, variable, -1, start, end);
-    if (!ended) return Status(TAILRACE_TIMEOUT, "wait: the request has not ended yet");
+    if (ended.code() == TAILRACE_TIMEOUT) {
+      return Status(TAILRACE_TIMEOUT, "wait: the request has not ended yet: " + ended.fault().message);
+    }
+    if (!ended.ok()) return ended;
   }
   return end_of(ticket);
 }
 
 Status Client::flush() {
   if (config_.storage.durability == Durability::accepted) return {};
-  flush_all(What::flush);
-  return {};
+  return flush_all(What::flush);
 }
 
 Status Client::read(std::string_view variable, int64_t iteration, void* data) {
@@ -201,31 +208,61 @@ Status Client::read(std::string_view variable, int64_t iteration, void* data) {
   if (iteration < 0) {
     return about(Status(TAILRACE_INVALID_ARGUMENT, "expected iteration 0 or more"), "read", variable, iteration);
   }
-  Descriptor descriptor;
-  descriptor.verb = Verb::read;
-  descriptor.variable = index.value();
-  descriptor.iteration = iteration;
-  descriptor.ticket = open_ticket(index.value());
-  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(index.value()), kNoBlock, 0, start.count()};
-  send(descriptor);
-  wait_for(descriptor.ticket, std::nullopt);
+  const Result<uint64_t> ticket = place_.reaches_client() ? read_directly(index.value(), iteration, data, start)
+                                                          : read_by_pool(index.value(), iteration, data, start);
   const Nanoseconds end = clock_.now();
   counters_.waiting_ticket += end - start - (counters_.waiting_memory - waited);
   variables_[index.value()].waiting.add(count_of(end - start));
   note(What::read, index.value(), iteration, start, end);
-  return end_of(descriptor.ticket);
+  if (!ticket.ok()) return about(ticket.status(), "read", variable, iteration);
+  return end_of(ticket.value());
+}
+
+Result<uint64_t> Client::read_directly(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  const Result<uint64_t> ticket = send_read(
+      variable, iteration, {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, start.count()});
+  if (!ticket.ok()) return ticket;
+  if (Status waited = wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
+  return ticket;
+}
+
+Result<uint64_t> Client::read_by_pool(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  const uint64_t bytes = bytes_of(variable);
+  const auto block = memory_for(bytes);
+  if (!block.ok()) return block.status();
+  const PoolBlock& at = *block.value();
+  const Result<uint64_t> ticket = send_read(variable, iteration, {at.offset, bytes, at.index, 0, start.count()});
+  if (!ticket.ok()) return ticket;  // the server is lost: its memory will not be used again
+  if (Status waited = wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
+  if (channel_.tickets.look(ticket.value()) == TicketState::done) {
+    std::memcpy(data, channel_.memory.data() + at.offset, bytes);
+  }
+  pool_.free(at);
+  return ticket;
+}
+
+Result<uint64_t> Client::send_read(uint32_t variable, int64_t iteration, const Descriptor::Bytes& bytes) {
+  const Result<uint64_t> ticket = open_ticket(variable);
+  if (!ticket.ok()) return ticket;
+  Descriptor descriptor;
+  descriptor.verb = Verb::read;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration;
+  descriptor.ticket = ticket.value();
+  descriptor.bytes = bytes;
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
+  return ticket;
 }
 
 void Client::finish() {
-  flush_all(What::close);
+  if (Status flushed = flush_all(What::close); !flushed.ok()) channel_.failures.add_own(std::move(flushed));
   for (const int64_t iteration : iterations_.numbers()) {
     const Iteration& of = *iterations_.find(iteration);
     if (of.dropped || of.blocks == 0) continue;
-    channel_.failures.add(
-        kNoTicket, about(Status(TAILRACE_NOT_PUBLISHED,
-                                fmt::format("its {} blocks are left unpublished, since end_iteration was not called",
-                                            of.blocks)),
-                         "close", {}, iteration));
+    channel_.failures.add_own(about(
+        Status(TAILRACE_NOT_PUBLISHED,
+               fmt::format("its {} blocks are left unpublished, since end_iteration was not called", of.blocks)),
+        "close", {}, iteration));
   }
 }
 
@@ -249,19 +286,23 @@ std::optional<Status> Client::earlier() {
   return std::move(entry->status);
 }
 
-// Waits until everything sent before has ended. A flush itself cannot fail; what failed before it is in the failure
-// log.
-void Client::flush_all(What what) {
+// Waits until everything sent before has ended. Fails only if the place does; what failed of the requests is in the
+// failure log.
+Status Client::flush_all(What what) {
   const Nanoseconds start = clock_.now();
   const Nanoseconds waited = counters_.waiting_memory;
+  const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket.status();
   Descriptor descriptor;
   descriptor.verb = Verb::flush;
-  descriptor.ticket = open_ticket(TraceEvent::kNone);
-  send(descriptor);
-  wait_for(descriptor.ticket, std::nullopt);
+  descriptor.ticket = ticket.value();
+  Status status = send(descriptor);
+  if (status.ok()) status = wait_for(descriptor.ticket, std::nullopt);
+  reclaim();
   const Nanoseconds end = clock_.now();
   counters_.waiting_ticket += end - start - (counters_.waiting_memory - waited);
   note(what, TraceEvent::kNone, -1, start, end);
+  return status;
 }
 
 uint64_t Client::unseen_failures() const { return channel_.failures.unseen(); }
@@ -278,20 +319,42 @@ Result<Client::Iteration*> Client::open(int64_t iteration) {
 }
 
 Result<std::optional<PoolBlock>> Client::take_memory(uint64_t bytes, Iteration& iteration, bool may_pass) {
-  if (auto block = pool_.allocate(bytes)) return block;
-  if (bytes > pool_.size()) {
-    return Status(TAILRACE_TOO_LARGE, fmt::format("a block of {} bytes can never fit into the memory budget of {} "
-                                                  "bytes; raise memory.budget",
-                                                  bytes, pool_.size()));
-  }
+  if (auto block = allocate(bytes)) return block;
+  if (bytes > pool_.size()) return too_large(bytes);
   switch (config_.memory.when_full) {
-    case WhenFull::drop: return drop(iteration);
+    case WhenFull::drop: {
+      // A server that has died gives nothing back; if another has taken its place, there may be room.
+      std::optional<PoolBlock> block;
+      const Status looked = place_.wait([&] { return (block = allocate(bytes)).has_value(); }, Nanoseconds::zero());
+      if (looked.ok()) return block;
+      return looked.code() == TAILRACE_TIMEOUT ? drop(iteration) : looked;
+    }
     case WhenFull::sync:
       if (may_pass) return std::optional<PoolBlock>();
       return wait_for_memory(bytes);
     case WhenFull::block: return wait_for_memory(bytes);
   }
   TAILRACE_ASSERT(false);
+}
+
+Status Client::too_large(uint64_t bytes) const {
+  return Status(TAILRACE_TOO_LARGE, fmt::format("a block of {} bytes can never fit into the memory budget of {} "
+                                                "bytes; raise memory.budget",
+                                                bytes, pool_.size()));
+}
+
+std::optional<PoolBlock> Client::allocate(uint64_t bytes) {
+  reclaim();
+  const auto block = pool_.allocate(bytes);
+  if (block) sent_[block->index] = 0;
+  return block;
+}
+
+// Whatever `when_full` says.
+Result<std::optional<PoolBlock>> Client::memory_for(uint64_t bytes) {
+  if (auto block = allocate(bytes)) return block;
+  if (bytes > pool_.size()) return too_large(bytes);
+  return wait_for_memory(bytes);
 }
 
 Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
@@ -302,15 +365,28 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
         pool_.size() >> 20);
   }
   std::optional<PoolBlock> block;
-  wait_for_room([&] {
-    block = pool_.allocate(bytes);
-    return block || pool_.held() == uncommitted_;
+  const Status waited = wait_for_room([&] {
+    block = allocate(bytes);
+    if (block || pool_.held() == uncommitted_) return true;
+    tell_hunger();
+    return false;
   });
+  channel_.hungry.store(0, std::memory_order_relaxed);
+  if (!waited.ok()) return waited;
   if (block) return block;
   return Status(TAILRACE_BUDGET_HELD,
                 fmt::format("no room for {} bytes: {} of the budget's {} bytes are allocated by the caller and not "
                             "committed, and nothing else will become free",
                             bytes, uncommitted_, pool_.size()));
+}
+
+// Where actions hold blocks, the server must know that they are waited for, and how much the client has seen come
+// back: it may have given back more since.
+void Client::tell_hunger() {
+  if (!server_holds_blocks_) return;
+  // release: what was collected is before; partner: the acquire in Server::hungry().
+  channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
+  place_.ring();
 }
 
 Status Client::drop(Iteration& iteration) {
@@ -320,7 +396,7 @@ Status Client::drop(Iteration& iteration) {
   Descriptor descriptor;
   descriptor.verb = Verb::drop_iteration;
   descriptor.iteration = iteration.number;
-  send(descriptor);
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
   return Status(TAILRACE_DROPPED,
                 fmt::format("the memory budget of {} bytes is full: the whole iteration is dropped", pool_.size()));
 }
@@ -328,31 +404,61 @@ Status Client::drop(Iteration& iteration) {
 Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
   ++counters_.blocks_written_through;
   ++variables_[variable].blocks_written_through;
-  const uint64_t ticket = send_borrowed(variable, iteration, data, handed);
+  const Result<uint64_t> ticket = place_.reaches_client() ? send_borrowed(variable, iteration, data, handed)
+                                                          : send_copied(variable, iteration, data, handed);
+  if (!ticket.ok()) return about(ticket.status(), "write", config_.variables[variable].name, iteration.number);
   end_handover(What::write, variable, iteration.number, handed, Nanoseconds::zero());
-  return wait(ticket, std::nullopt);
+  return wait(ticket.value(), std::nullopt);
 }
 
-void Client::send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed) {
+// Copies a block into the pool; returns when that was done. `start`: when the copying began, but for waiting.
+Nanoseconds Client::copy_in(PoolBlock block, const void* data, uint64_t bytes, Nanoseconds start) {
+  stream_copy(channel_.memory.data() + block.offset, static_cast<const std::byte*>(data), bytes);
+  const Nanoseconds copied = clock_.now();
+  counters_.copying += copied - start;
+  return copied;
+}
+
+// What borrowing is where the server sees nothing but the pool: a copy, and the ticket of its writing.
+Result<uint64_t> Client::send_copied(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start) {
+  const uint64_t bytes = bytes_of(variable);
+  const Nanoseconds waited = counters_.waiting_memory;
+  const auto block = memory_for(bytes);
+  if (!block.ok()) return block.status();
+  const Nanoseconds copied = copy_in(*block.value(), data, bytes, start + (counters_.waiting_memory - waited));
+  const Result<uint64_t> ticket = open_ticket(variable);
+  if (!ticket.ok()) return ticket;
+  if (Status sent = send_block(variable, iteration, *block.value(), copied, ticket.value()); !sent.ok()) return sent;
+  return ticket;
+}
+
+Status Client::send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed,
+                          uint64_t ticket) {
   Descriptor descriptor;
   descriptor.verb = Verb::write;
   descriptor.variable = variable;
   descriptor.iteration = iteration.number;
+  descriptor.ticket = ticket;
+  sent_[block.index] = sequence_ + 1;
   descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0, handed.count()};
-  send(descriptor);
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
   count_accepted(variable, iteration);
+  return {};
 }
 
-uint64_t Client::send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
+Result<uint64_t> Client::send_borrowed(uint32_t variable, Iteration& iteration, const void* data,
+                                       Nanoseconds handed) {
+  const Result<uint64_t> ticket = open_ticket(variable);
+  if (!ticket.ok()) return ticket;
   Descriptor descriptor;
   descriptor.verb = Verb::borrow;
   descriptor.variable = variable;
   descriptor.iteration = iteration.number;
-  descriptor.ticket = open_ticket(variable);
+  descriptor.ticket = ticket.value();
   descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, handed.count()};
-  send(descriptor);
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
   count_accepted(variable, iteration);
-  return descriptor.ticket;
+  return ticket;
 }
 
 void Client::count_accepted(uint32_t variable, Iteration& iteration) {
@@ -383,35 +489,60 @@ void Client::note(What what, uint32_t variable, int64_t iteration, Nanoseconds s
       {.what = what, .variable = variable, .iteration = iteration, .bytes = bytes, .start = start, .end = end});
 }
 
-void Client::send(Descriptor descriptor) {
+// Takes back what a server that has died had done with and could not give back.
+void Client::reclaim() {
+  if (losses_ == place_.losses()) return;
+  losses_ = place_.losses();
+  // acquire: every server before this life has pushed its last block; partner: NodeClients::adopt(). In this order,
+  // since the one of this life may die, and another begin, at any moment.
+  const uint32_t life = channel_.life.load(std::memory_order_acquire);
+  pool_.collect();
+  for (uint32_t block = 0; block < sent_.size(); ++block) {
+    if (sent_[block] == 0 || !pool_.holds(block)) continue;
+    const uint64_t mark = channel_.ended[block].load(std::memory_order_acquire);
+    const bool by_the_dead = EndedMark::is_earlier(mark, life);
+    if (by_the_dead && !EndedMark::held(mark) && EndedMark::sequence(mark) == sent_[block]) {
+      sent_[block] = 0;
+      pool_.free({block, 0});
+    }
+  }
+}
+
+Status Client::send(Descriptor descriptor) {
+  if (Status lost = place_.lost(); !lost.ok()) return lost;
   descriptor.sequence = ++sequence_;
-  if (!channel_.ring.push(descriptor)) wait_for_room([&] { return channel_.ring.push(descriptor); });
+  if (!channel_.ring.push(descriptor)) {
+    if (Status room = wait_for_room([&] { return channel_.ring.push(descriptor); }); !room.ok()) return room;
+  }
   place_.ring();
+  return {};
 }
 
 // `variable`: what the ticket is of, or kNone.
-uint64_t Client::open_ticket(uint32_t variable) {
+Result<uint64_t> Client::open_ticket(uint32_t variable) {
   uint64_t ticket = channel_.tickets.open();
-  if (ticket == kNoTicket) wait_for_room([&] { return (ticket = channel_.tickets.open()) != kNoTicket; });
+  if (ticket == kNoTicket) {
+    const Status room = wait_for_room([&] { return (ticket = channel_.tickets.open()) != kNoTicket; });
+    if (!room.ok()) return room;
+  }
   ticket_variable_[ticket % ticket_variable_.size()] = variable;
   return ticket;
 }
 
 // Waits for the server to make room: for memory, in the ring, or for a ticket.
-template <class Ready>
-void Client::wait_for_room(Ready ready) {
+Status Client::wait_for_room(FunctionRef<bool()> ready) {
   const Nanoseconds start = clock_.now();
-  channel_.client_bell.wait_until(ready, std::nullopt);
+  Status status = place_.wait(ready, std::nullopt);
   const Nanoseconds end = clock_.now();
   counters_.waiting_memory += end - start;
   note(What::wait_memory, TraceEvent::kNone, -1, start, end);
+  return status;
 }
 
-// Returns whether the ticket has ended in time.
-bool Client::wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
+// Until the ticket has ended; fails as Place::wait does.
+Status Client::wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
   if (timeout) timeout = std::min(*timeout, kForever);
-  return channel_.client_bell.wait_until([&] { return channel_.tickets.look(ticket) != TicketState::pending; },
-                                         timeout, clock_);
+  return place_.wait([&] { return channel_.tickets.look(ticket) != TicketState::pending; }, timeout);
 }
 
 // Why an ended ticket failed, or ok. Its failure counts as seen from now on.

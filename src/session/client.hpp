@@ -82,17 +82,26 @@ class Client {
   // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
   // policy gave the iteration up. No block if `may_pass` and the policy is to write through.
   Result<std::optional<PoolBlock>> take_memory(uint64_t bytes, Iteration& iteration, bool may_pass);
+  std::optional<PoolBlock> allocate(uint64_t bytes);
+  Result<std::optional<PoolBlock>> memory_for(uint64_t bytes);
   Result<std::optional<PoolBlock>> wait_for_memory(uint64_t bytes);
+  void tell_hunger();
   Status drop(Iteration& iteration);
+  Status too_large(uint64_t bytes) const;
   Status write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
-  void send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed);
-  uint64_t send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
-  void send(Descriptor descriptor);
-  uint64_t open_ticket(uint32_t variable);
-  void flush_all(What what);
-  template <class Ready>
-  void wait_for_room(Ready ready);
-  bool wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
+  Nanoseconds copy_in(PoolBlock block, const void* data, uint64_t bytes, Nanoseconds start);
+  Status send_block(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed, uint64_t ticket);
+  Result<uint64_t> send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
+  Result<uint64_t> send_copied(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start);
+  Result<uint64_t> send_read(uint32_t variable, int64_t iteration, const Descriptor::Bytes& bytes);
+  Result<uint64_t> read_directly(uint32_t variable, int64_t iteration, void* data, Nanoseconds start);
+  Result<uint64_t> read_by_pool(uint32_t variable, int64_t iteration, void* data, Nanoseconds start);
+  Status send(Descriptor descriptor);
+  void reclaim();
+  Result<uint64_t> open_ticket(uint32_t variable);
+  Status flush_all(What what);
+  Status wait_for_room(FunctionRef<bool()> ready);
+  Status wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
   void count_accepted(uint32_t variable, Iteration& iteration);
   void count_dropped(uint32_t variable, const Status& why);
   void end_handover(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds before);
@@ -115,9 +124,12 @@ class Client {
   uint64_t uncommitted_ = 0;  // bytes of the pool that the application holds
   uint64_t sequence_ = 0;
   bool warned_of_waiting_ = false;
+  uint32_t losses_ = 0;         // of the place, as of the last look
+  std::vector<uint64_t> sent_;  // by block of the pool: the verb that it went away with, or 0
   ClientCounters counters_;
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
+  const bool server_holds_blocks_;                 // for actions
 };
 
 }  // namespace tailrace::impl

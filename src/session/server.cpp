@@ -5,39 +5,43 @@
 #include <algorithm>
 #include <utility>
 
-#include "session/publication.hpp"
-
 namespace tailrace::impl {
 namespace {
 
 constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks are not worth a system call
 
-constexpr size_t kUnpublishedRemembered = 4096;  // iterations
-
-// What one descriptor may need at most: a publication, and opening and closing around it.
-constexpr uint32_t kRequestsPerVerb = kMaxPublicationRequests + 3;
-
-// What the end of an iteration is told after one of its blocks was lost, which has been told on its own.
-Status not_published(const Status& why) {
-  Fault fault = why.fault();
-  fault.code = TAILRACE_NOT_PUBLISHED;
-  fault.operation = "publish";
-  fault.message = "its file is not published since something in it failed: " + fault.message;
-  return Status(std::move(fault));
-}
+// What one descriptor may need at most.
+constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
 }  // namespace
 
-Server::Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log,
-               TraceLog& trace)
+Server::Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
+               FilterCrew* crew)
     : config_(config),
       client_(static_cast<uint32_t>(client)),
       channel_(channel),
       engine_(engine),
-      format_(format),
-      log_(log),
-      trace_(trace) {
+      files_(files),
+      format_(files.format()),
+      trace_(trace),
+      life_(channel.life.load(std::memory_order_relaxed)) {
   TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
+  const std::vector<Variable>& variables = config.variables;
+  if (std::any_of(variables.begin(), variables.end(), [](const Variable& of) { return of.filtered(); })) {
+    TAILRACE_REQUIRE(crew != nullptr);
+    Filtering::Host& host = *this;
+    filtering_ = std::make_unique<Filtering>(config, client, channel, engine, files, *crew, host);
+  }
+  files_.join(*this, client);
+}
+
+Server::~Server() {
+  if (!has_left_) leave(false);
+}
+
+void Server::leave(bool died) {
+  has_left_ = true;
+  files_.leave(*this, static_cast<int>(client_), died);
 }
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
@@ -53,8 +57,8 @@ void Server::accept(const Descriptor& descriptor) {
     case Verb::write:
     case Verb::borrow: return begin_block(descriptor);
     case Verb::read: return begin_read(descriptor);
-    case Verb::end_iteration: return begin_publication(descriptor);
-    case Verb::drop_iteration: return begin_drop(descriptor);
+    case Verb::end_iteration: return end_iteration(descriptor);
+    case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
     case Verb::flush: break;
   }
@@ -62,7 +66,9 @@ void Server::accept(const Descriptor& descriptor) {
 }
 
 void Server::progress() {
-  engine_.progress();
+  do {
+    engine_.progress();
+  } while ((filtering_ && filtering_->progress()) || files_.progress());
   copy_counts();
   answer_flushes();
 }
@@ -80,42 +86,74 @@ void Server::copy_counts() {
   to.transfer_fallbacks.set(counts.transfers.fallbacks);
 }
 
+Block Server::block_of(const Descriptor& descriptor) const {
+  return {descriptor.variable, descriptor.iteration, static_cast<int>(client_)};
+}
+
 void Server::begin_block(const Descriptor& descriptor) {
   const WorkId id = new_work(Kind::block, descriptor);
   Work& work = works_[id];
-  Iteration& iteration = iterations_[descriptor.iteration];
-  const Result<Extent> extent = format_.place({descriptor.variable, descriptor.iteration, static_cast<int>(client_)});
-  work.status = extent.ok() ? open_file(descriptor.iteration, iteration) : extent.status();
+  if (Status writable = files_.writable(descriptor.iteration); !writable.ok()) {
+    work.refused = true;
+    work.status = std::move(writable);
+    return end_work(id);
+  }
+  if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(client(), descriptor, false);
+  if (is_filtered(descriptor)) return begin_filtered(id);
+  const Result<Extent> extent = format_.place(block_of(descriptor));
+  const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
+  work.status = file.status();
   if (work.status.ok() && extent.value().length >= kAllocateFrom) {
-    work.status = engine_.allocate(iteration.file, extent.value());
+    work.status = engine_.allocate(file.value(), extent.value());
   }
   if (!work.status.ok()) {
     // One block is lost, so the iteration will never be whole.
-    iteration.failure = work.status;
+    files_.refuse(descriptor.iteration, work.status);
     return end_work(id);
   }
   TAILRACE_ASSERT(extent.value().length == descriptor.bytes.length);
-  std::byte* memory = nullptr;
-  if (descriptor.verb == Verb::write) {
-    TAILRACE_ASSERT(descriptor.bytes.address + descriptor.bytes.length <= channel_.memory.size());
-    memory = channel_.memory.data() + descriptor.bytes.address;
-  } else {
-    memory = reinterpret_cast<std::byte*>(descriptor.bytes.address);  // only read from
-  }
   Request request;
   request.operation = Operation::write;
-  request.file = iteration.file;
-  request.pieces = {{extent.value(), memory}};
+  request.file = file.value();
+  request.pieces = {{extent.value(), memory_of(descriptor)}};
   submit(id, std::move(request));
 }
 
+// Of a block in the client's own memory it is only read from.
+std::byte* Server::memory_of(const Descriptor& descriptor) const {
+  const Descriptor::Bytes& bytes = descriptor.bytes;
+  if (bytes.block == kNoBlock) return reinterpret_cast<std::byte*>(bytes.address);
+  TAILRACE_ASSERT(bytes.address + bytes.length <= channel_.memory.size());
+  return channel_.memory.data() + bytes.address;
+}
+
+// Of a filtered variable: a block whose places are known chunk by chunk, or a read.
+void Server::begin_filtered(WorkId id) {
+  Work& work = works_[id];
+  work.status = filtering_->begin(id, work.descriptor, {memory_of(work.descriptor), work.descriptor.bytes.length});
+  if (!work.status.ok()) end_work(id);
+}
+
+void Server::filtered(WorkId id, const Status& status, const Request::Course& course) {
+  Work& work = works_[id];
+  work.status = status;
+  work.course = course;
+  end_work(id);
+}
+
+void Server::postponed(WorkId id) {
+  const auto node = works_.extract(id);
+  const Descriptor& read = node.mapped().descriptor;
+  deferred_[read.iteration].push_back(read);
+}
+
 void Server::begin_read(const Descriptor& descriptor) {
-  const auto found = iterations_.find(descriptor.iteration);
-  if (found != iterations_.end() && found->second.leaving) {
-    found->second.deferred.push_back(descriptor);
+  if (files_.leaving(descriptor.iteration)) {
+    deferred_[descriptor.iteration].push_back(descriptor);
     return;
   }
   const WorkId id = new_work(Kind::read, descriptor);
+  if (is_filtered(descriptor)) return begin_filtered(id);
   Work& work = works_[id];
   Extent extent;
   const Result<FileId> file = file_to_read(descriptor, work, extent);
@@ -126,126 +164,144 @@ void Server::begin_read(const Descriptor& descriptor) {
   Request request;
   request.operation = Operation::read;
   request.file = file.value();
-  request.pieces = {{extent, reinterpret_cast<std::byte*>(descriptor.bytes.address)}};
+  request.pieces = {{extent, memory_of(descriptor)}};
   submit(id, std::move(request));
 }
 
 // The iteration's own file while it is being written, which orders the read after pending writes; else the published
 // file, opened for this read.
 Result<FileId> Server::file_to_read(const Descriptor& descriptor, Work& work, Extent& extent) {
-  const Result<Located> located =
-      format_.locate({descriptor.variable, descriptor.iteration, static_cast<int>(client_)});
+  const Result<Located> located = format_.locate(block_of(descriptor));
   if (!located.ok()) return located.status();
   extent = located.value().extent;
-  const auto found = iterations_.find(descriptor.iteration);
-  if (found != iterations_.end() && found->second.opened) return found->second.file;
-  const auto unpublished = unpublished_.find(descriptor.iteration);
-  if (unpublished != unpublished_.end()) return unpublished->second;
+  bool found = false;
+  Result<FileId> unfinished = files_.unfinished_file(descriptor.iteration, found);
+  if (found || !unfinished.ok()) return unfinished;
   Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
   return file;
 }
 
-void Server::begin_publication(const Descriptor& descriptor) {
-  const auto found = iterations_.find(descriptor.iteration);
-  if (found == iterations_.end()) return end_verb(descriptor, {});  // nothing was handed over
-  Iteration& iteration = found->second;
-  const WorkId id = new_work(Kind::publication, descriptor);
-  Work& work = works_[id];
-  const Status opened = open_file(descriptor.iteration, iteration);
-  if (!opened.ok()) work.status = not_published(opened);
-  iteration.leaving = true;
-  if (!iteration.opened) {
-    format_.discard(descriptor.iteration);
-    return end_work(id);
-  }
-  work.names = format_.names(descriptor.iteration);  // by the time of the rename the format may have forgotten them
-  Result<FileEnding> ending = format_.finish(descriptor.iteration);
-  if (work.status.ok() && !ending.ok()) work.status = ending.status();
-  if (!work.status.ok()) {
-    Request close;
-    close.operation = Operation::close;
-    close.file = iteration.file;
-    return submit(id, std::move(close));
-  }
-  work.ending = std::make_unique<FileEnding>(std::move(ending).value());
-  std::vector<Request> requests = publication(iteration.file, *work.ending, config_.storage.durability);
-  for (Request& request : requests) submit(id, std::move(request));
+void Server::end_iteration(const Descriptor& descriptor) {
+  if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
+  // Where other clients must end it, too, this one is done with it: its flushes must not wait for them.
+  const bool actions_wait = actions_ != nullptr && actions_->ending(client(), descriptor.iteration);
+  if (!files_.end(*this, descriptor.iteration) || actions_wait) unfinished_.erase(descriptor.sequence);
 }
 
-// Writes down that there was such an iteration, and removes what was written of it, once it has been.
-void Server::begin_drop(const Descriptor& descriptor) {
-  log_.warning("iteration {} is dropped: the memory budget of {} bytes was full", descriptor.iteration,
-               config_.memory.budget);
-  format_.discard(descriptor.iteration);
-  Iteration& iteration = iterations_[descriptor.iteration];
-  iteration.leaving = true;
-  const WorkId id = new_work(Kind::removal, descriptor);
-  works_[id].status = open_journal();
-  if (works_[id].status.ok()) submit(id, journal_line(works_[id]));
-  if (iteration.opened) {
-    Request remove;
-    remove.operation = Operation::remove;
-    remove.file = iteration.file;
-    submit(id, std::move(remove));
-  }
-  if (works_[id].requests == 0) end_work(id);
+void Server::drop_iteration(const Descriptor& descriptor) {
+  if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
+  if (actions_ != nullptr) actions_->dropping(client(), descriptor.iteration);
+  files_.drop(*this, descriptor.iteration);
+  if (filtering_) filtering_->give_up(descriptor.iteration);
 }
 
-Status Server::open_journal() {
-  if (journal_ != 0) return {};
-  const std::string path = fmt::format("{}/{}_c{}.dropped", config_.storage.paths[0], config_.name, client_);
-  const Result<FileId> file = engine_.open(path, OpenMode::create, 0, {});
-  if (file.ok()) journal_ = file.value();
-  return file.status();
-}
-
-Request Server::journal_line(Work& work) {
-  work.text = fmt::format("iteration {}: dropped, the memory budget of {} bytes was full\n",
-                          work.descriptor.iteration, config_.memory.budget);
-  Request request;
-  request.operation = Operation::write;
-  request.file = journal_;
-  request.pieces = {{{journal_end_, work.text.size()}, reinterpret_cast<std::byte*>(work.text.data())}};
-  journal_end_ += work.text.size();
-  return request;
+// No client of ours does so; one gone wild may.
+void Server::end_twice(const Descriptor& descriptor) {
+  end_verb(descriptor, Status(TAILRACE_WRONG_ORDER, "the iteration has been ended or dropped before"));
 }
 
 void Server::note_event(const Descriptor& descriptor) {
-  Iteration& iteration = iterations_[descriptor.iteration];
-  const Status status = format_.note_event(descriptor.iteration, descriptor.event);
-  if (!status.ok()) iteration.failure = status;
+  const bool late = files_.leaving(descriptor.iteration);
+  const Status status = late ? Status(TAILRACE_WRONG_ORDER, "signal: the iteration has ended")
+                             : files_.note_event(descriptor.iteration, descriptor.event);
+  if (actions_ != nullptr && !late) actions_->raised(client(), descriptor.event, descriptor.iteration);
   end_verb(descriptor, status);
 }
 
-// Makes the new name of a published file durable.
-void Server::begin_directory_sync(const Work& publication) {
-  const WorkId id = new_work(Kind::directory, publication.descriptor);
-  Work& work = works_[id];
-  work.course = publication.course;
-  const FileNames& names = publication.names;
-  const Result<FileId> opened = engine_.open(names.directory, OpenMode::directory, names.device, {});
-  work.status = opened.status();
-  if (!opened.ok()) return end_work(id);
-  work.file = opened.value();
-  Request sync;
-  sync.operation = Operation::sync;
-  sync.file = opened.value();
-  submit(id, std::move(sync));
+void Server::left(int64_t iteration, const FileGroup::Departure& how) {
+  if (how.written) {
+    const bool published = how.status.ok();
+    (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
+    if (trace_.on() && how.course.begun != Nanoseconds::max()) {
+      trace_.add({.what = TraceEvent::What::publish,
+                  .failed = !published,
+                  .variable = TraceEvent::kNone,
+                  .iteration = iteration,
+                  .start = how.course.begun,
+                  .begun = how.course.begun,
+                  .end = how.course.ended});
+    }
+  }
+  const auto node = ends_.extract(iteration);
+  TAILRACE_ASSERT(!node.empty());
+  end_verb(node.mapped(), how.status);
+  if (actions_ != nullptr) actions_->left(client(), iteration);
+  begin_deferred(iteration);
 }
 
-// Opens the iteration's file if it is not; says why it cannot be written if that is known.
-Status Server::open_file(int64_t number, Iteration& iteration) {
-  if (iteration.opened || !iteration.failure.ok()) return iteration.failure;
-  const FileNames& names = format_.names(number);
-  const Result<FileId> file = engine_.open(names.temporary, OpenMode::create, names.device, names.final_path);
-  if (!file.ok()) {
-    iteration.failure = file.status();
-    return iteration.failure;
+void Server::gone(int64_t iteration) { begin_deferred(iteration); }
+
+void Server::begin_deferred(int64_t iteration) {
+  const auto node = deferred_.extract(iteration);
+  if (node.empty()) return;
+  for (const Descriptor& read : node.mapped()) begin_read(read);
+}
+
+void Server::accept_again(const Descriptor& descriptor) {
+  if (descriptor.verb == Verb::write && has_ended(descriptor)) {
+    const uint64_t mark = channel_.ended[descriptor.bytes.block].load(std::memory_order_relaxed);
+    const bool held = EndedMark::held(mark) && EndedMark::sequence(mark) == descriptor.sequence;
+    if (actions_ != nullptr && held) actions_->came(client(), descriptor, true);
+    if (is_filtered(descriptor)) return;  // its chunks are placed again one by one
+    // Its bytes are in the file: take note of where, and of the file.
+    const Result<Extent> extent = format_.place(block_of(descriptor));
+    const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
+    if (!file.ok()) files_.fail(descriptor.iteration, file.status());
+    return forget_if_failed(block_of(descriptor));
   }
-  iteration.opened = true;
-  iteration.file = file.value();
-  return {};
+  const bool answered = descriptor.ticket != kNoTicket && !channel_.tickets.pending(descriptor.ticket);
+  if (answered && (descriptor.verb == Verb::read || descriptor.verb == Verb::flush)) return;
+  accept(descriptor);
+}
+
+void Server::place_again(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
+  const auto extents = format_.place_chunks(block, index, {&chunk, 1}, loss);
+  const Result<FileId> file = extents.ok() ? files_.file(block.iteration) : Result<FileId>(extents.status());
+  if (!file.ok()) files_.fail(block.iteration, file.status());
+  forget_if_failed(block);
+}
+
+// Which of an iteration's blocks an earlier server had lost is not known any more: none of them is believed.
+void Server::forget_if_failed(const Block& block) {
+  const Status why = files_.failure(block.iteration);
+  if (!why.ok()) format_.forget(block, why);
+}
+
+void Server::end_again() { give_back_forgotten(); }
+
+// What the earlier server held of iterations that it had published: nobody asks for it again.
+void Server::give_back_forgotten() {
+  for (uint32_t block = 0; block < channel_.ended.size(); ++block) {
+    const uint64_t mark = channel_.ended[block].load(std::memory_order_relaxed);
+    const uint64_t sequence = EndedMark::sequence(mark);
+    const bool wanted = actions_ != nullptr && actions_->holds(client(), sequence);
+    if (EndedMark::held(mark) && !wanted) give_back(block, sequence);
+  }
+}
+
+void Server::give_back(uint32_t block, uint64_t sequence) {
+  // release: whoever serves the client after this one sees that the bytes are in the file; partner: has_ended().
+  channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
+  channel_.returned.push(block);
+  // relaxed: only servers write it. After the push: a death between the two makes a client look hungrier, not less.
+  channel_.given_back.store(channel_.given_back.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  channel_.client_bell.ring();
+}
+
+bool Server::hungry() const {
+  if (!works_.empty() || !channel_.ring.empty()) return false;
+  // acquire: partner of the release in Client::tell_hunger().
+  const uint64_t hungry = channel_.hungry.load(std::memory_order_acquire);
+  return hungry != 0 && hungry - 1 >= channel_.given_back.load(std::memory_order_relaxed);
+}
+
+void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }
+
+// A block of the pool is used again only when the verb before has ended.
+bool Server::has_ended(const Descriptor& descriptor) const {
+  const uint64_t mark = channel_.ended[descriptor.bytes.block].load(std::memory_order_acquire);
+  return EndedMark::sequence(mark) >= descriptor.sequence;
 }
 
 Server::WorkId Server::new_work(Kind kind, const Descriptor& descriptor) {
@@ -260,48 +316,29 @@ void Server::submit(WorkId id, Request request) {
   request.sequence = works_[id].descriptor.sequence;
   request.sink = this;
   request.token = id;
-  ++works_[id].requests;
   engine_.submit(std::move(request));
 }
 
 void Server::ended(const Request& request, const Status& status) {
   const auto found = works_.find(request.token);
-  if (found == works_.end()) {
-    TAILRACE_ASSERT(request.operation == Operation::close);  // of a file that was only read or synced
-    return;
-  }
-  Work& work = found->second;
-  TAILRACE_ASSERT(work.requests > 0);
-  if (work.status.ok()) work.status = status;
-  work.course.begun = std::min(work.course.begun, request.course.begun);
-  work.course.ended = std::max(work.course.ended, request.course.ended);
-  work.course.merged = work.course.merged || request.course.merged;
-  if (--work.requests == 0) end_work(request.token);
+  TAILRACE_ASSERT(found != works_.end());
+  found->second.status = status;
+  found->second.course = request.course;
+  end_work(request.token);
 }
 
 void Server::end_work(WorkId id) {
   const auto node = works_.extract(id);
   TAILRACE_ASSERT(!node.empty());
   const Work& work = node.mapped();
-  TAILRACE_ASSERT(work.requests == 0);
   if (work.file != 0) {
     Request close;
     close.operation = Operation::close;
     close.file = work.file;
-    close.sink = this;
-    close.token = id;
     engine_.submit(std::move(close));
   }
-  switch (work.kind) {
-    case Kind::block: return end_block(work);
-    case Kind::read: return end_verb(work.descriptor, work.status);
-    case Kind::publication:
-    case Kind::directory: return end_publication(work);
-    case Kind::removal:
-      remember_unpublished(work.descriptor.iteration, Status(TAILRACE_DROPPED, "the iteration was dropped"));
-      end_verb(work.descriptor, work.status);
-      return leave(work.descriptor.iteration);
-  }
+  if (work.kind == Kind::block) return end_block(work);
+  end_verb(work.descriptor, work.status);
 }
 
 void Server::end_block(const Work& work) {
@@ -314,15 +351,24 @@ void Server::end_block(const Work& work) {
     of.bytes_written.add(descriptor.bytes.length);
   } else {
     channel_.counters.blocks_failed.add();
+    channel_.counters.bytes_failed.add(descriptor.bytes.length);
     of.blocks_failed.add();
-    format_.forget({descriptor.variable, descriptor.iteration, static_cast<int>(client_)}, work.status);
+    if (!work.refused) files_.fail(descriptor.iteration, work.status);
+    if (!work.refused) format_.forget(block_of(descriptor), work.status);
   }
   measure_block(work);
   end_verb(descriptor, work.status);
-  if (descriptor.verb == Verb::write) {
-    channel_.returned.push(descriptor.bytes.block);
-    channel_.client_bell.ring();
+  if (descriptor.verb == Verb::write) return_block(descriptor);
+}
+
+// Its bytes are in the file: the client gets the block back, now or when actions are done with it.
+void Server::return_block(const Descriptor& descriptor) {
+  if (actions_ == nullptr || !actions_->keeps(client(), descriptor)) {
+    return give_back(descriptor.bytes.block, descriptor.sequence);
   }
+  // release: whoever serves the client after this one sees that the bytes are in the file; partner: has_ended().
+  channel_.ended[descriptor.bytes.block].store(EndedMark::make(life_, descriptor.sequence, true),
+                                               std::memory_order_release);
 }
 
 // A block whose file could not be opened never reached the engine: there is nothing to measure.
@@ -347,49 +393,12 @@ void Server::measure_block(const Work& work) {
               .end = course.ended});
 }
 
-// Ends the publication itself, or for `durable` the sync of the directory that completes it.
-void Server::end_publication(const Work& work) {
-  const bool renamed = work.kind == Kind::publication && work.status.ok();
-  if (renamed && config_.storage.durability == Durability::durable) {
-    return begin_directory_sync(work);
-  }
-  // If only its name is not durable, the file is there all the same.
-  if (work.kind == Kind::publication && !work.status.ok()) {
-    remember_unpublished(work.descriptor.iteration, work.status);
-  }
-  const bool published = work.status.ok();
-  (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
-  if (trace_.on() && work.course.begun != Nanoseconds::max()) {
-    trace_.add({.what = TraceEvent::What::publish,
-                .failed = !published,
-                .variable = TraceEvent::kNone,
-                .iteration = work.descriptor.iteration,
-                .start = work.course.begun,
-                .begun = work.course.begun,
-                .end = work.course.ended});
-  }
-  end_verb(work.descriptor, work.status);
-  leave(work.descriptor.iteration);
-}
-
 void Server::end_verb(const Descriptor& descriptor, const Status& status) {
   if (!status.ok()) channel_.failures.add(descriptor.ticket, about(status, descriptor));
   unfinished_.erase(descriptor.sequence);
   if (descriptor.ticket == kNoTicket) return;
   channel_.tickets.end(descriptor.ticket, status.ok());
   channel_.client_bell.ring();
-}
-
-// The iteration's file is gone from here: whoever waited for that reads the published one.
-void Server::leave(int64_t number) {
-  const auto node = iterations_.extract(number);
-  TAILRACE_ASSERT(!node.empty());
-  for (const Descriptor& read : node.mapped().deferred) begin_read(read);
-}
-
-void Server::remember_unpublished(int64_t iteration, const Status& why) {
-  unpublished_[iteration] = why;
-  if (unpublished_.size() > kUnpublishedRemembered) unpublished_.erase(unpublished_.begin());
 }
 
 void Server::answer_flushes() {

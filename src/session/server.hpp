@@ -1,8 +1,8 @@
 // Server: the other half of a session. Turns one client's descriptors into requests of the engine, by the format, and
 // tells the client how each ended.
 //
-// Runs wherever the place runs it, on one thread; never waits. Knows the format, place and storage by their ports
-// only.
+// Runs wherever the place runs it, on one thread; never waits. The client's files, from begin to publication, are its
+// group's, which it may share with others' servers. Knows the format, place and storage by their ports only.
 #pragma once
 
 #include <cstdint>
@@ -10,69 +10,89 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
 #include "place/place.hpp"
+#include "session/action_port.hpp"
+#include "session/file_group.hpp"
+#include "session/filtering.hpp"
 #include "session/trace.hpp"
 
 namespace tailrace::impl {
 
-class Server final : public RequestSink, public CompletionSink {
+class Server final : public RequestSink, public CompletionSink, private FileGroup::Member, private Filtering::Host {
  public:
-  // All but `client` are borrowed for the life of the server.
-  Server(const Config& config, int client, Channel& channel, Engine& engine, Format& format, Log& log,
-         TraceLog& trace);
+  // All but `client` are borrowed for the life of the server. `crew`: needed if there are filtered variables.
+  Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
+         FilterCrew* crew = nullptr);
+  // Everything has ended.
+  ~Server() override;
 
   bool ready() const override;
   void accept(const Descriptor& descriptor) override;
   void progress() override;
-  bool idle() const override { return engine_.idle(); }
+  // True when everything accepted has ended.
+  bool idle() const override { return works_.empty() && ends_.empty() && engine_.idle(); }
+
+  // What an earlier server accepted, in the order in which it did: what it had ended is only taken note of. The
+  // iterations are held (FileGroup) until all is accepted: an end may stand before what belongs to it.
+  void accept_again(const Descriptor& descriptor);
+  // A chunk that an earlier server placed, as its FileGroup::Witness was told, in the order of these calls.
+  void place_again(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
+  // That was all.
+  void end_again();
+  // Whether the bytes of a block of the pool are in its file, or have failed to get there.
+  bool has_ended(const Descriptor& descriptor) const;
+  // Whether nothing of this client is under way.
+  bool settled() const { return works_.empty() && unfinished_.empty() && flushes_.empty(); }
+  // The client has gone; nothing more is accepted. Once.
+  void leave(bool died);
+
+  // Where there are actions: before anything is accepted. Borrowed for the life of the server.
+  void serve_actions(ActionPort& actions) { actions_ = &actions; }
+  // Ends what ActionPort::keeps() began: the client may use the block again.
+  void give_back(uint32_t block, uint64_t sequence);
+  // Whether the client waits for memory though it has seen all that was given back, and nothing is being written.
+  bool hungry() const;
+  // Tells the client of a failure that is none of its verbs'.
+  void tell(const Status& failure);
+  FileGroup& files() { return files_; }
 
   void ended(const Request& request, const Status& status) override;
 
  private:
-  enum class Kind { block, read, publication, directory, removal };
+  enum class Kind { block, read };
 
-  // A verb under way, or a part of one: what to do when its requests have ended.
+  // A verb under way: what to do when its request has ended.
   struct Work {
     Kind kind = Kind::block;
     Descriptor descriptor;
-    uint32_t requests = 0;               // that have not ended
-    Request::Course course;              // of all of them together
-    Status status;                       // of the first that failed
-    std::unique_ptr<FileEnding> ending;  // publication: the bytes being written
-    FileNames names;                     // publication: the file
-    FileId file = 0;                     // read, directory: opened for this work alone, closed at its end; else 0
-    std::string text;                    // removal: the journal's line being written
+    Request::Course course;
+    Status status;
+    bool refused = false;  // block: it came too late, and is none of its iteration's
+    FileId file = 0;       // read: opened for this work alone, closed at its end; else 0
   };
 
-  // An iteration whose file has not been published or removed.
-  struct Iteration {
-    bool opened = false;
-    FileId file = 0;
-    Status failure;                    // why it could not be opened
-    bool leaving = false;              // being published or removed: its file must not be used any more
-    std::vector<Descriptor> deferred;  // reads that came while it was leaving
-  };
-
-  using WorkId = uint64_t;
+  using WorkId = Filtering::WorkId;
 
   void begin_block(const Descriptor& descriptor);
   void begin_read(const Descriptor& descriptor);
-  void begin_publication(const Descriptor& descriptor);
-  void begin_drop(const Descriptor& descriptor);
-  void begin_directory_sync(const Work& publication);
+  void end_iteration(const Descriptor& descriptor);
+  void drop_iteration(const Descriptor& descriptor);
+  void end_twice(const Descriptor& descriptor);
   void note_event(const Descriptor& descriptor);
+  void left(int64_t iteration, const FileGroup::Departure& how) override;
+  void gone(int64_t iteration) override;
+  void filtered(WorkId work, const Status& status, const Request::Course& course) override;
+  void postponed(WorkId work) override;
 
-  Status open_file(int64_t number, Iteration& iteration);
-  Status open_journal();
-  Request journal_line(Work& work);
+  bool is_filtered(const Descriptor& descriptor) const { return config_.variables[descriptor.variable].filtered(); }
+  std::byte* memory_of(const Descriptor& descriptor) const;
+  void begin_filtered(WorkId id);
   Result<FileId> file_to_read(const Descriptor& descriptor, Work& work, Extent& extent);
   WorkId new_work(Kind kind, const Descriptor& descriptor);
   void submit(WorkId id, Request request);
@@ -80,11 +100,14 @@ class Server final : public RequestSink, public CompletionSink {
   void end_block(const Work& work);
   void measure_block(const Work& work);
   void copy_counts();
-  void end_publication(const Work& work);
   void end_verb(const Descriptor& descriptor, const Status& status);
-  void leave(int64_t iteration);
-  void remember_unpublished(int64_t iteration, const Status& why);
+  void begin_deferred(int64_t iteration);
+  void return_block(const Descriptor& descriptor);
+  int client() const { return static_cast<int>(client_); }
+  void give_back_forgotten();
+  void forget_if_failed(const Block& block);
   void answer_flushes();
+  Block block_of(const Descriptor& descriptor) const;
   Status about(const Status& status, const Descriptor& descriptor) const;
 
   // Constant after construction.
@@ -92,21 +115,21 @@ class Server final : public RequestSink, public CompletionSink {
   const uint32_t client_;
   Channel& channel_;
   Engine& engine_;
+  FileGroup& files_;
   Format& format_;
-  Log& log_;
   TraceLog& trace_;
+  const uint32_t life_;
+  ActionPort* actions_ = nullptr;
+  std::unique_ptr<Filtering> filtering_;  // none: nothing is filtered
 
   // The server's thread only.
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
-  std::map<int64_t, Iteration> iterations_;
-  std::set<uint64_t> unfinished_;   // sequences of verbs that have not ended
-  std::deque<Descriptor> flushes_;  // waiting for all before them
-  // Iterations that this client ended without a file, the latest of them, and why: a file under such a name is of an
-  // earlier run.
-  std::map<int64_t, Status> unpublished_;
-  FileId journal_ = 0;  // of dropped iterations; 0 until the first
-  uint64_t journal_end_ = 0;
+  std::map<int64_t, Descriptor> ends_;                   // of iterations that have not left: how they were ended
+  std::map<int64_t, std::vector<Descriptor>> deferred_;  // reads that wait until their iteration has left
+  std::set<uint64_t> unfinished_;                        // sequences of verbs that have not ended
+  std::deque<Descriptor> flushes_;                       // waiting for all before them
+  bool has_left_ = false;
 };
 
 }  // namespace tailrace::impl

@@ -21,6 +21,7 @@ using FileHandle = uint32_t;
 
 enum class OpenMode {
   create,    // a new empty file, replacing what is there; read and write
+  edit,      // an existing file, as it is; read and write
   read,      // an existing file
   directory  // an existing directory, to sync it
 };

@@ -74,7 +74,8 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
     return may;
   }
   may.now = true;
-  const bool promised = fate.closed || iteration.acknowledged;
+  const bool drained = fate.drained && iteration.ended;
+  const bool promised = fate.closed || iteration.acknowledged || (drained && !fate.power_cut);
   if (promised && (!fate.power_cut || fate.config->storage.durability == Durability::durable)) {
     may.nothing = may.before = may.leftover = false;
   }
@@ -152,7 +153,8 @@ void check_phase(const SimDisk& disk, const Fate& fate, const ClientModel& model
   for (const auto& [number, iteration] : model.iterations) {
     if (iteration.unknown) continue;
     check_iteration(disk, fate, number, iteration, false, story);
-    if (!fate.closed || fate.power_cut || iteration.failed || iteration.had_part) continue;
+    const bool over_all = fate.closed || (fate.drained && iteration.ended);
+    if (!over_all || fate.power_cut || iteration.failed || iteration.had_part) continue;
     if (!has_part(disk, fate, number)) continue;
     const bool over = iteration.ended || iteration.dropped;
     story.check(!over, "left over", "a .part of an iteration that is over, and nobody was told");

@@ -4,8 +4,10 @@
 // Published files are read by the HDF5 library. Ends the process when something is wrong.
 #pragma once
 
-#include "testing/simulation/client_program.hpp"
+#include "model/config.hpp"
+#include "testing/simulation/model.hpp"
 #include "testing/simulation/sim_disk.hpp"
+#include "testing/simulation/story.hpp"
 
 namespace tailrace::impl::simulation {
 
@@ -15,6 +17,7 @@ struct Fate {
   const Config* config = nullptr;
   bool closed = false;     // by itself: everything was told
   bool power_cut = false;  // the machine went down, during or after it
+  bool drained = false;    // what it had sent was brought to an end, though it may have died
 };
 
 // Right after the phase.

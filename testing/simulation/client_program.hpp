@@ -1,7 +1,8 @@
 // ClientProgram: a random application of one client. Calls the verbs in any order, keeps the model, and checks what
 // each call returns.
 //
-// Runs on the client's fiber. Ends with Killed when its process has died.
+// Runs on the client's fiber, in whichever place. Ends with Killed when its process has died, and with ServerLost
+// when it has no server any more.
 #pragma once
 
 #include <cstdlib>
@@ -11,20 +12,24 @@
 #include <string>
 #include <vector>
 
+#include "testing/simulation/application.hpp"
+#include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/model.hpp"
-#include "testing/simulation/sim_process.hpp"
+#include "testing/simulation/world.hpp"
 
 namespace tailrace::impl::simulation {
 
 class ClientProgram {
  public:
   // All are borrowed. `operations`: at most so many (to make a failing run shorter).
-  ClientProgram(World& world, SimProcess& process, const Faults& faults, ClientModel& model, uint64_t seed,
+  ClientProgram(World& world, Application& process, const Faults& faults, ClientModel& model, uint64_t seed,
                 uint64_t operations);
 
   void run();
   // What must hold after the server has ended, if the process did not die.
   void check_counters();
+  // After the end of a process that died: whatever its server would have told it.
+  void hear_the_rest();
 
  private:
   // Memory lent to `borrow`, at any alignment.
@@ -60,6 +65,7 @@ class ClientProgram {
   void check_cause(const Fault& fault, const IterationModel& iteration);
   void note_end_of(const Status& status);
   bool refused(IterationModel& iteration, const Status& status);
+  void check_refusal(const Status& status);
   void accept(IterationModel& iteration, uint32_t variable, Content content);
   void acknowledge(bool closing);
   void check_memory();
@@ -72,7 +78,7 @@ class ClientProgram {
   [[noreturn]] void fail(const char* checker, const std::string& what) { world_.story().fail(checker, what); }
 
   World& world_;
-  SimProcess& process_;
+  Application& process_;
   const Faults& faults_;
   ClientModel& model_;
   const Config& config_;

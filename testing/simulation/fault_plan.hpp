@@ -50,12 +50,13 @@ struct Cause {
 
 // What to leave out of a run, to make a failing one smaller.
 struct Without {
-  bool transient = false;  // short transfers, EINTR, EAGAIN, refused O_DIRECT
-  bool hard = false;       // EIO, ENOSPC, a full disk
-  bool deaths = false;     // kill -9 and power cuts
-  bool company = false;    // the second client
-  bool restarts = false;   // what comes after the first death
-  bool delays = false;     // the disk takes no time
+  bool transient = false;      // short transfers, EINTR, EAGAIN, refused O_DIRECT
+  bool hard = false;           // EIO, ENOSPC, a full disk
+  bool deaths = false;         // of clients: kill -9 and power cuts
+  bool server_deaths = false;  // of a node's servers
+  bool company = false;        // other clients than the first
+  bool restarts = false;       // what comes after the first death
+  bool delays = false;         // the disk takes no time
 };
 
 // Faults for files of `clients` clients that write iterations up to `iterations`.

@@ -11,6 +11,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 
 namespace tailrace::impl::simulation {
@@ -43,10 +44,13 @@ void* take_stack() {
 void leave(void** fake, const void* stack, size_t size) { __sanitizer_start_switch_fiber(fake, stack, size); }
 void arrive(void* fake, const void** from, size_t* size) { __sanitizer_finish_switch_fiber(fake, from, size); }
 void forget_stack(void* stack) { __asan_unpoison_memory_region(stack, kStack); }
+// What is held from there is no leak.
+void keep_stack(void* stack) { __lsan_register_root_region(stack, kStack); }
 #else
 void leave(void**, const void*, size_t) {}
 void arrive(void*, const void**, size_t*) {}
 void forget_stack(void*) {}
+void keep_stack(void*) {}
 #endif
 
 }  // namespace
@@ -66,6 +70,12 @@ Fiber::~Fiber() {
   TAILRACE_REQUIRE(ended_);
   forget_stack(stack_);
   spare_stacks().push_back(stack_);
+}
+
+void Fiber::bury(std::unique_ptr<Fiber> fiber) {
+  static auto* const graves = new std::vector<std::unique_ptr<Fiber>>;
+  keep_stack(fiber->stack_);
+  graves->push_back(std::move(fiber));
 }
 
 void Fiber::enter(unsigned high, unsigned low) {

@@ -1,13 +1,14 @@
 // Fiber: a function with a stack of its own that can stop in the middle and go on later, on the same thread.
 //
 // The lowest part of the simulator: who goes on when is for World to say. Tells the sanitizers of each switch. A
-// fiber that has not ended is not destroyed.
+// fiber that has not ended is not destroyed: one that never will is buried.
 #pragma once
 
 #include <ucontext.h>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace tailrace::impl::simulation {
 
@@ -24,6 +25,9 @@ class Fiber {
   void suspend();
 
   bool ended() const { return ended_; }
+  // Keeps a fiber that will not go on, and its stack, as long as the process lives: others may refer to what is on
+  // it.
+  static void bury(std::unique_ptr<Fiber> fiber);
 
  private:
   static void enter(unsigned high, unsigned low);

@@ -30,9 +30,13 @@ struct Part {
   const char* name;
   bool Without::*flag;
 };
-constexpr std::array kParts = {Part{"deaths", &Without::deaths},       Part{"company", &Without::company},
-                               Part{"restarts", &Without::restarts},   Part{"hard", &Without::hard},
-                               Part{"transient", &Without::transient}, Part{"delays", &Without::delays}};
+constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
+                               Part{"deaths", &Without::deaths},
+                               Part{"company", &Without::company},
+                               Part{"restarts", &Without::restarts},
+                               Part{"hard", &Without::hard},
+                               Part{"transient", &Without::transient},
+                               Part{"delays", &Without::delays}};
 
 // Whether memory was lost; only the address sanitizer knows.
 bool leaks() {

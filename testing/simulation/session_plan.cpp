@@ -98,11 +98,36 @@ ClientPlan some_client(SplitDice dice, const Config& base, const Without& withou
   return plan;
 }
 
+NodePlan some_node(SplitDice dice, const Without& without) {
+  NodePlan plan;
+  plan.engine = some_engine(dice);
+  plan.storage = some_storage(dice, without);
+  plan.any_order = dice.chance(40);
+  const uint64_t weights[] = {1, 1, 3, 30};
+  plan.server_weight = dice.one_of(weights);
+  plan.restart = dice.chance(92);
+  const uint64_t deaths = dice.chance(65) ? dice.between(1, 6) : 0;
+  for (uint64_t death = 0; death < deaths && !without.server_deaths; ++death) {
+    const uint64_t delays[] = {3'000, 30'000, 300'000, 300'000, 3'000'000, 30'000'000};
+    plan.deaths.push_back(dice.below(dice.one_of(delays)));
+  }
+  return plan;
+}
+
+// What clients of one node have in common.
+void make_common(PhasePlan& phase) {
+  for (ClientPlan& client : phase.clients) {
+    client.config.storage.durability = phase.clients[0].config.storage.durability;
+  }
+}
+
 }  // namespace
 
-SessionPlan draw_session(uint64_t seed, const Without& without) {
-  SplitDice dice(seed, "session");
-  const bool company = dice.chance(35) && !without.company;
+SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
+  SplitDice dice(seed, place == InPlace::core ? "core" : "session");
+  const bool core = place == InPlace::core;
+  const uint64_t others = core ? dice.below(3) : dice.chance(35);
+  const uint64_t clients = without.company ? 1 : 1 + others;
   const bool restarts = dice.chance(45) && !without.restarts;
   std::vector<std::string> paths = {"d0"};
   if (dice.chance(25)) paths.push_back("d1");
@@ -114,16 +139,22 @@ SessionPlan draw_session(uint64_t seed, const Without& without) {
     of.world.switch_percent = dice.one_of(switches);
     of.recovered = dice.chance(60);
     of.world.spurious_percent = dice.chance(50) ? 10 : 0;
-    for (uint64_t client = 0; client < (company ? 2u : 1u); ++client) {
-      of.clients.push_back(some_client(SplitDice(seed, "client", 2 * phase + client), base, without));
+    for (uint64_t client = 0; client < clients; ++client) {
+      const uint64_t stream = core ? 100 + 10 * phase + client : 2 * phase + client;
+      of.clients.push_back(some_client(SplitDice(seed, "client", stream), base, without));
       const bool again = dice.chance(70);  // the iterations of the earlier run
       if (!again) of.clients.back().first_iteration = static_cast<int64_t>(phase * 1000);
     }
+    if (core) {
+      of.node = some_node(SplitDice(seed, "node", phase), without);
+      make_common(of);
+    }
     plan.phases.push_back(std::move(of));
   }
-  plan.faults = draw_faults(SplitDice(seed, "faults"), company ? 2 : 1, 12, without);
+  plan.faults = draw_faults(SplitDice(seed, "faults"), static_cast<uint32_t>(clients), 12, without);
   for (PhasePlan& phase : plan.phases) {
     for (ClientPlan& client : phase.clients) client.engine.execute.patience = plan.faults.patience;
+    if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
   return plan;
 }

@@ -47,10 +47,21 @@ struct ClientPlan {
   std::optional<Death> death;
 };
 
+// The server that all clients of a phase share, in place `core`.
+struct NodePlan {
+  EngineOptions engine;
+  SimStorageOptions storage;
+  bool any_order = false;
+  uint64_t server_weight = 1;
+  std::vector<uint64_t> deaths;  // of the first servers: so long after each began, in nanoseconds
+  bool restart = true;           // whether clients go on with another server
+};
+
 struct PhasePlan {
   WorldPlan world;
   std::vector<ClientPlan> clients;
-  bool recovered = true;  // before the next phase
+  std::optional<NodePlan> node;  // none: each client has a server of its own, in place `thread`
+  bool recovered = true;         // before the next phase
 };
 
 struct SessionPlan {
@@ -58,6 +69,8 @@ struct SessionPlan {
   std::vector<PhasePlan> phases;
 };
 
-SessionPlan draw_session(uint64_t seed, const Without& without);
+enum class InPlace { thread, core };
+
+SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without);
 
 }  // namespace tailrace::impl::simulation

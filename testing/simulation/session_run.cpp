@@ -10,6 +10,9 @@
 #include "runtime/recover.hpp"
 #include "testing/simulation/check_files.hpp"
 #include "testing/simulation/client_program.hpp"
+#include "testing/simulation/sim_guest.hpp"
+#include "testing/simulation/sim_node.hpp"
+#include "testing/simulation/sim_process.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {
@@ -61,19 +64,20 @@ class ExportedDisk {
 
 class SessionRun {
  public:
-  SessionRun(uint64_t seed, const RunOptions& options, Story& story)
+  SessionRun(uint64_t seed, InPlace place, const RunOptions& options, Story& story)
       : seed_(seed),
         options_(options),
         story_(story),
-        plan_(draw_session(seed, options.without)),
+        plan_(draw_session(seed, place, options.without)),
         disk_(seed),
         faults_{plan_.faults, {}, {}},
         models_(plan_.phases[0].clients.size()),
+        fates_(models_.size()),
         exported_(plan_.phases[0].clients[0].config.storage.paths) {}
 
   void run() {
     for (size_t phase = 0; phase < plan_.phases.size(); ++phase) {
-      run_phase(phase);
+      plan_.phases[phase].node ? run_node_phase(phase) : run_phase(phase);
       recover_phase(phase);
     }
   }
@@ -112,11 +116,59 @@ class SessionRun {
     for (size_t client = 0; client < processes.size(); ++client) {
       if (!processes[client]->died()) programs[client]->check_counters();
       fates_[client] = {static_cast<int>(client), &phase.clients[client].config, processes[client]->is_closed(),
-                        power_cut};
+                        power_cut, false};
     }
     // What is left of the dead may still hold files open: the power goes for them, too.
     programs.clear();
     processes.clear();
+    check(power_cut);
+  }
+
+  // The same with one server for all.
+  void run_node_phase(size_t index) {
+    const PhasePlan& phase = plan_.phases[index];
+    story_.tell("---- phase {}", index);
+    World world(mixed(seed_ + index), phase.world, story_);
+    SimNode node(world, disk_, faults_, mixed(seed_ * 16 + index * 4), *phase.node, phase.clients,
+                 [this] { exported_.put(disk_); });
+    std::vector<std::unique_ptr<SimGuest>> guests;
+    std::vector<std::unique_ptr<ClientProgram>> programs(phase.clients.size());
+    bool power_cut = false;
+    for (size_t client = 0; client < phase.clients.size(); ++client) {
+      const ClientPlan& plan = phase.clients[client];
+      tell(plan, client);
+      guests.push_back(std::make_unique<SimGuest>(world, node, static_cast<int>(client), plan, phase.node->restart));
+      SimGuest& guest = *guests.back();
+      guest.set_power_cut([&] {
+        power_cut = true;
+        node.lose_power();
+        for (const auto& each : guests) each->lose_power();
+      });
+      const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
+      const auto program = [this, &world, &guest, &of = programs[client], client, seed] {
+        of = std::make_unique<ClientProgram>(world, guest, faults_, models_[client], seed, options_.operations);
+        of->run();
+      };
+      guest.set_fiber(world.spawn(fmt::format("client {}", client), plan.client_weight,
+                                  [&guest, program] { guest.run(program); }));
+    }
+    node.set_on_loss([&guests](int client) { guests[static_cast<size_t>(client)]->notice_loss(); });
+    do {
+      world.run();
+    } while (!power_cut && node.drain());
+    for (size_t client = 0; client < guests.size(); ++client) {
+      const SimGuest& guest = *guests[client];
+      fates_[client] = {static_cast<int>(client), &phase.clients[client].config, guest.is_closed(), power_cut, true};
+      if (guest.is_closed()) {
+        programs[client]->check_counters();
+      } else if (programs[client] != nullptr) {
+        programs[client]->hear_the_rest();
+      }
+    }
+    check(power_cut);
+  }
+
+  void check(bool power_cut) {
     if (power_cut) disk_.crash();
     for (size_t client = 0; client < models_.size(); ++client) {
       check_phase(disk_, fates_[client], models_[client], story_);
@@ -194,12 +246,14 @@ class SessionRun {
   SimDisk disk_;
   Faults faults_;
   std::vector<ClientModel> models_;  // by client; from phase to phase
-  Fate fates_[2];                    // by client, of the latest phase
+  std::vector<Fate> fates_;          // by client, of the latest phase
   ExportedDisk exported_;
 };
 
 }  // namespace
 
-void run_session(uint64_t seed, const RunOptions& options, Story& story) { SessionRun(seed, options, story).run(); }
+void run_session(uint64_t seed, InPlace place, const RunOptions& options, Story& story) {
+  SessionRun(seed, place, options, story).run();
+}
 
 }  // namespace tailrace::impl::simulation

@@ -1,11 +1,12 @@
-// run_session: one seed's run of whole sessions: phases of one or two clients on one disk, deaths, recovery, and all
-// checks. Ends the process if a checker finds something.
+// run_session: one seed's run of whole sessions: phases of a few clients on one disk, each with a server of its own
+// or all with one of their node, deaths, recovery, and all checks. Ends the process if a checker finds something.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
 #include "testing/simulation/fault_plan.hpp"
+#include "testing/simulation/session_plan.hpp"
 #include "testing/simulation/story.hpp"
 
 namespace tailrace::impl::simulation {
@@ -16,6 +17,6 @@ struct RunOptions {
 };
 
 // The present directory is used for what recovery looks at: it is empty, and is left so.
-void run_session(uint64_t seed, const RunOptions& options, Story& story);
+void run_session(uint64_t seed, InPlace place, const RunOptions& options, Story& story);
 
 }  // namespace tailrace::impl::simulation

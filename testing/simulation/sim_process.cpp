@@ -5,6 +5,10 @@
 namespace tailrace::impl::simulation {
 namespace {
 
+std::string journal_of(const Config& config, int client) {
+  return fmt::format("{}/{}_c{}.dropped", config.storage.paths[0], config.name, client);
+}
+
 std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
 
 }  // namespace
@@ -16,13 +20,15 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
       world_(world),
       log_(world.story()),
       memory_(plan.config.memory.budget, plan.config.variables.size(), plan.channel),
+      channel_(memory_.view()),
       storage_(world, disk, faults, doorbell_, SplitDice(seed, "storage", static_cast<uint64_t>(number)),
                plan.storage, name_),
       any_order_(SplitDice(seed, "order", static_cast<uint64_t>(number))),
       engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
-      format_(plan.config, Hdf5Format::Options{number, "machine", same_date}),
-      server_(plan.config, number, memory_.channel(), engine_, format_, log_, server_trace_),
-      loop_(memory_.channel(), doorbell_),
+      format_(plan.config, Hdf5Format::Options{number, {}, "machine", same_date}),
+      files_(plan.config, engine_, format_, log_, {.clients = 1, .journal = journal_of(plan.config, number)}),
+      server_(plan.config, number, channel_, engine_, files_, server_trace_),
+      loop_(channel_, doorbell_),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {}
 
 void SimProcess::run_client(const std::function<void()>& program) {
@@ -32,6 +38,11 @@ void SimProcess::run_client(const std::function<void()>& program) {
     world_.story().tell("client {} is gone", number_);
   }
   loop_.stop();
+}
+
+Status SimProcess::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
+  if (channel_.client_bell.wait_until(ready, timeout, world_.clock())) return {};
+  return Status(TAILRACE_TIMEOUT, "the time given has passed");
 }
 
 void SimProcess::die(bool power) {

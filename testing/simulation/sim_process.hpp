@@ -16,9 +16,10 @@
 #include "place/serve_loop.hpp"
 #include "session/client.hpp"
 #include "session/server.hpp"
+#include "testing/simulation/application.hpp"
 #include "testing/simulation/session_plan.hpp"
+#include "testing/simulation/sim_segment.hpp"
 #include "testing/simulation/sim_storage.hpp"
-#include "testing/simulation/small_channel.hpp"
 
 namespace tailrace::impl::simulation {
 
@@ -49,7 +50,7 @@ class StoryLog final : public Log {
   Story& story_;
 };
 
-class SimProcess final : public Place {
+class SimProcess final : public Place, public Application {
  public:
   // `plan` and all else are borrowed.
   SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t seed, int number, const ClientPlan& plan);
@@ -59,25 +60,30 @@ class SimProcess final : public Place {
   void run_server() { loop_.run(server_); }
 
   // kill -9, or, if it is `power`, a cut for all. Does nothing once the client has closed.
-  void die(bool power);
+  void die(bool power) override;
   // What is to be done when the power is cut.
   void set_power_cut(std::function<void()> cut) { power_cut_ = std::move(cut); }
   // The machine goes down under it.
   void lose_power();
   bool died() const { return died_; }
   // The application says that its client has been closed.
-  void closed() { closed_ = true; }
+  void closed() override { closed_ = true; }
   bool is_closed() const { return closed_; }
   void set_fiber(World::FiberId fiber) { fiber_ = fiber; }
 
-  Client& client() { return client_; }
-  const ClientPlan& plan() const { return plan_; }
-  int number() const { return number_; }
-  bool guards_hold() const { return memory_.guards_hold(); }
-  bool engine_is_idle() const { return engine_.idle() && storage_.idle(); }
+  Client& client() override { return client_; }
+  Channel& client_channel() override { return channel_; }
+  const ClientPlan& plan() const override { return plan_; }
+  int number() const override { return number_; }
+  bool guards_hold() const override { return memory_.guards_hold(); }
+  bool engine_is_idle() const override { return engine_.idle() && storage_.idle(); }
 
-  Channel& channel() override { return memory_.channel(); }
+  Channel& channel() override { return channel_; }
   void ring() override { doorbell_.ring(); }
+  bool reaches_client() const override { return true; }
+  uint32_t losses() const override { return 0; }
+  void stop() override { loop_.stop(); }
+  Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) override;
   const std::string& description() const override { return name_; }
 
  private:
@@ -87,7 +93,8 @@ class SimProcess final : public Place {
   World& world_;
   StoryLog log_;
   Doorbell doorbell_;
-  SmallChannel memory_;
+  SimSegment memory_;
+  Channel channel_;
   SimStorage storage_;
   Fifo fifo_;
   AnyOrder any_order_;
@@ -95,6 +102,7 @@ class SimProcess final : public Place {
   Hdf5Format format_;
   TraceLog server_trace_{0};
   TraceLog client_trace_{0};
+  FileGroup files_;
   Server server_;
   ServeLoop loop_;
   Client client_;

@@ -25,13 +25,14 @@ using namespace tailrace::impl::simulation;  // NOLINT: this is its program
 constexpr uint64_t kBatch = 25;  // seeds that share a process
 
 const char* const kUsage =
-    "usage: simulate [--seeds N] [--first N] [--seed N] [--soak MINUTES] [--program session|engine|both]\n"
-    "                [--without deaths,company,restarts,hard,transient,delays] [--operations N] [--no-faults]\n"
-    "                [--repeat] [--no-shrink]\n"
+    "usage: simulate [--seeds N] [--first N] [--seed N] [--soak MINUTES] [--program session|core|engine|all]\n"
+    "                [--without deaths,server-deaths,company,restarts,hard,transient,delays] [--operations N]\n"
+    "                [--no-faults] [--repeat] [--no-shrink]\n"
     "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first that fails\n"
     "  --seed N        this one, telling what happens\n"
     "  --soak MINUTES  seeds for so long\n"
-    "  --program       whole sessions, the engine alone, or both for each seed (both)\n"
+    "  --program       whole sessions with a server each, or with one a node, the engine alone, or all of them for\n"
+    "                  each seed (all)\n"
     "  --without       leaves these out; --operations N: each client makes at most N calls\n"
     "  --no-faults     --without hard,transient\n"
     "  --repeat        runs each seed twice and compares what happened\n"
@@ -44,8 +45,7 @@ struct Arguments {
   bool aloud = false;
   bool repeat = false;
   bool shrink = true;
-  bool session = true;
-  bool engine = true;
+  std::string program = "all";
   RunOptions options;
 };
 
@@ -100,9 +100,10 @@ Arguments parsed(int count, char** words) {
       if (value == nullptr || !leave_out(value, arguments.options.without)) wrong("--without: no such part");
     } else if (option == "--program") {
       const std::string program = value == nullptr ? "" : value;
-      if (program != "session" && program != "engine" && program != "both") wrong("--program: no such program");
-      arguments.session = program != "engine";
-      arguments.engine = program != "session";
+      if (program != "session" && program != "core" && program != "engine" && program != "all") {
+        wrong("--program: no such program");
+      }
+      arguments.program = program;
     } else {
       wrong("no such option: " + option);
     }
@@ -112,8 +113,10 @@ Arguments parsed(int count, char** words) {
 
 uint64_t run_once(uint64_t seed, const Arguments& arguments, const RunOptions& options, bool aloud) {
   Story story(aloud);
-  if (arguments.engine) run_engine(seed, options, story);
-  if (arguments.session) run_session(seed, options, story);
+  const auto chosen = [&](const char* program) { return arguments.program == "all" || arguments.program == program; };
+  if (chosen("engine")) run_engine(seed, options, story);
+  if (chosen("session")) run_session(seed, InPlace::thread, options, story);
+  if (chosen("core")) run_session(seed, InPlace::core, options, story);
   return story.sum();
 }
 
@@ -131,9 +134,8 @@ int report(SeedRunner& runner, const Finding& finding, const Arguments& argument
               (unsigned long long)tried, finding.checker.c_str(), finding.output.c_str());
   std::fflush(stdout);
   const RunOptions smaller = arguments.shrink ? runner.shrunk(finding.seed, arguments.options) : arguments.options;
-  const char* const program =
-      arguments.session ? (arguments.engine ? "" : " --program session") : " --program engine";
-  std::printf("repeat it with:\n  simulate --seed %llu%s%s\n", (unsigned long long)finding.seed, program,
+  const std::string program = arguments.program == "all" ? "" : " --program " + arguments.program;
+  std::printf("repeat it with:\n  simulate --seed %llu%s%s\n", (unsigned long long)finding.seed, program.c_str(),
               as_arguments(smaller).c_str());
   return 1;
 }

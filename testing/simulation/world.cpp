@@ -21,6 +21,9 @@ World::World(uint64_t seed, const WorldPlan& plan, Story& story)
 }
 
 World::~World() {
+  for (Thread& thread : threads_) {
+    if (!thread.fiber->ended()) Fiber::bury(std::move(thread.fiber));
+  }
   story_.set_clock(nullptr);
   the_world = nullptr;
 }
@@ -31,8 +34,7 @@ World& World::now() {
 }
 
 World::FiberId World::spawn(std::string name, uint64_t weight, std::function<void()> body) {
-  TAILRACE_REQUIRE(!current_);
-  threads_.push_back({std::move(name), weight, std::make_unique<Fiber>(std::move(body)), nullptr, {}, false});
+  threads_.push_back({std::move(name), weight, std::make_unique<Fiber>(std::move(body)), nullptr, {}, false, false});
   return threads_.size() - 1;
 }
 
@@ -47,7 +49,7 @@ void World::run() {
       continue;
     }
     const bool over =
-        std::all_of(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.fiber->ended(); });
+        std::all_of(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.over(); });
     if (over) return;
     const auto next = next_moment();
     if (!next) deadlock();
@@ -59,7 +61,8 @@ void World::run() {
 void World::choose() {
   if (!current_ || in_event_ || std::uncaught_exceptions() > 0) return;
   step();
-  if (dice_.chance(plan_.switch_percent)) threads_[*current_].fiber->suspend();
+  Thread& self = threads_[*current_];
+  if (dice_.chance(plan_.switch_percent) || self.abandoned) self.fiber->suspend();
 }
 
 void World::step() {
@@ -94,6 +97,11 @@ void World::after(Nanoseconds delay, std::function<void()> event) {
 void World::kill(FiberId fiber) {
   threads_[fiber].killed = true;
   threads_[fiber].asleep_on = nullptr;
+  threads_[fiber].deadline.reset();
+}
+
+void World::abandon(FiberId fiber) {
+  threads_[fiber].abandoned = true;
   threads_[fiber].deadline.reset();
 }
 
@@ -147,7 +155,7 @@ std::optional<World::FiberId> World::pick() {
 void World::deadlock() {
   std::string asleep;
   for (const Thread& thread : threads_) {
-    if (!thread.fiber->ended()) asleep += (asleep.empty() ? "" : ", ") + thread.name;
+    if (!thread.over()) asleep += (asleep.empty() ? "" : ", ") + thread.name;
   }
   story_.fail("deadlock", fmt::format("{} sleep, and nothing will ever wake them", asleep));
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,10 +45,11 @@ class World {
   // The one that exists.
   static World& now();
 
-  // ---- from outside ----
+  // ---- from anywhere ----
   // `weight`: how often it is chosen among those that can go on.
   FiberId spawn(std::string name, uint64_t weight, std::function<void()> body);
-  // Until all fibers have ended.
+  // ---- from outside ----
+  // Until all fibers have ended. May be called again when there are more.
   void run();
 
   // ---- from fibers and events ----
@@ -68,6 +70,9 @@ class World {
   // The fiber is to end: it is woken, and end_if_killed() throws Killed in it.
   void kill(FiberId fiber);
   void end_if_killed();
+  // The fiber stops where it is, at a point of choice, for ever: what kill -9 does. What it holds is never given
+  // back.
+  void abandon(FiberId fiber);
 
   // Counters of simulated eventfds.
   int new_event();
@@ -81,7 +86,9 @@ class World {
     const void* asleep_on = nullptr;
     std::optional<Nanoseconds> deadline;
     bool killed = false;
-    bool can_run() const { return !fiber->ended() && asleep_on == nullptr; }
+    bool abandoned = false;
+    bool over() const { return abandoned || fiber->ended(); }
+    bool can_run() const { return !over() && asleep_on == nullptr; }
   };
 
   // The world's clock, each look at which is a point of choice.
@@ -109,7 +116,7 @@ class World {
   SplitDice dice_;
   SimClock clock_;
   Ticking ticking_;
-  std::vector<Thread> threads_;
+  std::deque<Thread> threads_;
   std::optional<FiberId> current_;
   bool in_event_ = false;
   uint64_t steps_ = 0;

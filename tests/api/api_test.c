@@ -560,13 +560,29 @@ static void recovery(void) {
 }
 
 static void texts(void) {
-  static const tailrace_status all[] = {
-      TAILRACE_OK,          TAILRACE_INVALID_ARGUMENT, TAILRACE_INVALID_CONFIG, TAILRACE_UNKNOWN_VARIABLE,
-      TAILRACE_WRONG_TYPE,  TAILRACE_WRONG_SHAPE,      TAILRACE_WRONG_ORDER,    TAILRACE_TOO_LARGE,
-      TAILRACE_BUDGET_HELD, TAILRACE_NOT_FOUND,        TAILRACE_CLIENT_IN_USE,  TAILRACE_CLOSED,
-      TAILRACE_BUSY,        TAILRACE_UNSUPPORTED,      TAILRACE_TIMEOUT,        TAILRACE_DROPPED,
-      TAILRACE_IO_ERROR,    TAILRACE_EARLIER_FAILURE,  TAILRACE_NOT_PUBLISHED,  TAILRACE_OUT_OF_MEMORY,
-      TAILRACE_INTERNAL};
+  static const tailrace_status all[] = {TAILRACE_OK,
+                                        TAILRACE_INVALID_ARGUMENT,
+                                        TAILRACE_INVALID_CONFIG,
+                                        TAILRACE_UNKNOWN_VARIABLE,
+                                        TAILRACE_WRONG_TYPE,
+                                        TAILRACE_WRONG_SHAPE,
+                                        TAILRACE_WRONG_ORDER,
+                                        TAILRACE_TOO_LARGE,
+                                        TAILRACE_BUDGET_HELD,
+                                        TAILRACE_NOT_FOUND,
+                                        TAILRACE_CLIENT_IN_USE,
+                                        TAILRACE_CLOSED,
+                                        TAILRACE_BUSY,
+                                        TAILRACE_UNSUPPORTED,
+                                        TAILRACE_TIMEOUT,
+                                        TAILRACE_DROPPED,
+                                        TAILRACE_ACTION_FAILED,
+                                        TAILRACE_IO_ERROR,
+                                        TAILRACE_EARLIER_FAILURE,
+                                        TAILRACE_NOT_PUBLISHED,
+                                        TAILRACE_SERVER_LOST,
+                                        TAILRACE_OUT_OF_MEMORY,
+                                        TAILRACE_INTERNAL};
   const size_t count = sizeof all / sizeof all[0];
   for (size_t i = 0; i < count; ++i) {
     const char* text = tailrace_status_text(all[i]);

@@ -48,8 +48,14 @@ class OtherProcess {
 
   // Sends one line, returns the line that answers it ("" if it has died).
   std::string ask(const std::string& command) {
+    tell(command);
+    return answer();
+  }
+  void tell(const std::string& command) {
     std::fprintf(to_, "%s\n", command.c_str());
     std::fflush(to_);
+  }
+  std::string answer() {
     std::string answer;
     for (char c = 0; read_byte(c) && c != '\n';) answer += c;
     return answer;
@@ -75,6 +81,8 @@ class OtherProcess {
     return status;
   }
   pid_t pid() const { return pid_; }
+  // To poll() for what read_byte() would read.
+  int output() const { return from_; }
 
  private:
   pid_t pid_ = -1;

@@ -186,6 +186,12 @@ void expect_variable(const Json& json, const tailrace_variable_stats& of) {
   expect_times(json["waiting"], of.waiting);
   expect_times(json["queued"], of.queued);
   expect_times(json["writing"], of.writing);
+  EXPECT_EQ(json["chunks_filtered"], of.chunks_filtered);
+  EXPECT_EQ(json["chunks_relaxed"], of.chunks_relaxed);
+  EXPECT_EQ(json["chunks_skipped"], of.chunks_skipped);
+  EXPECT_EQ(json["bytes_filtered"], of.bytes_filtered);
+  EXPECT_EQ(json["bytes_stored"], of.bytes_stored);
+  expect_times(json["filtering"], of.filtering);
 }
 
 // Closing waits once more; of all else nothing changes.

@@ -96,9 +96,16 @@ inline void await_failures(tailrace_client* client, uint64_t failures) {
   while (stats_of(client).failures < failures) sched_yield();
 }
 
+// TAILRACE_TEST_PLACE, if it is set: the place that all tests over this header run in.
+inline std::string usual_place() {
+  const char* const kind = std::getenv("TAILRACE_TEST_PLACE");
+  return std::string("{kind: ") + (kind != nullptr ? kind : "thread") + ", cpus: none}";
+}
+
 // A configuration of variables of 64 KiB (8192 doubles), a to f, unless told otherwise.
 struct Config {
   std::string name = "run";
+  std::string place = usual_place();
   std::string budget = "4 MiB";
   std::string when_full = "block";
   std::string backend = "auto";
@@ -109,7 +116,7 @@ struct Config {
   std::string measurements = "{}";
 
   std::string text() const {
-    return "tailrace: 1\nname: " + name + "\nplace: {kind: thread, cpus: none}\nmemory: {budget: " + budget +
+    return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
            ", when_full: " + when_full + "}\nstorage: {backend: " + backend + ", durability: " + durability +
            "}\nlog: " + log + "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type +
            ", shape: " + shape + "}\nvariables:\n" +

@@ -46,6 +46,20 @@ class ProcessTest : public ::testing::Test {
   const std::string output = directory / "output";
 };
 
+TEST_F(ProcessTest, HasABeginUntilItsEnd) {
+  EXPECT_GT(process_begin(getpid()), 0u);
+  EXPECT_EQ(process_begin(getpid()), process_begin(getpid()));
+  EXPECT_GT(process_age(getpid()), 0);
+  const Result<ProcessHandle> child = shell("true");
+  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child.value().wait_end(kLong));
+  // Its number is still taken, as nobody has reaped it.
+  EXPECT_EQ(process_begin(child.value().pid()), 0u);
+  ASSERT_TRUE(reap(child.value(), kLong).ok());
+  EXPECT_EQ(process_begin(child.value().pid()), 0u);
+  EXPECT_EQ(process_age(child.value().pid()), 0);
+}
+
 TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) {
   int leave[2];
   ASSERT_EQ(pipe2(leave, O_CLOEXEC), 0);

@@ -80,8 +80,12 @@ TEST(right, defaults) {
   const auto result = read_path(right("least.yaml"));
   ASSERT_TRUE(result.ok()) << message_of(result);
   const Config& config = result.value();
+  EXPECT_EQ(config.place.kind, PlaceKind::thread);
   EXPECT_EQ(config.place.choice, CpuChoice::automatic);
   EXPECT_TRUE(config.place.cpus.empty());
+  EXPECT_EQ(config.place.cores, 1);
+  EXPECT_EQ(config.place.server, "");
+  EXPECT_EQ(config.place.on_server_loss, OnServerLoss::restart);
   EXPECT_EQ(config.memory.budget, uint64_t{256} << 20);
   EXPECT_EQ(config.memory.when_full, WhenFull::block);
   EXPECT_EQ(config.storage.paths, std::vector<std::string>{"."});
@@ -108,6 +112,35 @@ TEST(right, defaults) {
   EXPECT_EQ(config.variables.at(0).unit.symbol, "1");
   EXPECT_EQ(config.variables.at(0).unit.factor, 1.0);
   EXPECT_EQ(config.variables.at(0).description, "");
+}
+
+TEST(right, place_core) {
+  const auto result = read_path(right("core.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const auto& place = result.value().place;
+  EXPECT_EQ(place.kind, PlaceKind::core);
+  EXPECT_EQ(place.choice, CpuChoice::none);
+  EXPECT_EQ(place.cores, 2);
+  EXPECT_EQ(place.clients, 24);
+  EXPECT_EQ(place.node, 7);
+  EXPECT_EQ(place.server, "/opt/bin/tailrace-core");
+  EXPECT_EQ(place.on_server_loss, OnServerLoss::fail);
+  EXPECT_EQ(place.patience, 2.5);
+}
+
+TEST(right, the_program_may_know_the_clients_of_a_node) {
+  ConfigInput input;
+  input.file = right("core.yaml");
+  input.parameters = {{"local_size", 3}};
+  const auto result = read_config(input);
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().place.clients, 3);
+}
+
+TEST(right, keys_of_place_core_may_stand_in_place_thread) {
+  const auto result = read_with("place: {kind: thread, cores: 2, on_server_loss: fail}");
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().place.kind, PlaceKind::thread);
 }
 
 TEST(right, every_key) {
@@ -150,6 +183,69 @@ TEST(right, every_key) {
   EXPECT_EQ(config.variables[0].description, "sea surface above rest");
   EXPECT_EQ(config.variables[0].unit.factor, 0.01);
   EXPECT_EQ(config.variables[1].unit.dimension, (Powers{2, 0, -1, 0, 0, 0, 0}));
+}
+
+TEST(right, compression) {
+  const auto full = read_path(right("full.yaml"));
+  ASSERT_TRUE(full.ok()) << message_of(full);
+  const std::vector<Variable>& variables = full.value().variables;
+  EXPECT_FALSE(variables[0].filtered());
+  const Compression& flux = variables[1].compress;
+  EXPECT_FALSE(flux.adaptive);
+  EXPECT_EQ(flux.filter, Compressor::deflate);
+  EXPECT_EQ(flux.level, 4);
+  EXPECT_FALSE(flux.shuffle);
+  EXPECT_EQ(flux.chunk, uint64_t{256} << 10);
+  const Compression& frames = variables[2].compress;
+  EXPECT_TRUE(frames.adaptive);
+  EXPECT_EQ(frames.filter, Compressor::zstd);
+  EXPECT_EQ(frames.level, 3);
+  EXPECT_TRUE(frames.shuffle);
+  EXPECT_EQ(frames.chunk, uint64_t{1} << 20);
+  EXPECT_EQ(variables[2].precision, Precision::full);
+  EXPECT_TRUE(variables[2].filtered());
+  const auto design = read_path(right("design.yaml"));
+  ASSERT_TRUE(design.ok()) << message_of(design);
+  EXPECT_EQ(design.value().variables[0].precision, Precision::float16);
+  EXPECT_EQ(design.value().variables[0].compress.filter, Compressor::zstd);
+}
+
+TEST(right, actions) {
+  const auto result = read_path(right("actions.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Config& config = result.value();
+  ASSERT_EQ(config.actions.size(), 5u);
+  const std::vector<Action>& actions = config.actions;
+  EXPECT_EQ(actions[0].event, kEndIteration);
+  EXPECT_EQ(actions[0].run, Action::Run::store);
+  EXPECT_EQ(actions[1].run, Action::Run::statistics);
+  EXPECT_EQ(actions[1].scope, Action::Scope::client);
+  EXPECT_EQ(actions[1].limit, kDefaultActionLimit);
+  EXPECT_EQ(actions[1].variables, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(actions[2].event, "storm");
+  EXPECT_EQ(actions[2].run, Action::Run::python);
+  EXPECT_EQ(actions[2].file, right("track.py"));
+  EXPECT_EQ(actions[2].function, "locate");
+  EXPECT_EQ(actions[2].scope, Action::Scope::node);
+  EXPECT_EQ(actions[2].limit, std::chrono::seconds(5));
+  EXPECT_TRUE(actions[2].variables.empty());
+  EXPECT_EQ(actions[2].text, "python:track.py:locate");
+  EXPECT_EQ(actions[3].run, Action::Run::library);
+  EXPECT_EQ(actions[3].file, "/opt/lib:64/libtrack.so");
+  EXPECT_EQ(actions[3].limit, std::chrono::seconds(90));
+  EXPECT_EQ(actions[3].variables, std::vector<uint32_t>{1});
+  EXPECT_EQ(actions[4].run, Action::Run::drop);
+  EXPECT_EQ(config.variables[0].keep, 3u);
+  EXPECT_EQ(config.variables[1].keep, 0u);
+  EXPECT_EQ(config.python_environment, TEST_FOLDER "/venv");
+}
+
+TEST(right, without_actions_iterations_are_stored) {
+  const auto result = read_path(right("least.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  ASSERT_EQ(result.value().actions.size(), 1u);
+  EXPECT_EQ(result.value().actions[0].event, kEndIteration);
+  EXPECT_EQ(result.value().actions[0].run, Action::Run::store);
 }
 
 TEST(right, the_example_of_the_documentation) {

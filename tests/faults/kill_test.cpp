@@ -5,16 +5,15 @@
 // (its k-th byte) and a few spins, never by a clock.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <map>
 #include <random>
 #include <thread>
 
-#include "hdf5_file.hpp"
 #include "other_process.hpp"
 #include "scenario.hpp"
+#include "scenario_files.hpp"
 #include "test_run.hpp"
 
 namespace {
@@ -74,24 +73,9 @@ int64_t iteration_of(const std::string& name) {
   return std::strtoll(name.c_str() + std::string("killed_c0_").size(), nullptr, 10);
 }
 
-// Every published file opens and holds exactly the blocks of its iteration; its number is returned.
+// Every published file opens and holds exactly the blocks of its iteration.
 void expect_whole(const Directory& directory, const Scenario& scenario, const std::string& name) {
-  const test::Hdf5File file(directory.path() / name);
-  ASSERT_TRUE(file.opened()) << name;
-  const int64_t iteration = iteration_of(name);
-  std::vector<std::string> variables;
-  for (size_t variable = 0; variable < scenario.words.size(); ++variable)
-    variables.push_back(Scenario::name(variable));
-  ASSERT_EQ(file.variables(iteration), variables) << name;
-  for (size_t variable = 0; variable < scenario.words.size(); ++variable) {
-    const std::vector<std::byte> bytes = file.bytes(iteration, variables[variable]);
-    ASSERT_EQ(bytes.size(), scenario.words[variable] * 8) << name << " " << variables[variable];
-    std::vector<uint64_t> block(scenario.words[variable]);
-    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(block.data()));
-    ASSERT_EQ(scenario.first_wrong(iteration, variable, block.data()), block.size())
-        << "word " << scenario.first_wrong(iteration, variable, block.data()) << " of " << variables[variable]
-        << " in " << name << " is wrong";
-  }
+  ASSERT_EQ(test::wrong_in(directory.path() / name, scenario, iteration_of(name)), "");
 }
 
 void expect_published_whole(const Directory& directory, const Scenario& scenario) {

@@ -1,5 +1,6 @@
 // What a simulation that will be killed writes, all of it from one seed: so the process that writes it and the one
-// that checks what is left agree without a word.
+// that checks what is left agree without a word. In place `core` all clients of a job write by one configuration in
+// what they share, which is that of a seed of the job's.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct Scenario {
   }
 
   std::string config() const {
-    std::string text = "tailrace: 1\nname: killed\nplace: {kind: thread, cpus: none}\nlog: {level: \"off\"}\n";
+    std::string text = "tailrace: 1\nname: killed\nplace: {kind: " + place + ", cpus: none}\nlog: {level: \"off\"}\n";
     text += "memory: {budget: 4 MiB, when_full: " + when_full + "}\n";
     text += "storage: {backend: " + backend + ", durability: " + durability + "}\nlayouts:\n";
     for (size_t i = 0; i < words.size(); ++i) {
@@ -36,6 +37,14 @@ struct Scenario {
     text += "variables:\n";
     for (size_t i = 0; i < words.size(); ++i) text += "  " + name(i) + ": {layout: l" + std::to_string(i) + "}\n";
     return text;
+  }
+
+  // The same client in place `core`, in the job of the seed `job`.
+  void share(uint64_t job) {
+    const Scenario common(job);
+    place = "core";
+    backend = common.backend;
+    durability = common.durability;
   }
 
   static std::string name(size_t variable) { return std::string("v").append(std::to_string(variable)); }
@@ -60,6 +69,7 @@ struct Scenario {
   }
 
   const uint64_t seed;
+  std::string place = "thread";
   std::string backend;
   std::string durability;
   std::string when_full;

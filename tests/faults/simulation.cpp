@@ -1,6 +1,8 @@
-// simulation DIRECTORY SEED ITERATIONS: writes what Scenario(SEED) says, and a byte to its standard output after each
-// call: 'e' for an iteration that was ended, 'f' for a flush (all ended before are published), '.' for any other, and
-// 'c' after close. Prints "!" and what went wrong to standard error if any call fails.
+// simulation DIRECTORY SEED ITERATIONS [CLIENT JOB]: writes what Scenario(SEED) says, reads some of it back, and says
+// a byte on its standard output after each call: 'e' for an iteration that was ended, 'f' for a flush (all ended
+// before are published), '.' for any other, and 'c' after close. Says "!", and what went wrong on standard error, if
+// any call fails or reads something else. With CLIENT and JOB in place `core`, as that client of the job of that
+// seed.
 #include <unistd.h>
 
 #include <cstdio>
@@ -49,18 +51,34 @@ void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t 
   say('.');
 }
 
+void read_back(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable) {
+  std::vector<uint64_t> block(scenario.words[variable]);
+  const std::string name = test::Scenario::name(variable);
+  require(tailrace_read(client, name.c_str(), iteration, block.data()), client, "read");
+  const uint64_t wrong = scenario.first_wrong(iteration, variable, block.data());
+  if (wrong != block.size()) {
+    std::fprintf(stderr, "word %llu of '%s', iteration %lld, was read back wrong\n",
+                 static_cast<unsigned long long>(wrong), name.c_str(), static_cast<long long>(iteration));
+    say('!');
+    _exit(1);
+  }
+  say('.');
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
-  const test::Scenario scenario(std::strtoull(argv[2], nullptr, 10));
+  if (argc != 4 && argc != 6) return 2;
+  test::Scenario scenario(std::strtoull(argv[2], nullptr, 10));
+  const int number = argc == 6 ? std::atoi(argv[4]) : 0;
+  if (argc == 6) scenario.share(std::strtoull(argv[5], nullptr, 10));
   const std::string text = scenario.config();
   tailrace_open_options options{};
   options.struct_size = sizeof options;
   options.config_text = text.c_str();
   options.path = argv[1];
   tailrace_client* client = nullptr;
-  require(tailrace_open_with("killed.yaml", 0, &options, &client), nullptr, "open");
+  require(tailrace_open_with("killed.yaml", number, &options, &client), nullptr, "open");
   say('.');
   std::mt19937_64 random(scenario.seed + 1);
   const long iterations = std::strtol(argv[3], nullptr, 10);
@@ -75,6 +93,10 @@ int main(int argc, char** argv) {
     for (const tailrace_ticket& ticket : tickets) require(tailrace_wait(ticket, -1), client, "wait");
     tickets.clear();
     lent.clear();
+    if (random() % 4 == 0) {
+      const auto earlier = static_cast<int64_t>(random() % (static_cast<uint64_t>(iteration) + 1));
+      read_back(client, scenario, earlier, random() % scenario.words.size());
+    }
     if (random() % 4 != 0) continue;
     require(tailrace_flush(client), client, "flush");
     if (scenario.durability != "accepted") say('f');

@@ -10,10 +10,18 @@
 namespace tailrace::impl {
 namespace {
 
+// A log in private memory.
+struct Kept {
+  FailureLog::Shared shared;
+  std::vector<FailureRecord> records{FailureLog::kKept};
+  FailureLog log{shared, records};
+};
+
 Status fault(int number) { return Status(TAILRACE_IO_ERROR, std::to_string(number)); }
 
 TEST(FailureLog, OldestFirstAndEachOnce) {
-  FailureLog log;
+  Kept kept_log;
+  FailureLog& log = kept_log.log;
   EXPECT_FALSE(log.take_oldest());
   log.add(0, fault(1));
   log.add(7, fault(2));
@@ -29,7 +37,8 @@ TEST(FailureLog, OldestFirstAndEachOnce) {
 }
 
 TEST(FailureLog, PastItsBoundOnlyTheNumberIsKept) {
-  FailureLog log;
+  Kept kept_log;
+  FailureLog& log = kept_log.log;
   const int kept = static_cast<int>(FailureLog::kKept);
   for (int i = 1; i <= kept + 5; ++i) log.add(static_cast<uint64_t>(i), fault(i));
   EXPECT_EQ(log.unseen(), FailureLog::kKept + 5);
@@ -46,7 +55,8 @@ TEST(FailureLog, PastItsBoundOnlyTheNumberIsKept) {
 }
 
 TEST(FailureLog, TwoThreads) {
-  FailureLog log;
+  Kept kept_log;
+  FailureLog& log = kept_log.log;
   constexpr int kCount = 2000;
   std::thread adder([&] {
     for (int i = 0; i < kCount; ++i) log.add(static_cast<uint64_t>(i % 3), fault(i));

@@ -91,6 +91,9 @@ TEST(RuntimeDirectory, IsMadeAndListed) {
   ASSERT_TRUE(b.ok());
   EXPECT_EQ(a.value().directory().path(), root + "/a-0");
   EXPECT_EQ(RuntimeDirectory::jobs(root).value(), (std::vector<std::string>{"a-0", "b-0"}));
+  EXPECT_TRUE(RuntimeDirectory::open_existing(root, "a-0").ok());
+  EXPECT_EQ(RuntimeDirectory::open_existing(root, "c-0").status().fault().system_errno, ENOENT);
+  EXPECT_EQ(RuntimeDirectory::jobs(root).value(), (std::vector<std::string>{"a-0", "b-0"}));
   ASSERT_EQ(chmod(root.c_str(), 0755), 0);
   EXPECT_NE(RuntimeDirectory::open(root, "a-0").status().fault().message.find("mode 0755"), std::string::npos);
   EXPECT_FALSE(RuntimeDirectory::jobs(root).ok());

@@ -183,7 +183,7 @@ TEST(Session, ABlockLargerThanTheBudget) {
 
 // 4096 tickets are pending, and one more is asked for.
 TEST(Session, TicketsRunOutAndComeBack) {
-  constexpr uint64_t kAll = ChannelMemory::kTickets;
+  constexpr uint64_t kAll = ChannelSizes{}.tickets;
   SessionRig rig(small_config(4), {.shut = true});
   const std::vector<std::byte> data = page(3);
   std::atomic<uint64_t> borrowed{0};

@@ -30,7 +30,8 @@ struct ModelIteration {
 
 class SessionProgram {
  public:
-  explicit SessionProgram(uint64_t seed) : dice_(seed), config_(some_config()), rig_(config_, options(seed)) {}
+  SessionProgram(uint64_t seed, bool filtered)
+      : dice_(seed), filtered_(filtered), config_(some_config()), rig_(config_, options(seed)) {}
 
   void run() {
     const uint64_t steps = dice_.between(20, 150);
@@ -63,12 +64,18 @@ class SessionProgram {
     config.memory.when_full = when_full[dice_.below(3)];
     const Durability durability[] = {Durability::accepted, Durability::written, Durability::durable};
     config.storage.durability = durability[dice_.below(3)];
+    if (filtered_) {
+      const uint64_t chunks = dice_.between(1, 5);
+      config.variables[0].compress = {Compressor::zstd, 3, true, 4096 / chunks, dice_.chance(50)};
+      config.variables[1].compress = {Compressor::deflate, 4, dice_.chance(50), 4096 / chunks, dice_.chance(50)};
+    }
     return config;
   }
 
   SessionRigOptions options(uint64_t seed) {
     SessionRigOptions options;
     options.seed = seed;
+    options.filter_threads = static_cast<uint32_t>(dice_.below(4));
     FaultPlan& plan = options.plan;
     plan.short_percent = dice_.chance(50) ? 30 : 0;
     plan.eintr_percent = dice_.chance(50) ? 20 : 0;
@@ -272,6 +279,7 @@ class SessionProgram {
   }
 
   Dice dice_;
+  const bool filtered_;  // whether a and b are compressed
   const Config config_;
   std::vector<std::unique_ptr<std::vector<std::byte>>> lent_;  // outlives the session
   SessionRig rig_;
@@ -283,7 +291,11 @@ class SessionProgram {
 };
 
 TEST(SessionRandom, WhatIsPublishedIsWhatWasAccepted) {
-  for_seeds(200, [](uint64_t seed) { SessionProgram(seed).run(); });
+  for_seeds(200, [](uint64_t seed) { SessionProgram(seed, false).run(); });
+}
+
+TEST(SessionRandom, WhatIsPublishedIsWhatWasAcceptedThoughItIsCompressed) {
+  for_seeds(200, [](uint64_t seed) { SessionProgram(seed, true).run(); });
 }
 
 }  // namespace

@@ -18,14 +18,16 @@ LAYER = {
     "model": 1,
     "storage": 2, "storage/posix": 2, "storage/uring": 2, "storage/memory": 2,
     "engine": 3, "engine/queue": 3, "engine/schedule": 3, "engine/merge": 3, "engine/execute": 3,
-    "format": 4, "format/hdf5": 4, "place": 4, "place/thread": 4,
+    "filter": 3,
+    "format": 4, "format/hdf5": 4, "place": 4, "place/thread": 4, "place/core": 4,
+    "action": 4, "action/host": 4,
     "session": 5,
     "runtime": 6,
     "api": 7,
 }
 
 # Folders of concrete classes: included by the composition root only.
-CONCRETE = {"storage/posix", "storage/uring", "storage/memory", "place/thread", "format/hdf5"}
+CONCRETE = {"storage/posix", "storage/uring", "storage/memory", "place/thread", "place/core", "format/hdf5"}
 COMPOSITION_ROOT = "runtime"
 
 # The other way round than parents and children elsewhere: engine/ puts its four stages together.
@@ -42,9 +44,11 @@ THIRD_PARTY = [
     (r"spdlog/", ["src/base"]),
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
+    (r"(zlib|zstd)\.h$", ["src/filter", "apps", "tests"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "apps", "bench", "tests", "testing"]),
-    (r"nanobind/|Python\.h$", ["bindings/python"]),
-    (r"CLI/", ["apps", "bench"]),
+    (r"nanobind/", ["bindings/python"]),
+    (r"Python\.h$", ["bindings/python", "src/action/host"]),
+    (r"CLI/", ["apps", "bench", "src/api"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]

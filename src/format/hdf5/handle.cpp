@@ -22,6 +22,7 @@ LibraryLock::LibraryLock() : lock_(library_mutex) {
   if (library_ready) return;
   H5dont_atexit();  // the process may unload us before it exits
   H5open();
+  H5PLset_loading_state(0);  // no plugin of the application's HDF5, wherever its environment points
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   library_ready = true;
 }

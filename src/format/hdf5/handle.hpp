@@ -24,6 +24,8 @@ class LibraryLock {
   std::unique_lock<std::mutex> lock_;
 };
 
+constexpr H5Z_filter_t kZstdFilter = 32015;  // as registered with The HDF Group
+
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "format/hdf5/inspect_file.hpp"
@@ -17,7 +18,30 @@ Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config),
 Hdf5Format::~Hdf5Format() = default;
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
-  return fmt::format("{}/{}_c{}_{:06}.h5", config_.storage.paths[device], config_.name, options_.client, iteration);
+  return fmt::format("{}/{}_{:06}.h5", config_.storage.paths[device], stem(), iteration);
+}
+
+// "cm1_c3", "cm1_n0"
+std::string Hdf5Format::stem() const {
+  return options_.node ? fmt::format("{}_n{}", config_.name, *options_.node)
+                       : fmt::format("{}_c{}", config_.name, options_.client);
+}
+
+const Config& Hdf5Format::config_of(int client) const {
+  if (!options_.node) return config_;
+  const auto found = clients_.find(client);
+  TAILRACE_REQUIRE(found != clients_.end());
+  return *found->second;
+}
+
+const Layout& Hdf5Format::layout_of(const Block& block) const {
+  const Config& config = config_of(block.source);
+  return config.layout_of(config.variables[block.variable]);
+}
+
+StoredAs Hdf5Format::stored(const Block& block) const {
+  return stored_as(variable_of(block), layout_of(block), options_.node ? FilePer::node : FilePer::process,
+                   block.source);
 }
 
 // Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
@@ -25,7 +49,18 @@ std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
 void Hdf5Format::rehearse() {
   auto image = IterationImage::create(config_, {}, 0, config_.name);
   if (!image.ok()) return;
-  if (!config_.variables.empty() && !image.value()->place(0).ok()) return;
+  const std::vector<Variable>& variables = config_.variables;
+  const auto is_plain = [](const Variable& variable) { return !variable.filtered(); };
+  const auto plain = std::find_if(variables.begin(), variables.end(), is_plain);
+  if (plain != variables.end()) {
+    const Layout& layout = config_.layout_of(*plain);
+    if (!image.value()->place(*plain, layout, stored_as(*plain, layout, FilePer::process, 0)).ok()) return;
+  } else if (!variables.empty()) {
+    const Layout& layout = config_.layout_of(variables[0]);
+    const FilteredChunk chunk{plan_of(variables[0], layout).stored_chunk_bytes(), 0};
+    const StoredAs as = stored_as(variables[0], layout, FilePer::process, 0);
+    if (!image.value()->place_chunks(variables[0], as, 0, {&chunk, 1}, {}).ok()) return;
+  }
   (void)image.value()->finish();
 }
 
@@ -53,8 +88,8 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
   record.names.directory = config_.storage.paths[record.names.device];
   record.names.final_path = path_on(record.names.device, iteration);
   record.names.temporary = record.names.final_path + ".part";
-  const Provenance provenance{fmt::format("{}_c{}_%06T", config_.name, options_.client), options_.machine,
-                              options_.date(), options_.client};
+  Provenance provenance{stem() + "_%06T", options_.machine, options_.date(), options_.client, options_.node};
+  if (options_.node) provenance.client.reset();
   auto image = IterationImage::create(config_, provenance, iteration, record.names.temporary);
   if (!image.ok()) return image.status();
   record.image = std::move(image).value();
@@ -64,7 +99,14 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
 Result<Extent> Hdf5Format::place(const Block& block) {
   Result<Record*> record = begin(block.iteration);
   if (!record.ok()) return record.status();
-  return record.value()->image->place(block.variable);
+  return record.value()->image->place(variable_of(block), layout_of(block), stored(block));
+}
+
+Result<std::vector<Extent>> Hdf5Format::place_chunks(const Block& block, uint64_t first,
+                                                     std::span<const FilteredChunk> chunks, const Loss& loss) {
+  Result<Record*> record = begin(block.iteration);
+  if (!record.ok()) return record.status();
+  return record.value()->image->place_chunks(variable_of(block), stored(block), first, chunks, loss);
 }
 
 Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
@@ -74,6 +116,31 @@ Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
   return {};
 }
 
+Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, const FindingValue& value) {
+  TAILRACE_REQUIRE(begun(iteration));
+  return records_[iteration].image->note_finding(name, value);
+}
+
+bool Hdf5Format::published(int64_t iteration) const {
+  bool found = false;
+  for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
+    const std::string path = path_on(device, iteration);
+    if (::access((path + ".part").c_str(), F_OK) == 0) return false;
+    found = found || ::access(path.c_str(), F_OK) == 0;
+  }
+  return found;
+}
+
+bool Hdf5Format::begun(int64_t iteration) const {
+  const auto found = records_.find(iteration);
+  return found != records_.end() && found->second.image != nullptr;
+}
+
+void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients) {
+  TAILRACE_REQUIRE(begun(iteration));
+  records_[iteration].image->note_missing(clients);
+}
+
 Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
@@ -81,6 +148,7 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
   TAILRACE_REQUIRE(record.image != nullptr);
   Result<FileEnding> ending = record.image->finish();
   record.extents = record.image->extents();
+  record.chunks = record.image->chunks();
   record.image.reset();
   finished_.push_back(iteration);
   if (finished_.size() > kRemembered) {
@@ -93,35 +161,68 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
 void Hdf5Format::discard(int64_t iteration) { records_.erase(iteration); }
 
 Result<Located> Hdf5Format::locate(const Block& block) {
+  TAILRACE_REQUIRE(!variable_of(block).filtered());
   const auto found = records_.find(block.iteration);
   if (found == records_.end()) return look_up(block);
   const Record& record = found->second;
-  if (const auto lost = record.lost.find(block.variable); lost != record.lost.end()) return lost->second;
-  const Extent extent = (record.image ? record.image->extents() : record.extents)[block.variable];
-  if (extent.length == 0) {
-    return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
-                                                  config_.variables[block.variable].name, block.iteration));
+  if (const auto lost = record.lost.find({block.variable, block.source}); lost != record.lost.end()) {
+    return lost->second;
   }
-  return Located{record.names.final_path, extent};
+  const StoredAs as = stored(block);
+  const auto all = record.image ? record.image->extents() : record.extents;
+  const auto dataset = all.find(as.name);
+  if (dataset == all.end()) return not_written(block);
+  return Located{record.names.final_path, {dataset->second.offset + as.first, layout_of(block).bytes()}};
+}
+
+Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
+  TAILRACE_REQUIRE(variable_of(block).filtered());
+  const auto found = records_.find(block.iteration);
+  if (found == records_.end()) return look_up_chunks(block);
+  const Record& record = found->second;
+  if (const auto lost = record.lost.find({block.variable, block.source}); lost != record.lost.end()) {
+    return lost->second;
+  }
+  const auto all = record.image ? record.image->chunks() : record.chunks;
+  const auto chunks = all.find(stored(block).name);
+  if (chunks == all.end()) return not_written(block);
+  return LocatedChunks{record.names.final_path, chunks->second};
+}
+
+Status Hdf5Format::not_written(const Block& block) const {
+  return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
+                                                config_.variables[block.variable].name, block.iteration));
 }
 
 // In the files of iterations that are not remembered, on whichever device they are.
 Result<Located> Hdf5Format::look_up(const Block& block) const {
-  const Variable& variable = config_.variables[block.variable];
+  const StoredAs as = stored(block);
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    const Result<Extent> extent =
-        find_dataset(path, block.iteration, variable.name, config_.layout_of(variable).bytes());
-    if (extent.ok()) return Located{path, extent.value()};
+    const Result<Extent> extent = find_dataset(path, block.iteration, as.name, as.layout.bytes());
+    if (extent.ok()) return Located{path, {extent.value().offset + as.first, layout_of(block).bytes()}};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = extent.status();
+  }
+  return last;
+}
+
+Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
+  const StoredAs as = stored(block);
+  const FilterPlan plan = plan_of(variable_of(block), as.layout);
+  Status last;
+  for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
+    const std::string path = path_on(device, block.iteration);
+    Result<std::vector<PlacedChunk>> chunks = find_chunks(path, block.iteration, as.name, plan);
+    if (chunks.ok()) return LocatedChunks{path, std::move(chunks).value()};
+    if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = chunks.status();
   }
   return last;
 }
 
 void Hdf5Format::forget(const Block& block, const Status& why) {
   const auto found = records_.find(block.iteration);
-  if (found != records_.end()) found->second.lost[block.variable] = why;
+  if (found != records_.end()) found->second.lost[{block.variable, block.source}] = why;
 }
 
 }  // namespace tailrace::impl

@@ -1,4 +1,4 @@
-// Hdf5Format: the format port by openPMD/HDF5, one file a client and iteration.
+// Hdf5Format: the format port by openPMD/HDF5, one file an iteration and client, or an iteration and node.
 //
 // Remembers where blocks lie: of unfinished iterations all, of finished ones the latest kRemembered; older ones are
 // looked up in their files.
@@ -8,10 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/format.hpp"
+#include "format/hdf5/stored_as.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -23,7 +26,8 @@ class Hdf5Format final : public Format {
   static constexpr size_t kRemembered = 256;  // finished iterations
 
   struct Options {
-    int client = 0;
+    int client = 0;           // of a file a process
+    std::optional<int> node;  // of a file a node: its clients are told by add_client
     std::string machine;
     std::function<std::string()> date;  // now, as openPMD writes it
   };
@@ -32,31 +36,49 @@ class Hdf5Format final : public Format {
   Hdf5Format(const Config& config, Options options);
   ~Hdf5Format() override;
 
+  void add_client(int client, const Config& config) override { clients_[client] = &config; }
+  void remove_client(int client) override { clients_.erase(client); }
+  bool published(int64_t iteration) const override;
+  bool begun(int64_t iteration) const override;
   const FileNames& names(int64_t iteration) const override;
   Result<Extent> place(const Block& block) override;
+  Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
+                                           const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
+  Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
+  void note_missing(int64_t iteration, const std::vector<int>& clients) override;
   Result<FileEnding> finish(int64_t iteration) override;
   void discard(int64_t iteration) override;
   Result<Located> locate(const Block& block) override;
+  Result<LocatedChunks> locate_chunks(const Block& block) override;
   void forget(const Block& block, const Status& why) override;
 
  private:
   // What is known of one iteration's file.
   struct Record {
     FileNames names;
-    std::unique_ptr<IterationImage> image;  // null once it is finished
-    std::vector<Extent> extents;            // of a finished one, by variable; length 0: no block
-    std::map<uint32_t, Status> lost;        // blocks whose bytes were lost, and why
+    std::unique_ptr<IterationImage> image;                   // null once it is finished
+    std::map<std::string, Extent> extents;                   // of a finished one, by the dataset's name
+    std::map<std::string, std::vector<PlacedChunk>> chunks;  // the same of filtered variables
+    std::map<std::pair<uint32_t, int>, Status> lost;         // blocks whose bytes were lost, and why
   };
 
   void rehearse();
+  const Config& config_of(int client) const;
+  const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
+  const Layout& layout_of(const Block& block) const;
+  StoredAs stored(const Block& block) const;
+  std::string stem() const;
   std::string path_on(size_t device, int64_t iteration) const;
   uint32_t device_for(int64_t iteration);
   Result<Record*> begin(int64_t iteration);
+  Status not_written(const Block& block) const;
   Result<Located> look_up(const Block& block) const;
+  Result<LocatedChunks> look_up_chunks(const Block& block) const;
 
   const Config& config_;
   const Options options_;
+  std::map<int, const Config*> clients_;  // of a file a node
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   uint32_t next_device_ = 0;      // files go to the devices in turn

@@ -105,8 +105,14 @@ herr_t image_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size,
   return 0;
 }
 
-herr_t image_write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, const void* buffer) {
-  image_of(file).write(address, static_cast<const std::byte*>(buffer), size);
+herr_t image_write(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, size_t size, const void* buffer) {
+  FileImage& image = image_of(file);
+  if (type == H5FD_MEM_DRAW && image.only_note_raw) {
+    image.noted = {address, size};
+    image.noted_end = std::max(image.noted_end, image.noted.end());
+    return 0;
+  }
+  image.write(address, static_cast<const std::byte*>(buffer), size);
   return 0;
 }
 

@@ -1,7 +1,9 @@
 // The image driver: a file driver for HDF5 that keeps what HDF5 writes in memory and touches no file.
 //
-// HDF5 lays the file out and writes its metadata here; raw data never come this way, so the image stays small. When
-// HDF5 closes the file, the image remains with its maker, who sends its bytes through the engine.
+// HDF5 lays the file out and writes its metadata here. Of raw data it only learns where they are to lie: contiguous
+// ones never come this way, and of chunks (H5Dwrite_chunk) their place is noted and their bytes are not looked at. So
+// the image stays small. When HDF5 closes the file, the image remains with its maker, who sends its bytes through the
+// engine.
 #pragma once
 
 #include <hdf5.h>
@@ -28,6 +30,12 @@ class FileImage {
 
   uint64_t written_end() const { return written_end_; }
   uint64_t end_of_allocation = 0;  // HDF5's EOA: the size that the file must have
+
+  // While `only_note_raw`, raw data that HDF5 writes are noted and not kept. (At other times what it takes for raw
+  // data are the values of long attributes, which nobody else has.)
+  bool only_note_raw = false;
+  Extent noted;            // where the last ones are to lie
+  uint64_t noted_end = 0;  // of all of them
 
  private:
   static constexpr uint64_t kPage = 4096;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <vector>
@@ -77,7 +78,17 @@ Result<bool> is_complete(const std::string& path) {
   return outside.value().whole;
 }
 
-Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes) {
+namespace {
+
+// A dataset of a whole file. LibraryLock is held as long as it lives.
+struct OpenDataset {
+  uint64_t file_size = 0;
+  std::string name;
+  Handle file;
+  Handle dataset;
+};
+
+Result<uint64_t> size_of_published(const std::string& path) {
   const Result<Outside> outside = look_at(path);
   if (!outside.ok()) {
     if (outside.status().fault().system_errno != ENOENT) return outside.status();
@@ -88,27 +99,120 @@ Result<Extent> find_dataset(const std::string& path, int64_t iteration, const st
                                                  "whole, expected one that tailrace has published",
                                                  path, outside.value().size));
   }
-  const LibraryLock lock;
-  const Handle file = open_for_reading(path);
-  if (!file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
-  const std::string name = fmt::format("/data/{}/meshes/{}", iteration, variable);
-  const Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) {
+  return outside.value().size;
+}
+
+Result<OpenDataset> open_dataset(const std::string& path, uint64_t file_size, int64_t iteration,
+                                 const std::string& variable) {
+  OpenDataset open;
+  open.file_size = file_size;
+  open.name = fmt::format("/data/{}/meshes/{}", iteration, variable);
+  open.file = open_for_reading(path);
+  if (!open.file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
+  open.dataset = {H5Dopen2(open.file.id(), open.name.c_str(), H5P_DEFAULT), H5Dclose};
+  if (!open.dataset.valid()) {
     H5Eclear2(H5E_DEFAULT);
-    return Status(TAILRACE_NOT_FOUND, fmt::format("read: '{}' has no dataset {}", path, name));
+    return Status(TAILRACE_NOT_FOUND, fmt::format("read: '{}' has no dataset {}", path, open.name));
   }
-  const haddr_t address = H5Dget_offset(dataset.id());
-  const hsize_t stored = H5Dget_storage_size(dataset.id());
+  return open;
+}
+
+Status check_inside(const OpenDataset& open, const std::string& path, const Extent& extent) {
+  if (extent.length <= open.file_size && extent.offset <= open.file_size - extent.length) return {};
+  return Status(TAILRACE_IO_ERROR, fmt::format("read: {} in '{}' has {} bytes from {} on, but the file ends at {}",
+                                               open.name, path, extent.length, extent.offset, open.file_size));
+}
+
+std::vector<uint64_t> shape_of(const Handle& space) {
+  std::vector<hsize_t> shape(static_cast<size_t>(std::max(0, H5Sget_simple_extent_ndims(space.id()))));
+  H5Sget_simple_extent_dims(space.id(), shape.data(), nullptr);
+  return {shape.begin(), shape.end()};
+}
+
+// Whether the dataset has the chunks and the pipeline of the plan.
+bool is_stored_as(hid_t dataset, const FilterPlan& plan) {
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (shape_of(space) != plan.chunking.block || H5Tget_size(type.id()) != plan.stored_element_bytes()) return false;
+  const size_t rank = plan.chunking.shape.size();
+  std::vector<hsize_t> chunk(rank);
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return false;
+  if (H5Pget_chunk(creation.id(), static_cast<int>(rank), chunk.data()) != static_cast<int>(rank)) return false;
+  if (!std::equal(chunk.begin(), chunk.end(), plan.chunking.shape.begin())) return false;
+  std::vector<H5Z_filter_t> expected;
+  if (plan.shuffle) expected.push_back(H5Z_FILTER_SHUFFLE);
+  if (plan.compressor == Compressor::deflate) expected.push_back(H5Z_FILTER_DEFLATE);
+  if (plan.compressor == Compressor::zstd) expected.push_back(kZstdFilter);
+  std::vector<H5Z_filter_t> found;
+  for (int i = 0; i < H5Pget_nfilters(creation.id()); ++i) {
+    unsigned flags = 0;
+    size_t values = 0;
+    found.push_back(
+        H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr));
+  }
+  return found == expected;
+}
+
+struct ChunkList {
+  const Chunking& chunking;
+  std::vector<PlacedChunk> chunks;
+};
+
+int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t size, void* to) {
+  auto& list = *static_cast<ChunkList*>(to);
+  uint64_t index = 0;
+  for (size_t axis = 0; axis < list.chunking.shape.size(); ++axis) {
+    const uint64_t at = offset[axis] / list.chunking.shape[axis];
+    if (at >= list.chunking.counts[axis]) return H5_ITER_ERROR;
+    index = index * list.chunking.counts[axis] + at;
+  }
+  list.chunks[index] = {{address, size}, skipped};
+  return H5_ITER_CONT;
+}
+
+}  // namespace
+
+Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes) {
+  const Result<uint64_t> size = size_of_published(path);
+  if (!size.ok()) return size.status();
+  const LibraryLock lock;
+  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  if (!opened.ok()) return opened.status();
+  const OpenDataset& open = opened.value();
+  const haddr_t address = H5Dget_offset(open.dataset.id());
+  const hsize_t stored = H5Dget_storage_size(open.dataset.id());
   if (address == HADDR_UNDEF || stored != bytes) {
-    return Status(TAILRACE_WRONG_SHAPE, fmt::format("read: {} in '{}' holds {} contiguous bytes, expected {}", name,
-                                                    path, address == HADDR_UNDEF ? 0 : stored, bytes));
+    return Status(TAILRACE_WRONG_SHAPE, fmt::format("read: {} in '{}' holds {} contiguous bytes, expected {}",
+                                                    open.name, path, address == HADDR_UNDEF ? 0 : stored, bytes));
   }
-  const uint64_t size = outside.value().size;
-  if (bytes > size || address > size - bytes) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("read: {} in '{}' has {} bytes from {} on, but the file ends at {}",
-                                                 name, path, bytes, address, size));
+  const Extent extent{address, bytes};
+  if (Status status = check_inside(open, path, extent); !status.ok()) return status;
+  return extent;
+}
+
+Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,
+                                             const FilterPlan& plan) {
+  const Result<uint64_t> size = size_of_published(path);
+  if (!size.ok()) return size.status();
+  const LibraryLock lock;
+  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  if (!opened.ok()) return opened.status();
+  const OpenDataset& open = opened.value();
+  if (!is_stored_as(open.dataset.id(), plan)) {
+    return Status(TAILRACE_WRONG_SHAPE,
+                  fmt::format("read: {} in '{}' is stored in another way than the configuration says (shape, "
+                              "precision, chunks or filters)",
+                              open.name, path));
   }
-  return Extent{address, bytes};
+  ChunkList list{plan.chunking, std::vector<PlacedChunk>(plan.chunking.count())};
+  if (H5Dchunk_iter(open.dataset.id(), H5P_DEFAULT, take_chunk, &list) < 0) {
+    return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
+  }
+  for (const PlacedChunk& chunk : list.chunks) {
+    if (Status status = check_inside(open, path, chunk.extent); !status.ok()) return status;
+  }
+  return std::move(list.chunks);
 }
 
 }  // namespace tailrace::impl

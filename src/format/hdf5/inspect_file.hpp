@@ -18,5 +18,9 @@ Result<bool> is_complete(const std::string& path);
 
 // Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; they must be contiguous and `bytes` long.
 Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes);
+// Where the chunks of this dataset lie, in the order of plan.chunking; it must be stored as `plan` says. Chunks that
+// are not in the file have length 0.
+Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,
+                                             const FilterPlan& plan);
 
 }  // namespace tailrace::impl

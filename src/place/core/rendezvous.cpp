@@ -20,6 +20,7 @@ constexpr std::array<char, 8> kReady = {'t', 'r', 'r', 'e', 'a', 'd', 'y', '1'};
 static_assert(sizeof kReady != sizeof(FailureRecord));
 
 constexpr int kAttempts = 10;                            // against servers that end while they are met
+constexpr int kDeathsAtStart = 3;                        // of servers that say nothing before they end
 constexpr size_t kTailOfLog = 500;                       // bytes, in messages
 constexpr auto kEndingLimit = std::chrono::seconds(10);  // for a process that has been killed
 
@@ -130,6 +131,7 @@ Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int serve
 
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
   const Deadline deadline(options.limit);
+  int deaths = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (const Status status = job.make_again(); !status.ok()) return status;
     Result<UnixSocket> there = connect(job, server, deadline);
@@ -141,6 +143,9 @@ Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& o
     if (!held.ok()) return held.status();
     if (election.value().is_removed()) continue;
     Result<std::optional<UnixSocket>> socket = elected(job, server, options, deadline);
+    // It may have been killed as it started; one that dies each time is not tried for ever.
+    const bool died = !socket.ok() && socket.status().code() == TAILRACE_SERVER_LOST;
+    if (died && ++deaths < kDeathsAtStart) continue;
     if (!socket.ok()) return socket.status();
     if (socket.value()) return std::move(*socket.value());
   }

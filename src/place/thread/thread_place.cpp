@@ -5,7 +5,10 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <utility>
+
+#include "base/range_allocator.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -16,6 +19,14 @@ namespace {
 void yield_to_computation() {
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
+}
+
+std::unique_ptr<std::byte, void (*)(void*)> allocate_parts(const ChannelMemory& memory) {
+  std::unique_ptr<std::byte, void (*)(void*)> parts(
+      static_cast<std::byte*>(std::aligned_alloc(RangeAllocator::kPage, memory.bytes())), std::free);
+  TAILRACE_REQUIRE(parts != nullptr);
+  memory.construct(parts.get());
+  return parts;
 }
 
 }  // namespace
@@ -32,11 +43,18 @@ ThreadPlace::ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorb
     : pool_(std::move(pool)),
       cpus_(std::move(cpus)),
       doorbell_(doorbell),
-      memory_(pool_.bytes(), variables),
+      memory_(ChannelSizes{.variables = static_cast<uint32_t>(variables)}),
+      parts_(allocate_parts(memory_)),
+      channel_(memory_.view(parts_.get(), pool_.bytes())),
       description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_.description())),
-      loop_(memory_.channel(), doorbell_) {}
+      loop_(channel_, doorbell_) {}
 
 ThreadPlace::~ThreadPlace() { stop(); }
+
+Status ThreadPlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
+  if (channel_.client_bell.wait_until(ready, timeout)) return {};
+  return Status(TAILRACE_TIMEOUT, "the time given has passed");
+}
 
 void ThreadPlace::start(RequestSink& sink) {
   TAILRACE_REQUIRE(!thread_.joinable());

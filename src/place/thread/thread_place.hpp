@@ -3,7 +3,9 @@
 // All that is this place's own is the thread: where it runs, and that it does not disturb the computation.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,10 +27,13 @@ class ThreadPlace final : public Place {
   // Starts the thread; `sink` outlives the place's thread, that is, a stop(). Once.
   void start(RequestSink& sink);
   // Lets the sink finish everything that was sent, and ends the thread. Does nothing if it is not running.
-  void stop();
+  void stop() override;
 
-  Channel& channel() override { return memory_.channel(); }
+  Channel& channel() override { return channel_; }
   void ring() override { doorbell_.ring(); }
+  bool reaches_client() const override { return true; }
+  uint32_t losses() const override { return 0; }
+  Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) override;
   const std::string& description() const override { return description_; }
 
  private:
@@ -38,7 +43,9 @@ class ThreadPlace final : public Place {
   MappedMemory pool_;
   const CpuSet cpus_;
   Doorbell& doorbell_;
-  ChannelMemory memory_;
+  const ChannelMemory memory_;
+  std::unique_ptr<std::byte, void (*)(void*)> parts_;  // of the channel, but for the pool
+  Channel channel_;                                    // each part says which side may use it
   std::string description_;
 
   ServeLoop loop_;

@@ -34,6 +34,8 @@ uint64_t length_of(std::span<const iovec> segments) {
   return length;
 }
 
+bool writable(OpenMode mode) { return mode == OpenMode::create || mode == OpenMode::edit; }
+
 }  // namespace
 
 MemoryStorage::MemoryStorage(Doorbell& doorbell)
@@ -46,7 +48,7 @@ Result<FileHandle> MemoryStorage::open(const std::string& path, OpenMode mode, u
     if (exists) return Status::of_errno("open", path, ENOTDIR);
     return files_.put({path, mode, nullptr});
   }
-  if (mode == OpenMode::read) {
+  if (mode == OpenMode::read || mode == OpenMode::edit) {
     if (!exists) return Status::of_errno("open", path, ENOENT);
     return files_.put({path, mode, found->second});
   }
@@ -60,7 +62,7 @@ Result<FileHandle> MemoryStorage::open(const std::string& path, OpenMode mode, u
 Status MemoryStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length) {
   const File& file = files_.at(handle);
   int error = 0;
-  if (file.mode != OpenMode::create) {
+  if (!writable(file.mode)) {
     error = EBADF;
   } else if (offset > kMaxFileSize || length > kMaxFileSize - offset) {
     error = EFBIG;
@@ -108,7 +110,7 @@ int64_t MemoryStorage::read(const File& file, const Transfer& transfer) {
 }
 
 int64_t MemoryStorage::write(const File& file, const Transfer& transfer) {
-  if (file.mode != OpenMode::create) return -EBADF;
+  if (!writable(file.mode)) return -EBADF;
   const uint64_t length = length_of(transfer.segments);
   if (length == 0) return 0;
   if (transfer.offset > kMaxFileSize || length > kMaxFileSize - transfer.offset) return -EFBIG;

@@ -1,0 +1,158 @@
+"""The Python half of tailrace's plugin host: finds packages, loads functions, and calls them.
+
+Runs inside the embedded interpreter alone, as the module `tailrace_plugin_host`. Lets no exception out but those of
+its own defects: what plugins raise becomes a text.
+"""
+
+import importlib.util
+import numbers
+import os
+import site
+import sys
+import traceback
+
+
+class Refused(Exception):
+    """A plugin cannot be used; the text says what was found and what was expected."""
+
+
+class Block:
+    """One block of a variable, as one client handed it over."""
+
+    __slots__ = ("variable", "unit", "iteration", "source", "offset", "global_shape", "data")
+
+    def __init__(self, variable, unit, iteration, source, offset, global_shape, data):
+        self.variable = variable
+        self.unit = unit
+        self.iteration = iteration
+        self.source = source  # id of the client
+        self.offset = offset  # of the block in the whole array
+        self.global_shape = global_shape  # of the whole array
+        self.data = data  # read-only NumPy view of the shared memory; valid during the call
+
+    def __repr__(self):
+        return f"<block of {self.variable}, iteration {self.iteration}, source {self.source}, {self.data.shape}>"
+
+
+class Blocks(dict):
+    """Variable → its blocks, by iteration and then source. `clients`: who raised the event."""
+
+    clients = ()
+
+    def __missing__(self, name):
+        raise KeyError(f"no block of {name!r}; there are blocks of {', '.join(self) or 'nothing'}")
+
+
+_searched = "the packages of the Python that tailrace was built with"
+
+
+def _add_environment(folder, asked_for):
+    """Puts the packages of the virtual environment `folder` before those of the system."""
+    global _searched
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    packages = os.path.join(folder, "lib", "python" + version, "site-packages")
+    if not os.path.isdir(packages):
+        if asked_for:
+            raise Refused(f"found no '{packages}', expected an environment of Python {version}, as tailrace's own is")
+        _searched += f"; VIRTUAL_ENV is '{folder}', which is not of Python {version}"
+        return
+    before = list(sys.path)
+    site.addsitedir(packages)
+    added = [path for path in sys.path if path not in before]
+    packaged = [i for i, path in enumerate(before) if path.endswith(("site-packages", "dist-packages"))]
+    place = packaged[0] if packaged else len(before)
+    sys.path[:] = before[:place] + added + before[place:]
+    _searched = f"'{packages}' and " + _searched
+
+
+def prepare(environment):
+    """Once, before anything is loaded."""
+    global numpy
+    sys.dont_write_bytecode = True  # into the users' folders
+    folder = environment or os.environ.get("VIRTUAL_ENV", "")
+    if folder:
+        _add_environment(folder, bool(environment))
+    try:
+        import numpy
+    except ImportError as error:
+        raise Refused(f"found no NumPy ({error}), expected it in {_searched}") from None
+
+
+def _place(error, file):
+    """Where in `file` it happened, if it did there: " (track.py, line 12, in locate)"."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    if not frames:
+        return ""
+    return f" ({os.path.basename(file)}, line {frames[-1].lineno}, in {frames[-1].name})"
+
+
+def _told(error, file):
+    """The exception in one line; all of it goes to standard error, and so to the log."""
+    traceback.print_exception(error)
+    text = "".join(traceback.format_exception_only(error)).strip().splitlines()
+    return f"found the exception {text[-1]}{_place(error, file)}"
+
+
+def load(file, name):
+    """The function `name` of the Python file `file`, whose code runs once."""
+    module = _modules.get(file)
+    if module is None:
+        module = _modules[file] = _run_file(file)
+    function = getattr(module, name, None)
+    if not callable(function):
+        found = "nothing of that name" if function is None else f"{function!r}"
+        raise Refused(f"found {found} for '{name}' in '{file}', expected a function")
+    return function, file
+
+
+_modules = {}
+
+
+def _run_file(file):
+    stem = os.path.splitext(os.path.basename(file))[0]
+    if not os.path.isfile(file):
+        raise Refused(f"found no file '{file}', expected one with Python in it")
+    sys.path.insert(0, os.path.dirname(file))  # as `python track.py` has it
+    loader = importlib.machinery.SourceFileLoader(stem, file)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(stem, file, loader=loader))
+    sys.modules[stem] = module
+    try:
+        loader.exec_module(module)
+    except BaseException as error:
+        raise Refused(_told(error, file)) from None
+    return module
+
+
+def _result(key, value):
+    if not isinstance(key, str) or not key or "\0" in key:
+        raise Refused(f"found the key {key!r} in the results, expected a text")
+    if isinstance(value, str) and "\0" not in value:
+        return key, value
+    if isinstance(value, (numbers.Real, numpy.bool_)):
+        return key, float(value)
+    array = numpy.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise Refused(f"found {value!r:.60} for '{key}' in the results, expected a number, a text or numbers")
+    return (key, float(array)) if array.ndim == 0 else (key, [float(one) for one in array.ravel()])
+
+
+def call(loaded, event, iteration, clients, raw):
+    """→ (error or None, results). `raw` has the arguments of Block, with a memoryview for the data."""
+    function, file = loaded
+    blocks = Blocks()
+    blocks.clients = clients
+    for variable, unit, number, source, offset, global_shape, view in raw:
+        block = Block(variable, unit, number, source, offset, global_shape, numpy.asarray(view))
+        blocks.setdefault(variable, []).append(block)
+    try:
+        results = function(event, iteration, blocks)
+        if results is not None and not isinstance(results, dict):
+            return f"found {results!r:.60} as the result, expected a dict or None", []
+        return None, [_result(key, value) for key, value in (results or {}).items()]
+    except Refused as error:
+        return str(error), []
+    except BaseException as error:  # SystemExit is no reason to go either
+        return _told(error, file), []
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()

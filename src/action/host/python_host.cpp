@@ -1,0 +1,250 @@
+// libtailrace_python_host.so: the Python interpreter in the plugin host. See python_host.h.
+//
+// What can be said in Python is in bootstrap.py; here is what cannot: the interpreter itself, and views of memory.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <bootstrap.hpp>  // of bootstrap.py, made by CMake
+
+#include "action/host/python_host.h"
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+// An owned reference; empty after an error, which Python remembers.
+class Object {
+ public:
+  Object() = default;
+  explicit Object(PyObject* owned) : object_(owned) {}
+  Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Object& operator=(Object&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Object() { Py_XDECREF(object_); }
+
+  explicit operator bool() const { return object_ != nullptr; }
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// The module of bootstrap.py; the process's only interpreter has one. Empty until it is prepared.
+PyObject* bootstrap = nullptr;
+
+// While no call is under way the interpreter is free for threads that plugins have started.
+PyThreadState* idle_state = nullptr;
+
+class InUse {
+ public:
+  InUse() {
+    if (idle_state != nullptr) PyEval_RestoreThread(std::exchange(idle_state, nullptr));
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  ~InUse() {
+    if (Py_IsInitialized()) idle_state = PyEval_SaveThread();
+  }
+};
+
+// The exception that is set, as its own text if it is ours, and takes it away.
+std::string take_error() {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  const Object owners[] = {Object(type), Object(value), Object(trace)};
+  const Object text(value != nullptr ? PyObject_Str(value) : nullptr);
+  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  std::string told = words != nullptr ? words : "found an exception that cannot be shown";
+  const std::string name = type != nullptr ? reinterpret_cast<PyTypeObject*>(type)->tp_name : "";
+  if (name.find("Refused") == std::string::npos) told = "found the exception " + name + ": " + told;
+  PyErr_Clear();
+  return told;
+}
+
+std::string start_interpreter() {
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.install_signal_handlers = 0;
+  config.buffered_stdio = 0;  // a crash loses no line
+  config.faulthandler = 1;    // … and tells where in Python it was
+  config.parse_argv = 0;
+  // The standard library of the Python that this was linked with, whatever `python3` in the PATH is.
+  PyStatus status = PyConfig_SetBytesString(&config, &config.home, TAILRACE_PYTHON_HOME);
+  if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
+  PyConfig_Clear(&config);
+  if (PyStatus_Exception(status)) {
+    return std::string("found no Python that starts: ") + (status.err_msg != nullptr ? status.err_msg : "no reason");
+  }
+  return {};
+}
+
+// Empty, or why it cannot be.
+std::string prepare(const char* environment) {
+  if (bootstrap != nullptr) return {};
+  if (!Py_IsInitialized()) {
+    std::string why = start_interpreter();
+    if (!why.empty()) return why;
+  }
+  const Object code(Py_CompileString(kBootstrap, "tailrace_plugin_host", Py_file_input));
+  if (!code) return take_error();
+  Object module(PyImport_ExecCodeModule("tailrace_plugin_host", code.get()));
+  if (!module) return take_error();
+  const Object done(PyObject_CallMethod(module.get(), "prepare", "s", environment));
+  if (!done) return take_error();
+  bootstrap = module.release();
+  return {};
+}
+
+// In the order of tailrace_type; the codes are those of Python's struct module, and 'g' is NumPy's long double.
+const char* format_of(int32_t type) {
+  constexpr std::array<const char*, 11> formats = {"b", "h", "i", "l", "B", "H", "I", "L", "f", "d", "g"};
+  static_assert(sizeof(long) == 8);
+  return formats.at(static_cast<size_t>(type - TAILRACE_INT8));
+}
+
+Object tuple_of(const uint64_t* values, int rank) {
+  Object tuple(PyTuple_New(rank));
+  for (int i = 0; tuple && i < rank; ++i) {
+    PyObject* value = PyLong_FromUnsignedLongLong(values[i]);
+    if (value == nullptr) return {};
+    PyTuple_SET_ITEM(tuple.get(), i, value);
+  }
+  return tuple;
+}
+
+// The bytes themselves, not a copy. The memory stays mapped for the life of the process, so nobody owns it.
+Object view_of(const tailrace_plugin_block& block) {
+  std::array<Py_ssize_t, TAILRACE_MAX_RANK> shape{};
+  std::array<Py_ssize_t, TAILRACE_MAX_RANK> strides{};
+  auto elements = Py_ssize_t{1};
+  for (int i = 0; i < block.rank; ++i) elements *= static_cast<Py_ssize_t>(block.shape[i]);
+  const Py_ssize_t size = elements > 0 ? static_cast<Py_ssize_t>(block.bytes) / elements : 1;
+  Py_ssize_t stride = size;
+  for (int i = block.rank - 1; i >= 0; --i) {
+    shape[i] = static_cast<Py_ssize_t>(block.shape[i]);
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  Py_buffer buffer{};
+  buffer.buf = const_cast<void*>(block.data);  // read-only, as is said below
+  buffer.readonly = 1;
+  buffer.len = static_cast<Py_ssize_t>(block.bytes);
+  buffer.itemsize = size;
+  buffer.format = const_cast<char*>(format_of(block.type));
+  buffer.ndim = block.rank;
+  buffer.shape = shape.data();
+  buffer.strides = strides.data();
+  return Object(PyMemoryView_FromBuffer(&buffer));
+}
+
+// The arguments of bootstrap.Block.
+Object arguments_of(const tailrace_plugin_block& block) {
+  Object offset = tuple_of(block.offset, block.rank);
+  Object global_shape = tuple_of(block.global_shape, block.rank);
+  Object view = view_of(block);
+  if (!offset || !global_shape || !view) return {};
+  return Object(Py_BuildValue("(ssLiOOO)", block.variable, block.unit, static_cast<long long>(block.iteration),
+                              static_cast<int>(block.source), offset.get(), global_shape.get(), view.get()));
+}
+
+Object all_arguments(const tailrace_plugin_call& call) {
+  Object list(PyList_New(0));
+  for (size_t i = 0; list && i < call.block_count; ++i) {
+    const Object block = arguments_of(*tailrace_plugin_block_at(&call, i));
+    if (!block || PyList_Append(list.get(), block.get()) != 0) return {};
+  }
+  return list;
+}
+
+Object clients_of(const tailrace_plugin_call& call) {
+  Object tuple(PyTuple_New(static_cast<Py_ssize_t>(call.client_count)));
+  for (size_t i = 0; tuple && i < call.client_count; ++i) {
+    PyObject* client = PyLong_FromLong(call.clients[i]);
+    if (client == nullptr) return {};
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), client);
+  }
+  return tuple;
+}
+
+// One ⟨key, value⟩ of bootstrap.call's results. False after a Python error.
+bool report(const tailrace_plugin_call& call, PyObject* result) {
+  const char* key = nullptr;
+  PyObject* value = nullptr;
+  if (!PyArg_ParseTuple(result, "sO", &key, &value)) return false;
+  if (PyUnicode_Check(value)) {
+    const char* text = PyUnicode_AsUTF8(value);
+    if (text == nullptr) return false;
+    call.report_text(&call, key, text);
+  } else if (PyList_Check(value)) {
+    std::vector<double> numbers;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) {
+      numbers.push_back(PyFloat_AsDouble(PyList_GET_ITEM(value, i)));
+    }
+    call.report_array(&call, key, numbers.data(), numbers.size());
+  } else {
+    call.report(&call, key, PyFloat_AsDouble(value));
+  }
+  return PyErr_Occurred() == nullptr;
+}
+
+// False after a Python error. `why` is empty, or the plugin's own error.
+bool carry_out(PyObject* function, const tailrace_plugin_call& call, std::string& why) {
+  const Object clients = clients_of(call);
+  const Object blocks = all_arguments(call);
+  if (!clients || !blocks) return false;
+  const Object ended(PyObject_CallMethod(bootstrap, "call", "OsLOO", function, call.event,
+                                         static_cast<long long>(call.iteration), clients.get(), blocks.get()));
+  const char* error = nullptr;
+  PyObject* results = nullptr;
+  if (!ended || !PyArg_ParseTuple(ended.get(), "zO!", &error, &PyList_Type, &results)) return false;
+  if (error != nullptr) {
+    why = error;
+    return true;
+  }
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(results); ++i) {
+    if (!report(call, PyList_GET_ITEM(results, i))) return false;
+  }
+  return true;
+}
+
+int refuse(const std::string& reason, char* why, size_t size) {
+  std::snprintf(why, size, "%s", reason.c_str());
+  return 1;
+}
+
+}  // namespace
+
+#define TAILRACE_PYTHON_EXPORT extern "C" __attribute__((visibility("default")))
+
+TAILRACE_PYTHON_EXPORT void* tailrace_python_load(const char* file, const char* function, const char* environment,
+                                                  char* why, size_t size) {
+  const InUse in_use;
+  const std::string refusal = prepare(environment);
+  PyObject* loaded = nullptr;
+  if (refusal.empty()) loaded = PyObject_CallMethod(bootstrap, "load", "ss", file, function);
+  if (loaded == nullptr) refuse(refusal.empty() ? take_error() : refusal, why, size);
+  return loaded;
+}
+
+TAILRACE_PYTHON_EXPORT int tailrace_python_call(void* function, const tailrace_plugin_call* call, char* why,
+                                                size_t size) {
+  const InUse in_use;
+  std::string error;
+  const bool done = carry_out(static_cast<PyObject*>(function), *call, error);
+  if (done && error.empty()) return 0;
+  return refuse(done ? error : take_error(), why, size);
+}
+
+TAILRACE_PYTHON_EXPORT void tailrace_python_end() {
+  const InUse in_use;
+  if (Py_IsInitialized()) Py_FinalizeEx();
+}

@@ -1,0 +1,142 @@
+// tailrace-core: the program of the node's server (place `core`). Started by the first client, or by hand.
+//
+// Here are its arguments and its exit code alone; `tailrace serve` and `tailrace recover` call it. It also shows what
+// the servers of a node are doing (--status), which needs none to answer.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/process.hpp"
+#include "runtime/job_status.hpp"
+#include "runtime/node_server.hpp"
+#include "runtime/server_job.hpp"
+
+namespace {
+
+using tailrace::impl::ConfigInput;
+using tailrace::impl::NodeServer;
+using tailrace::impl::NodeServerOptions;
+using tailrace::impl::Result;
+using tailrace::impl::Status;
+
+constexpr int kWrongUsage = 2;  // as of `tailrace`
+
+struct Arguments {
+  NodeServerOptions server;
+  ConfigInput config;
+  std::string path;       // replaces storage.path
+  std::string log_level;  // empty: the configuration's
+  double wait = 0;        // seconds
+  bool started = false;
+  bool status = false;
+  bool which_server = false;
+};
+
+std::pair<std::string, int64_t> parameter(const std::string& text) {
+  const size_t equal = text.find('=');
+  int64_t value = 0;
+  if (equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), value)) {
+    throw CLI::ConversionError(text, "--parameter");
+  }
+  return {text.substr(0, equal), value};
+}
+
+void declare(CLI::App& app, Arguments& to) {
+  to.server.root = tailrace::impl::default_runtime_root();
+  CLI::Option* job = app.add_option("--job", to.server.job, "the job's directory under the root");
+  CLI::Option* config = app.add_option("--config", to.config.file, "serve the job of this configuration file");
+  app.add_option("--path", to.path, "the output directory, if the program replaces storage.path")->needs(config);
+  app.add_option_function<std::vector<std::string>>(
+         "--parameter",
+         [&to](const std::vector<std::string>& given) {
+           for (const std::string& one : given) to.config.parameters.push_back(parameter(one));
+         },
+         "a parameter that the program gives, NAME=NUMBER; may be repeated")
+      ->needs(config)
+      ->allow_extra_args(false);
+  job->excludes(config);
+  app.add_option("--root", to.server.root, "where the runtime directories are")->capture_default_str();
+  app.add_option("--server", to.server.server, "which of the node's servers, from 0")->check(CLI::Range(0, 63));
+  app.add_option("--log", to.log_level, "info, warning, error or off; else as the configuration says, or warning")
+      ->check(CLI::IsMember({"info", "warning", "error", "off"}));
+  app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: for ever")->check(CLI::Range(0.0, 1e9));
+  app.add_flag("--drain", to.server.drain,
+               "write what servers that died left behind (with --server, that one), and end");
+  app.add_flag("--status", to.status, "print what the job, or all jobs, are doing, as JSON, and end");
+  app.add_option("--announce", to.server.announce,
+                 "a descriptor of a socket of messages (SOCK_SEQPACKET) to say on that it is ready");
+  app.add_flag("--started", to.started, "a client started this, and waits: say when it is ready, and detach from it");
+}
+
+int fail(const Status& status) {
+  std::fprintf(stderr, "tailrace-core: %s\n", status.fault().message.c_str());
+  return 1;
+}
+
+int show_status(const NodeServerOptions& options) {
+  const Result<std::string> json = tailrace::impl::job_status(options.root, options.job);
+  if (!json.ok()) return fail(json.status());
+  std::puts(json.value().c_str());
+  return 0;
+}
+
+// What all servers of the job have left; none is there any more.
+int drain_all(NodeServerOptions options) {
+  const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
+  if (!servers.ok()) return fail(servers.status());
+  for (const int server : servers.value()) {
+    options.server = server;
+    if (const Status status = NodeServer::run(options); !status.ok()) return fail(status);
+  }
+  return 0;
+}
+
+int run(Arguments& arguments) {
+  NodeServerOptions& options = arguments.server;
+  if (!arguments.config.file.empty()) {
+    if (!arguments.path.empty()) arguments.config.path_override = arguments.path;
+    if (const Status status = tailrace::impl::set_job(options, arguments.config); !status.ok()) return fail(status);
+  }
+  if (arguments.status) return show_status(options);
+  if (!arguments.log_level.empty()) options.log_level = arguments.log_level;
+  if (options.drain && !arguments.which_server) return drain_all(options);
+  if (arguments.wait > 0) {
+    options.first_client_in =
+        std::chrono::duration_cast<tailrace::impl::Nanoseconds>(std::chrono::duration<double>(arguments.wait));
+  }
+  if (arguments.started) {
+    options.announce = tailrace::impl::kInheritedDescriptor;
+    if (const Status status = tailrace::impl::detach(); !status.ok()) return fail(status);
+    if (!options.first_client_in) options.first_client_in = std::chrono::seconds(30);
+  }
+  const Status status = NodeServer::run(options);
+  return status.ok() ? 0 : fail(status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "The server of a node: takes the blocks of all the node's clients over shared memory and writes them "
+      "(place core). Usually started by the first client."};
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;  // 0: --help
+  }
+  if (arguments.server.job.empty() && arguments.config.file.empty() && !arguments.status) {
+    std::fputs("tailrace-core: --job or --config is needed\n", stderr);
+    return kWrongUsage;
+  }
+  if (arguments.server.job.find('/') != std::string::npos) {
+    std::fputs("tailrace-core: --job: found a '/', expected the name of a directory under the root\n", stderr);
+    return kWrongUsage;
+  }
+  arguments.which_server = app.count("--server") > 0;
+  return run(arguments);
+}

@@ -1,0 +1,15 @@
+// Shuffle: puts the bytes of equal significance of all elements together, since those resemble each other. Exactly
+// HDF5's filter 2: first the first bytes of all elements, then their second bytes, and so on.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace tailrace::impl {
+
+// `from` holds whole elements of `element` bytes, 1 to 16; `to` is as long and does not overlap it.
+void shuffle(std::span<const std::byte> from, size_t element, std::span<std::byte> to);
+// The way back.
+void unshuffle(std::span<const std::byte> from, size_t element, std::span<std::byte> to);
+
+}  // namespace tailrace::impl

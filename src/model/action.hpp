@@ -1,0 +1,38 @@
+// Action: what the configuration binds to an event. Plain data, a part of Config.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tailrace::impl {
+
+// The event that every iteration ends with; all others are names that clients signal.
+inline constexpr std::string_view kEndIteration = "end_iteration";
+
+inline constexpr std::chrono::seconds kDefaultActionLimit{10};
+
+struct Action {
+  enum class Run { store, statistics, drop, library, python };
+  // client: once for each client that raises the event, with its blocks. node: once, when all clients of the node
+  // have raised it, with the blocks of all.
+  enum class Scope { client, node };
+
+  std::string event;
+  Run run = Run::store;
+  std::string file;      // library, python: absolute
+  std::string function;  // library, python
+  Scope scope = Scope::client;
+  std::chrono::nanoseconds limit = kDefaultActionLimit;  // of one call
+  std::vector<uint32_t> variables;                       // that it gets, ascending; empty: all
+  std::string text;                                      // as the configuration has it: "python:track.py:locate"
+};
+
+// Whether the action is a call of the plugin host; store and drop are the server's own.
+inline bool is_call(const Action& action) {
+  return action.run != Action::Run::store && action.run != Action::Run::drop;
+}
+
+}  // namespace tailrace::impl

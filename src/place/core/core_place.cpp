@@ -1,0 +1,198 @@
+#include "place/core/core_place.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "model/core_wire.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client looks after its server
+constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // the server touches a segment before it answers
+constexpr int kTries = 16;                                     // servers that end just as they are met
+
+template <size_t N>
+std::string text_of(const char (&field)[N]) {
+  return {field, strnlen(field, N)};
+}
+
+// A file in memory that holds `text`.
+Result<FileDescriptor> file_of(const std::string& text) {
+  FileDescriptor file(memfd_create("tailrace-configuration", MFD_CLOEXEC));
+  if (!file.is_open()) return Status::of_errno("create", "memfd", errno);
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t some = ::write(file.get(), text.data() + done, text.size() - done);
+    if (some < 0 && errno == EINTR) continue;
+    if (some <= 0) return Status::of_errno("write", "memfd", errno);
+    done += static_cast<size_t>(some);
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CorePlace>> CorePlace::create(Options options, Log& log) {
+  Result<RuntimeDirectory> job = RuntimeDirectory::open(options.root, options.job);
+  if (!job.ok()) return job.status();
+  std::unique_ptr<CorePlace> place(new CorePlace(std::move(options), std::move(job).value(), log));
+  if (Status status = place->begin(); !status.ok()) return status;
+  return place;
+}
+
+Status CorePlace::begin() {
+  Result<Met> met = meet_server(false);
+  if (!met.ok()) return met.status();
+  Met& of = met.value();
+  Result<std::unique_ptr<Segment>> segment = Segment::map(std::move(of.segment), of.sizes, of.pool);
+  if (!segment.ok()) return segment.status();
+  segment_ = std::move(segment).value();
+  segment_->control().client_state.store(ChannelControl::kClientHere, std::memory_order_release);
+  socket_ = std::move(of.socket);
+  bell_ = std::move(of.bell);
+  process_ = of.process;
+  description_ = fmt::format("core, server process {}, {}; segment {} MiB", process_, of.description, of.pool >> 20);
+  return {};
+}
+
+// A server may be about to end as it is met: then there is none, and the next one is ours to start.
+Result<CorePlace::Met> CorePlace::meet_server(bool again) {
+  Status last;
+  for (int count = 0; count < kTries; ++count) {
+    if (Status there = job_.make_again(); !there.ok()) return there;
+    Result<UnixSocket> socket = meet(job_, options_.server, options_.start);
+    if (!socket.ok()) return socket.status();
+    Result<Met> met = greet(std::move(socket).value(), again);
+    if (met.ok()) return met;
+    last = met.status();
+    const int error = last.fault().system_errno;
+    if (error != ECONNRESET && error != EPIPE) return last;
+  }
+  return last;
+}
+
+Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
+  const Result<FileDescriptor> configuration = file_of(options_.configuration);
+  if (!configuration.ok()) return configuration.status();
+  Hello hello;
+  hello.client = options_.client;
+  hello.again = again ? 1 : 0;
+  hello.configuration = options_.configuration.size();
+  const Deadline deadline(kGreeting);
+  const int file = configuration.value().get();
+  if (Status sent = socket.send(std::as_bytes(std::span(&hello, 1)), {&file, 1}, deadline); !sent.ok()) return sent;
+  Welcome welcome;
+  Result<Message> answer = socket.receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, deadline);
+  if (!answer.ok()) return answer.status();
+  if (answer.value().bytes != sizeof welcome || welcome.magic != kCoreMagic || welcome.version != kCoreVersion) {
+    return Status(TAILRACE_UNSUPPORTED,
+                  "the node's server is of another version of tailrace: it does not answer as "
+                  "this one would");
+  }
+  if (welcome.code != TAILRACE_OK) {
+    Fault fault;
+    fault.code = static_cast<tailrace_status>(welcome.code);
+    fault.message = text_of(welcome.message);
+    fault.system_errno = welcome.system_errno;
+    return Status(std::move(fault));
+  }
+  if (answer.value().descriptors.size() != 2) {
+    return Status(TAILRACE_INTERNAL, "the node's server sent no segment with its welcome");
+  }
+  const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
+  return Met{std::move(socket),
+             std::move(answer.value().descriptors[0]),
+             std::move(answer.value().descriptors[1]),
+             sizes,
+             welcome.pool,
+             welcome.server,
+             text_of(welcome.description)};
+}
+
+void CorePlace::ring() {
+  if (!segment_->control().server_asleep.claim()) return;
+  const uint64_t one = 1;
+  ssize_t put = 0;
+  do {
+    put = ::write(bell_.get(), &one, sizeof one);
+  } while (put < 0 && errno == EINTR);
+}
+
+// Whatever the server brings to an end.
+uint64_t CorePlace::ends_so_far() {
+  const ServerCounters& counters = channel().counters;
+  return counters.blocks_written.get() + counters.blocks_failed.get() + counters.transfers.get() +
+         counters.iterations_published.get() + counters.iterations_failed.get();
+}
+
+Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
+  const SteadyClock clock;
+  const Nanoseconds start = clock.now();
+  Nanoseconds last_end = start;
+  uint64_t ends = ends_so_far();
+  for (;;) {
+    Nanoseconds slice = kLook;
+    if (timeout) slice = std::min(slice, *timeout - (clock.now() - start));
+    if (channel().client_bell.wait_until(ready, slice, clock)) return {};
+    if (!lost_.ok()) return lost_;
+    const Nanoseconds now = clock.now();
+    // Before the time is looked at: whoever only asks now and then must notice, too.
+    if (!socket_ || socket_->peer_gone()) {
+      if (Status status = go_on_after_loss(); !status.ok()) return status;
+      if (ready()) return {};
+      last_end = clock.now();
+    }
+    if (timeout && now - start >= *timeout) return Status(TAILRACE_TIMEOUT, "the time given has passed");
+    if (const uint64_t seen = ends_so_far(); seen != ends) {
+      ends = seen;
+      last_end = now;
+    }
+    if (now - last_end >= options_.patience) {
+      return Status(TAILRACE_TIMEOUT,
+                    fmt::format("the node's server (process {}) has brought nothing to an end for {} s; it lives, so "
+                                "look at its storage (place.patience is the limit)",
+                                process_, std::chrono::duration_cast<std::chrono::seconds>(now - last_end).count()));
+    }
+  }
+}
+
+Status CorePlace::go_on_after_loss() {
+  socket_.reset();
+  log_.error("the node's server (process {}) has died{}", process_,
+             options_.restart ? "; another one goes on with what was committed" : "");
+  Status why(TAILRACE_SERVER_LOST, fmt::format("the node's server (process {}) has died", process_));
+  if (options_.restart) {
+    Result<Met> met = meet_server(true);
+    if (met.ok()) {
+      socket_ = std::move(met.value().socket);
+      bell_ = std::move(met.value().bell);
+      process_ = met.value().process;
+      ++losses_;
+      log_.warning("the node's server is now process {}", process_);
+      return {};
+    }
+    why = Status(TAILRACE_SERVER_LOST,
+                 why.fault().message + ", and another one cannot take its place: " + met.status().fault().message);
+  }
+  lost_ = why;
+  return lost_;
+}
+
+void CorePlace::stop() {
+  // release: whoever sees it sees all that was sent; partner: NodeLoop::adopt().
+  segment_->control().client_state.store(ChannelControl::kClientLeft, std::memory_order_release);
+  if (!socket_) return;
+  const Goodbye goodbye;
+  // If it does not hear it, it sees the connection close.
+  (void)socket_->send(std::as_bytes(std::span(&goodbye, 1)), {}, kLook);
+  socket_.reset();
+}
+
+}  // namespace tailrace::impl

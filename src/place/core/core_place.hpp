@@ -1,0 +1,80 @@
+// CorePlace: the client's side of place `core`: a segment shared with a server process on the same node.
+//
+// Meets the server, starting it if it is the first, and notices its death: by its connection, while it waits. Then,
+// as configured, it looks for another server, which goes on with what was committed, or gives up. One thread, the
+// client's.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file_descriptor.hpp"
+#include "base/log.hpp"
+#include "base/unix_socket.hpp"
+#include "place/core/rendezvous.hpp"
+#include "place/core/segment.hpp"
+#include "place/place.hpp"
+
+namespace tailrace::impl {
+
+class CorePlace final : public Place {
+ public:
+  struct Options {
+    std::string root;  // of runtime directories
+    std::string job;
+    int server = 0;
+    StartOptions start;
+    int client = 0;
+    std::string configuration;  // for the server
+    bool restart = true;        // whether another server may take a dead one's place
+    // A server that lives and brings nothing to an end for so long is given up.
+    Nanoseconds patience = std::chrono::minutes(10);
+  };
+
+  // `log` is borrowed.
+  static Result<std::unique_ptr<CorePlace>> create(Options options, Log& log);
+
+  Channel& channel() override { return segment_->channel(); }
+  void ring() override;
+  bool reaches_client() const override { return false; }
+  Status lost() const override { return lost_; }
+  uint32_t losses() const override { return losses_; }
+  Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) override;
+  void stop() override;
+  const std::string& description() const override { return description_; }
+
+ private:
+  CorePlace(Options options, RuntimeDirectory job, Log& log)
+      : options_(std::move(options)), job_(std::move(job)), log_(log) {}
+
+  struct Met {
+    UnixSocket socket;
+    FileDescriptor segment;
+    FileDescriptor bell;
+    ChannelSizes sizes;
+    uint64_t pool = 0;
+    int process = 0;
+    std::string description;
+  };
+
+  Result<Met> meet_server(bool again);
+  Result<Met> greet(UnixSocket socket, bool again) const;
+  Status begin();
+  Status go_on_after_loss();
+  uint64_t ends_so_far();
+
+  const Options options_;
+  RuntimeDirectory job_;
+  Log& log_;
+  std::unique_ptr<Segment> segment_;
+  std::optional<UnixSocket> socket_;  // none: stopped, or the server is lost for good
+  FileDescriptor bell_;
+  int process_ = 0;  // the server's
+  Status lost_;      // why there is no server any more
+  uint32_t losses_ = 0;
+  std::string description_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,338 @@
+#include "place/core/node_loop.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "model/core_wire.hpp"
+#include "place/core/runtime_directory.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages that fit into an empty socket
+
+// What an event is about: a kind, and a number.
+enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
+
+uint64_t tag(About about, int number) { return static_cast<uint64_t>(about) << 32 | static_cast<uint32_t>(number); }
+About about_of(uint64_t tag) { return static_cast<About>(tag >> 32); }
+int number_of(uint64_t tag) { return static_cast<int>(static_cast<uint32_t>(tag)); }
+
+// The whole of a file that a client sent, which the client may be changing meanwhile.
+Result<std::string> read_configuration(const FileDescriptor& file, uint64_t bytes) {
+  if (bytes > kMostConfiguration) {
+    return Status(TAILRACE_INVALID_CONFIG,
+                  fmt::format("the configuration: found {} bytes, expected at most {}", bytes, kMostConfiguration));
+  }
+  // A pipe would make the server wait.
+  struct stat about {};
+  if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
+    return Status(TAILRACE_INVALID_CONFIG, "the configuration: found no regular file");
+  }
+  std::string text(bytes, '\0');
+  size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t some = ::pread(file.get(), text.data() + length, text.size() - length, static_cast<off_t>(length));
+    if (some < 0 && errno == EINTR) continue;
+    if (some <= 0) return Status::of_errno("read", "the configuration", some < 0 ? errno : ENODATA);
+    length += static_cast<size_t>(some);
+  }
+  return text;
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& message) {
+  return std::as_bytes(std::span(&message, 1));
+}
+
+}  // namespace
+
+NodeLoop::NodeLoop(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll, Doorbell& doorbell,
+                   Host& host, Log& log, Options options)
+    : directory_(directory),
+      listener_(listener),
+      epoll_(epoll),
+      doorbell_(doorbell),
+      host_(host),
+      log_(log),
+      options_(std::move(options)),
+      rings_(host) {}
+
+NodeLoop::~NodeLoop() = default;
+
+Status NodeLoop::adopt(int number, std::unique_ptr<Segment> segment, RequestSink* sink, uint64_t last_sequence,
+                       std::optional<ProcessHandle> process) {
+  auto client = std::make_unique<Client>();
+  client->number = number;
+  client->segment = std::move(segment);
+  ChannelControl& control = client->segment->control();
+  rings_.add(number, client->segment->channel(), control.server_asleep, *sink, last_sequence);
+  // It said goodbye, and was not heard.
+  const bool has_left = control.client_state.load(std::memory_order_acquire) == ChannelControl::kClientLeft;
+  if (!process || has_left) rings_.lose(number, !process);
+  if (process && !has_left) {
+    client->process = std::move(process);
+    Status status = watch(*client, client->process->fd(), tag(About::process, number), EpollSet::Trigger::edge);
+    if (!status.ok()) return status;
+  }
+  had_client_ = true;
+  clients_[number] = std::move(client);
+  return {};
+}
+
+void NodeLoop::add_fixed() {
+  const auto add = [this](int fd, About about, EpollSet::Trigger trigger) {
+    const Status status = epoll_.add(fd, tag(about, 0), trigger);
+    TAILRACE_REQUIRE(status.ok());
+  };
+  add(listener_.fd(), About::listener, EpollSet::Trigger::level);
+  add(doorbell_.fd(), About::doorbell, EpollSet::Trigger::edge);
+  for (const int fd : options_.watched) add(fd, About::watched, EpollSet::Trigger::edge);
+}
+
+Status NodeLoop::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0), EpollSet::Trigger::level); }
+
+void NodeLoop::run() {
+  add_fixed();
+  const Deadline first_client(options_.first_client_in.value_or(Nanoseconds::zero()));
+  for (;;) {
+    // Not between announce() and the sleep: who comes there would not know that he must ring.
+    if (std::exchange(number_is_free_, false)) answer_waiting();
+    if (work() || number_is_free_) continue;
+    const bool lonely = clients_.empty() && strangers_.empty() && waiting_.empty();
+    const bool given_up = options_.first_client_in && first_client.left() == Nanoseconds::zero();
+    if (lonely && (had_client_ || given_up)) return;
+    doorbell_.prepare();
+    rings_.announce();
+    // Only now is a ring certain to be heard: look once more at everything that rings.
+    const bool worked = work() || number_is_free_;
+    std::optional<Nanoseconds> limit;
+    if (!had_client_ && options_.first_client_in) limit = first_client.left();
+    if (const auto next = host_.next_in()) limit = std::min(limit.value_or(*next), *next);
+    if (worked) limit = Nanoseconds::zero();
+    for (const uint64_t event : epoll_.wait(limit)) look_at(event);
+    doorbell_.cancel();
+    rings_.retract();
+  }
+}
+
+// Returns whether there may be more to do at once.
+bool NodeLoop::work() {
+  const NodeRings::Round round = rings_.work();
+  for (const auto& [number, why] : round.distrusted) {
+    log_.warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
+    hear_no_more(*clients_[number]);
+  }
+  for (const auto& [number, died] : round.dismissed) {
+    hear_no_more(*clients_[number]);
+    clients_.erase(number);
+    (void)directory_.remove_file(RuntimeDirectory::client_segment(number));
+    log_.info("client {} has {}", number, died ? "gone without a word" : "gone");
+  }
+  if (!round.dismissed.empty() && !waiting_.empty()) number_is_free_ = true;
+  return round.more;
+}
+
+void NodeLoop::look_at(uint64_t event) {
+  const int number = number_of(event);
+  switch (about_of(event)) {
+    case About::listener: return meet();
+    case About::stranger: {
+      const auto found = std::find_if(strangers_.begin(), strangers_.end(),
+                                      [number](const UnixSocket& socket) { return socket.fd() == number; });
+      if (found == strangers_.end()) return;
+      UnixSocket socket = std::move(*found);
+      strangers_.erase(found);
+      epoll_.remove(socket.fd());
+      return greet(std::move(socket));
+    }
+    case About::socket: {
+      const auto found = clients_.find(number);
+      if (found != clients_.end() && found->second->socket) hear(*found->second);
+      return;
+    }
+    case About::process: {
+      const auto found = clients_.find(number);
+      if (found == clients_.end() || !found->second->process || found->second->process->alive()) return;
+      return lose(*found->second, true, "its process has ended");
+    }
+    case About::doorbell:
+    case About::watched:
+    case About::bell: return;  // the next round looks
+  }
+}
+
+void NodeLoop::meet() {
+  for (;;) {
+    Result<std::optional<UnixSocket>> socket = listener_.accept();
+    if (!socket.ok()) return log_.warning("a client cannot be met: {}", socket.status().fault().message);
+    if (!socket.value()) return;
+    UnixSocket& stranger = *socket.value();
+    if (const Status status = stranger.check_same_user(); !status.ok()) {
+      log_.warning("{}", status.fault().message);
+      continue;
+    }
+    const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
+    if (!watched.ok()) return log_.warning("{}", watched.fault().message);
+    strangers_.push_back(std::move(stranger));
+  }
+}
+
+// The socket has something to say, or has closed.
+void NodeLoop::greet(UnixSocket socket) {
+  Hello hello;
+  Result<Message> message = socket.receive(std::as_writable_bytes(std::span(&hello, 1)), 1, Nanoseconds::zero());
+  if (!message.ok()) return;  // a client that gave up
+  Status status;
+  if (message.value().bytes != sizeof hello || hello.magic != kCoreMagic || message.value().descriptors.size() != 1) {
+    status = Status(TAILRACE_INVALID_ARGUMENT, "the server was sent something that is no greeting");
+  } else if (hello.version != kCoreVersion) {
+    status = Status(TAILRACE_UNSUPPORTED,
+                    fmt::format("the node's server is of another version of tailrace: found greeting {}, expected {}",
+                                hello.version, kCoreVersion));
+  } else {
+    Result<std::string> text = read_configuration(message.value().descriptors[0], hello.configuration);
+    if (text.ok()) return answer(std::move(socket), hello, std::move(text).value());
+    status = text.status();
+  }
+  refuse(socket, hello, status);
+}
+
+void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
+  if (clients_.contains(hello.client) && rings_.gone(hello.client) && hello.again == 0) {
+    waiting_.push_back({std::move(socket), hello, std::move(configuration)});
+    return;
+  }
+  const Status status = welcome(socket, hello, std::move(configuration));
+  if (!status.ok()) return refuse(socket, hello, status);
+  had_client_ = true;
+  clients_[hello.client]->socket = std::move(socket);
+}
+
+// Those whose number has become free.
+void NodeLoop::answer_waiting() {
+  for (Waiting& one : std::exchange(waiting_, {})) {
+    if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
+  }
+}
+
+void NodeLoop::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {
+  Welcome refusal;
+  refusal.code = status.code();
+  refusal.system_errno = status.fault().system_errno;
+  refusal.server = ::getpid();
+  std::snprintf(refusal.message, sizeof refusal.message, "%s", status.fault().message.c_str());
+  log_.warning("client {} is refused: {}", hello.client, status.fault().message);
+  (void)socket.send(bytes_of(refusal), {}, kAnswerIn);
+}
+
+Status NodeLoop::welcome(UnixSocket& socket, const Hello& hello, std::string configuration) {
+  Result<ProcessHandle> process = socket.peer_process();
+  if (!process.ok()) return process.status();
+  Result<Client*> entered = enter(hello, process.value().pid(), configuration);
+  if (!entered.ok()) return entered.status();
+  Client& client = *entered.value();
+  unwatch(client);
+  client.process = std::move(process).value();
+  const auto add = [&](int fd, About about, EpollSet::Trigger trigger) {
+    return watch(client, fd, tag(about, hello.client), trigger);
+  };
+  Status status = add(socket.fd(), About::socket, EpollSet::Trigger::level);
+  if (status.ok()) status = add(client.process->fd(), About::process, EpollSet::Trigger::edge);
+  if (status.ok()) status = add(client.bell.fd(), About::bell, EpollSet::Trigger::edge);
+  if (status.ok()) status = give_channel(client, socket);
+  if (!status.ok()) lose(client, true, status.fault().message);
+  return status;
+}
+
+// The client of that number, new or come back.
+Result<NodeLoop::Client*> NodeLoop::enter(const Hello& hello, pid_t process, const std::string& configuration) {
+  const auto found = clients_.find(hello.client);
+  if (found != clients_.end()) {
+    Client& client = *found->second;
+    const bool waits = !client.socket && !rings_.gone(client.number);  // for its client to come back
+    if (hello.again != 0 && waits) return &client;
+    // An earlier server died before it could welcome it.
+    const bool unknown_to_it =
+        client.segment->control().client_state.load(std::memory_order_acquire) == ChannelControl::kClientUnaware;
+    if (waits && unknown_to_it && client.process && client.process->pid() == process) return &client;
+    return Status(TAILRACE_CLIENT_IN_USE,
+                  fmt::format("client {} is open already, or still being written (process {})", hello.client,
+                              client.process ? client.process->pid() : 0));
+  }
+  if (hello.again != 0) {
+    return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server has never heard of client {}", hello.client));
+  }
+  const Result<Guest> guest = host_.admit(hello.client, process, configuration);
+  if (!guest.ok()) return guest.status();
+  auto client = std::make_unique<Client>();
+  client->number = hello.client;
+  const std::string name = RuntimeDirectory::client_segment(hello.client);
+  Result<std::unique_ptr<Segment>> segment =
+      Segment::create(directory_, name, guest.value().sizes, guest.value().pool);
+  if (!segment.ok()) return segment.status();
+  client->segment = std::move(segment).value();
+  const Result<RequestSink*> sink = host_.serve(hello.client, *client->segment);
+  if (!sink.ok()) {
+    (void)directory_.remove_file(name);
+    return sink.status();
+  }
+  rings_.add(client->number, client->segment->channel(), client->segment->control().server_asleep, *sink.value(), 0);
+  log_.info("client {} has come", hello.client);
+  return (clients_[hello.client] = std::move(client)).get();
+}
+
+Status NodeLoop::give_channel(Client& client, UnixSocket& socket) {
+  Welcome welcome;
+  const ChannelSizes& sizes = client.segment->sizes();
+  welcome.server = ::getpid();
+  welcome.variables = sizes.variables;
+  welcome.ring = sizes.ring;
+  welcome.tickets = sizes.tickets;
+  welcome.blocks = sizes.blocks;
+  welcome.pool = client.segment->pool().size();
+  std::snprintf(welcome.description, sizeof welcome.description, "%s", options_.name.c_str());
+  const int descriptors[] = {client.segment->fd(), client.bell.fd()};
+  return socket.send(bytes_of(welcome), descriptors, kAnswerIn);
+}
+
+// The client says goodbye, or its connection has closed.
+void NodeLoop::hear(Client& client) {
+  Goodbye goodbye;
+  const Result<Message> message =
+      client.socket->receive(std::as_writable_bytes(std::span(&goodbye, 1)), 0, Nanoseconds::zero());
+  if (!message.ok() && message.status().code() == TAILRACE_TIMEOUT) return;
+  const bool kind = message.ok() && message.value().bytes == sizeof goodbye && goodbye.magic == kCoreMagic;
+  lose(client, !kind, message.ok() ? "it said something that is no goodbye" : "it has closed its connection");
+}
+
+void NodeLoop::lose(Client& client, bool died, const std::string& why) {
+  if (rings_.gone(client.number)) return;
+  rings_.lose(client.number, died);
+  if (died) log_.warning("client {} is lost: {}; what it committed is written", client.number, why);
+  hear_no_more(client);
+}
+
+void NodeLoop::hear_no_more(Client& client) {
+  unwatch(client);
+  client.socket.reset();
+}
+
+Status NodeLoop::watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger) {
+  Status status = epoll_.add(fd, tag, trigger);
+  if (status.ok()) client.watched.push_back(fd);
+  return status;
+}
+
+void NodeLoop::unwatch(Client& client) {
+  for (const int fd : client.watched) epoll_.remove(fd);
+  client.watched.clear();
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,55 @@
+// Segment: the memory that one client and the server of its node share: a pool, and the parts of a channel behind it.
+//
+// A file in shared memory, named, so that what was committed outlives both processes. Only the two sides of one
+// client map it: no client can touch what is another's. Made and touched once by the server, which takes the pages
+// from the system then, so that neither side meets a full shared memory later. Each side computes with sizes it
+// knows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/file_descriptor.hpp"
+#include "base/private_directory.hpp"
+#include "base/range_allocator.hpp"
+#include "base/status.hpp"
+#include "place/channel_memory.hpp"
+
+namespace tailrace::impl {
+
+class Segment {
+ public:
+  // Makes the file `name` of that size, and touches all of it. TAILRACE_OUT_OF_MEMORY if there is no room.
+  static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
+                                                 const ChannelSizes& sizes, uint64_t pool);
+  // What of a client's budget is its pool: whole pages.
+  static uint64_t pool_of(uint64_t budget) { return budget / RangeAllocator::kPage * RangeAllocator::kPage; }
+  // Maps what is there; refuses a file of another size.
+  static Result<std::unique_ptr<Segment>> map(FileDescriptor file, const ChannelSizes& sizes, uint64_t pool);
+
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+  ~Segment();
+
+  // This side's view.
+  Channel& channel() { return channel_; }
+  ChannelControl& control() { return ChannelMemory::control(parts()); }
+  const ChannelSizes& sizes() const { return memory_.sizes(); }
+  std::span<std::byte> pool() const { return {mapping_, pool_}; }
+  int fd() const { return file_.get(); }
+
+ private:
+  Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool);
+  std::byte* parts() const { return mapping_ + pool_; }
+
+  FileDescriptor file_;
+  std::byte* const mapping_;
+  const uint64_t pool_;
+  const ChannelMemory memory_;
+  Channel channel_;
+};
+
+}  // namespace tailrace::impl

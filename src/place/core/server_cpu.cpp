@@ -1,0 +1,52 @@
+#include "place/core/server_cpu.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tailrace::impl {
+namespace {
+
+bool bind(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
+  }
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+// All that the system lets this process have, not only what the starter was bound to.
+std::vector<int> all_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<size_t>(cpu), &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+}  // namespace
+
+std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
+  const sched_param priority{};
+  sched_setscheduler(0, SCHED_BATCH, &priority);  // a wish
+  const std::vector<int> all = all_cpus();
+  std::vector<int> candidates = all;
+  if (choice == CpuChoice::none || all.size() < 2) return {};
+  if (choice == CpuChoice::list) {
+    std::erase_if(candidates, [&](int cpu) { return std::find(list.begin(), list.end(), cpu) == list.end(); });
+  } else {
+    std::reverse(candidates.begin(), candidates.end());
+  }
+  if (candidates.empty()) return {};
+  const std::vector<int> chosen = {candidates[static_cast<size_t>(server) % candidates.size()]};
+  return bind(chosen) ? chosen : std::vector<int>{};
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,96 @@
+#include "place/node_rings.hpp"
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int kAtOnce = 64;  // verbs of one client before the others have their turn
+
+}  // namespace
+
+void NodeRings::add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink, uint64_t accepted) {
+  const bool added =
+      rings_.try_emplace(client, Ring{&channel, &server_asleep, &sink, accepted, false, false, false}).second;
+  TAILRACE_REQUIRE(added);
+}
+
+void NodeRings::lose(int client, bool died) {
+  Ring& ring = rings_.at(client);
+  ring.gone = true;
+  ring.died = died;
+}
+
+NodeRings::Round NodeRings::work() {
+  Round round;
+  for (auto& [client, ring] : rings_) round.more = take(client, ring, round) || round.more;
+  host_.progress();
+  dismiss_settled(round);
+  round.more = round.more || !round.dismissed.empty();
+  return round;
+}
+
+// Returns whether it took anything.
+bool NodeRings::take(int client, Ring& ring, Round& round) {
+  if (ring.sink == nullptr) return false;
+  Channel& channel = *ring.channel;
+  bool took = false;
+  bool broken = false;
+  Descriptor descriptor;
+  for (int count = 0; count < kAtOnce && host_.ready() && channel.ring.front(descriptor, broken); ++count) {
+    took = true;
+    if (descriptor.sequence <= ring.accepted) {
+      channel.ring.drop();
+      continue;
+    }
+    if (Status status = host_.check(client, descriptor); !status.ok()) {
+      distrust(client, ring, std::move(status), round);
+      return true;
+    }
+    ring.accepted = descriptor.sequence;
+    host_.accepted(client, descriptor);
+    channel.ring.drop();
+    ring.sink->accept(descriptor);
+  }
+  if (broken)
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its ring says that it holds more than it can"}, round);
+  if (took) channel.client_bell.ring();  // there is room in the ring again
+  return took;
+}
+
+void NodeRings::distrust(int client, Ring& ring, Status why, Round& round) {
+  ring.sink = nullptr;
+  if (!ring.gone) lose(client, true);
+  round.distrusted.emplace_back(client, std::move(why));
+}
+
+void NodeRings::dismiss_settled(Round& round) {
+  for (auto it = rings_.begin(); it != rings_.end();) {
+    auto& [client, ring] = *it;
+    if (!ring.left) {
+      const bool drained = ring.sink == nullptr || ring.channel->ring.empty();
+      if (ring.gone && drained && host_.settled(client)) {
+        host_.leave(client, ring.died);
+        ring.left = true;
+        round.more = true;
+      }
+    }
+    if (!ring.left || !host_.released(client)) {
+      ++it;
+      continue;
+    }
+    host_.dismiss(client);
+    round.dismissed.emplace_back(client, ring.died);
+    it = rings_.erase(it);
+  }
+}
+
+void NodeRings::announce() {
+  for (auto& [client, ring] : rings_) ring.server_asleep->announce();
+}
+
+void NodeRings::retract() {
+  for (auto& [client, ring] : rings_) ring.server_asleep->retract();
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,73 @@
+#include "runtime/client_message.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+Status wrong(const std::string& what) {
+  return Status(TAILRACE_INVALID_CONFIG, "what a client says of itself: " + what);
+}
+
+std::string absolute(const std::string& path, const std::string& directory) {
+  return path.empty() || path.front() == '/' ? path : directory + "/" + path;
+}
+
+}  // namespace
+
+Result<std::string> encode_client(const ConfigInput& input) {
+  Result<std::string> text = input.text ? Result<std::string>(*input.text) : read_config_text(input.file);
+  if (!text.ok()) return text.status();
+  std::error_code error;
+  const fs::path directory = fs::current_path(error);
+  if (error) return Status::of_errno("look for", "the current directory", error.value());
+  Json parameters = Json::object();
+  for (const auto& [name, value] : input.parameters) parameters[name] = value;
+  Json message = {{"client", input.client},
+                  {"file", input.file},
+                  {"text", std::move(text).value()},
+                  {"directory", directory.string()},
+                  {"parameters", std::move(parameters)}};
+  if (input.path_override) message["path"] = *input.path_override;
+  // Names and paths need not be UTF-8.
+  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<ClientMessage> decode_client(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return wrong("found no JSON object");
+  try {
+    ClientMessage message;
+    message.input.client = json.at("client").get<int>();
+    message.input.file = json.at("file").get<std::string>();
+    message.input.text = json.at("text").get<std::string>();
+    message.directory = json.at("directory").get<std::string>();
+    for (const auto& [name, value] : json.at("parameters").items()) {
+      message.input.parameters.emplace_back(name, value.get<int64_t>());
+    }
+    if (json.contains("path")) message.input.path_override = json.at("path").get<std::string>();
+    if (message.directory.empty() || message.directory.front() != '/') return wrong("found a relative directory");
+    return message;
+  } catch (const Json::exception& error) {
+    return wrong(error.what());
+  }
+}
+
+Result<Config> config_of(const ClientMessage& message) {
+  Result<Config> config = read_config(message.input);
+  if (!config.ok()) return config;
+  Config& of = config.value();
+  for (std::string& path : of.storage.paths) path = absolute(path, message.directory);
+  of.log.file = absolute(of.log.file, message.directory);
+  return config;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,215 @@
+#include "runtime/config_actions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include "base/nearest_word.hpp"
+#include "model/descriptor_wire.hpp"
+#include "runtime/config_arrays.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr size_t most_actions = 256;
+constexpr std::chrono::hours most_limit{24};
+constexpr std::string_view run_rule =
+    "store, statistics, drop, \"library:FILE:FUNCTION\" or \"python:FILE:FUNCTION\"";
+constexpr std::string_view limit_rule = "a time from 1 ms to 24 h, such as '10 s', '500 ms' or '2 min'";
+
+// Beside the configuration file; with what the program gave as a text, in the current directory.
+std::string absolute(const std::string& path, const Config& config) {
+  std::error_code ignored;  // without a current directory the name stays relative
+  const auto folder = std::filesystem::path(config.source).parent_path();
+  const auto full = std::filesystem::absolute(folder / path, ignored);
+  return full.empty() ? path : full.lexically_normal().string();
+}
+
+// "track.py:locate", behind the first colon of what `run` says.
+void read_function(const YamlValue& value, std::string_view text, const Config& config, Action& action) {
+  const size_t colon = text.rfind(':');
+  const std::string_view function = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (colon == 0 || !is_identifier(function)) {
+    return value.wrong(run_rule, "FILE is a path, FUNCTION a name of letters, digits and '_'");
+  }
+  action.file = absolute(std::string(text.substr(0, colon)), config);
+  action.function = function;
+}
+
+void read_run(const YamlValue& value, const Config& config, Action& action) {
+  action.text = value.text(run_rule);
+  const size_t colon = action.text.find(':');
+  const std::string kind = action.text.substr(0, colon);
+  const std::vector<std::string_view> builtins = {"store", "statistics", "drop"};
+  const auto builtin = std::find(builtins.begin(), builtins.end(), action.text);
+  if (builtin != builtins.end()) {
+    constexpr Action::Run runs[] = {Action::Run::store, Action::Run::statistics, Action::Run::drop};
+    action.run = runs[builtin - builtins.begin()];
+  } else if (colon != std::string::npos && (kind == "library" || kind == "python")) {
+    action.run = kind == "library" ? Action::Run::library : Action::Run::python;
+    read_function(value, std::string_view(action.text).substr(colon + 1), config, action);
+  } else if (!action.text.empty()) {
+    const std::string nearest = nearest_word(kind, {"store", "statistics", "drop", "library", "python"});
+    value.wrong(run_rule, nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+  }
+}
+
+// "5 s"
+std::optional<std::chrono::nanoseconds> time_of_text(std::string_view text) {
+  constexpr std::pair<std::string_view, double> units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  for (const auto& [name, seconds] : units) {
+    const std::chrono::duration<double> time(number * seconds);
+    const bool allowed = time >= std::chrono::milliseconds(1) && time <= most_limit;  // so not for NaN
+    if (text == name && allowed) return std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+  }
+  return std::nullopt;
+}
+
+void read_limit(const YamlValue& value, Action& action) {
+  const auto time = value.is_scalar() ? time_of_text(value.raw()) : std::nullopt;
+  if (!time) return value.wrong(limit_rule, value.maybe_integer() ? "write the unit, too" : "");
+  action.limit = *time;
+}
+
+void read_action_variables(const YamlValue& value, const Config& config, Action& action) {
+  constexpr std::string_view expected = "a list of variables";
+  const std::vector<YamlValue> items = value.items(expected);
+  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for all");
+  std::vector<std::string_view> names;
+  for (const Variable& variable : config.variables) names.emplace_back(variable.name);
+  for (const YamlValue& item : items) {
+    const int index = item.is_scalar() ? config.find_variable(item.raw()) : -1;
+    if (index < 0) {
+      const std::string nearest = nearest_word(item.raw(), names);
+      item.wrong("the name of a variable", nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+      continue;
+    }
+    const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), index);
+    if (place != action.variables.end() && *place == static_cast<uint32_t>(index)) {
+      item.wrong("each variable once");
+      continue;
+    }
+    action.variables.insert(place, static_cast<uint32_t>(index));
+  }
+}
+
+void check_place(const YamlValue& run, const Config& config, const Action& action) {
+  if (config.place.kind != PlaceKind::thread || action.run == Action::Run::store) return;
+  run.fault(impl::quoted(action.text) + " in place thread", "only store in place thread",
+            "other actions run in place core: write place: {kind: core}");
+}
+
+// "All clients" must be a number that the server knows.
+void read_scope(const YamlValue& value, const Config& config, Action& action) {
+  constexpr Action::Scope scopes[] = {Action::Scope::client, Action::Scope::node};
+  action.scope = scopes[value.choice({"client", "node"})];
+  if (action.scope != Action::Scope::node || config.place.kind != PlaceKind::core) return;
+  if (config.place.clients == 0) {
+    value.fault("'node' without place.clients", "the number of the node's clients in place.clients",
+                "it says whom the actions wait for");
+  } else if (config.place.cores > 1) {
+    value.fault(fmt::format("'node' with place.cores: {}", config.place.cores), "place.cores: 1",
+                "no server sees the blocks of another's clients");
+  }
+}
+
+Action read_action(const YamlValue& value, const Config& config) {
+  Action action;
+  value.only({"on", "run", "scope", "limit", "variables"});
+  const auto on = value.require("on", "the name of an event, such as end_iteration");
+  const auto run = value.require("run", run_rule);
+  if (!on || !run) return action;
+  const std::string event_rule = fmt::format("the name of an event, of 1 to {} bytes", kMaxEvent);
+  action.event = on->text(event_rule);
+  if (action.event.size() > kMaxEvent) on->wrong(event_rule);
+  read_run(*run, config, action);
+  if (action.run == Action::Run::store && action.event != kEndIteration) {
+    on->wrong(kEndIteration, "every iteration is stored, but for those in which 'drop' has run");
+  }
+  check_place(*run, config, action);
+  if (const auto scope = value.find("scope")) read_scope(*scope, config, action);
+  const auto limit = value.find("limit");
+  const auto variables = value.find("variables");
+  for (const auto& of_calls : {limit, variables}) {
+    if (of_calls && !is_call(action)) {
+      of_calls->fault_at_key("a key that " + impl::quoted(action.text) + " does not have", "on, run and scope",
+                             "remove it");
+    }
+  }
+  if (limit) read_limit(*limit, action);
+  if (variables) read_action_variables(*variables, config, action);
+  return action;
+}
+
+// The blocks of an iteration are held until its actions have ended, and kept ones longer: this must leave room for
+// the blocks of the other variables, or the program would wait for ever.
+void check_memory(const YamlValue& value, const Config& config) {
+  if (config.layouts.empty()) return;  // which has been told
+  std::vector<bool> held(config.variables.size());
+  for (const Action& action : config.actions) {
+    if (is_call(action) && action.variables.empty()) held.assign(held.size(), true);
+    for (const uint32_t variable : action.variables) held[variable] = true;
+  }
+  unsigned __int128 bytes = 0;
+  uint64_t other = 0;
+  for (size_t i = 0; i < held.size(); ++i) {
+    const Variable& variable = config.variables[i];
+    const uint64_t block = config.layout_of(variable).bytes();
+    if (held[i]) bytes += static_cast<unsigned __int128>(block) * (uint64_t{1} + variable.keep);
+    if (!held[i]) other = std::max(other, block);
+  }
+  if (bytes + other <= config.memory.budget) return;
+  constexpr auto most = static_cast<unsigned __int128>(std::numeric_limits<int64_t>::max());
+  value.fault(fmt::format("actions that need {} of blocks in memory at once",
+                          size_text(static_cast<uint64_t>(std::min(bytes + other, most)))),
+              fmt::format("at most memory.budget, {}", size_text(config.memory.budget)),
+              "name fewer 'variables', 'keep' fewer iterations, or raise memory.budget");
+}
+
+}  // namespace
+
+std::vector<Action> default_actions() {
+  Action store;
+  store.event = kEndIteration;
+  store.text = "store";
+  return {store};
+}
+
+void read_actions(const YamlValue& value, Config& config) {
+  constexpr std::string_view expected = "a list of actions, such as [{on: end_iteration, run: store}]";
+  const std::vector<YamlValue> items = value.items(expected);
+  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for the usual");
+  if (items.size() > most_actions) {
+    value.fault(fmt::format("{} actions", items.size()), fmt::format("at most {}", most_actions));
+  }
+  std::vector<Action> actions;
+  for (const YamlValue& item : items) {
+    Action action = read_action(item, config);
+    const bool again = std::any_of(actions.begin(), actions.end(), [&](const Action& other) {
+      return other.run == Action::Run::store && action.run == Action::Run::store;
+    });
+    if (again) item.fault("a second 'store'", "one at most");
+    actions.push_back(std::move(action));
+  }
+  if (items.empty()) return;
+  config.actions = std::move(actions);
+  check_memory(value, config);
+}
+
+void read_python(const YamlValue& value, Config& config) {
+  value.only({"environment"});
+  if (const auto environment = value.find("environment")) {
+    config.python_environment = absolute(environment->text("the folder of a virtual environment"), config);
+  }
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,224 @@
+#include "runtime/job_status.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/file_descriptor.hpp"
+#include "base/process.hpp"
+#include "base/unix_socket.hpp"
+#include "place/channel_memory.hpp"
+#include "place/core/rendezvous.hpp"
+#include "place/core/runtime_directory.hpp"
+#include "place/core/segment.hpp"
+#include "runtime/client_message.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr Nanoseconds kConnect = std::chrono::seconds(1);
+
+// The part of a segment that both sides count in, mapped read-only. Nothing if the file is not what a server makes.
+class Counted {
+ public:
+  Counted(const FileDescriptor& file, uint64_t pool, uint64_t size) {
+    const bool whole = pool % static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) == 0 && size >= sizeof(ChannelControl) &&
+                       pool <= size - sizeof(ChannelControl);
+    if (!whole) return;
+    memory_ = mmap(nullptr, sizeof(ChannelControl), PROT_READ, MAP_SHARED, file.get(), static_cast<off_t>(pool));
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() {
+    if (memory_ != MAP_FAILED) munmap(memory_, sizeof(ChannelControl));
+  }
+  const ChannelControl* get() const {
+    return memory_ == MAP_FAILED ? nullptr : static_cast<const ChannelControl*>(memory_);
+  }
+
+ private:
+  void* memory_ = MAP_FAILED;
+};
+
+uint64_t less(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
+
+// The numbers are read one after the other while others change them: differences are not let fall below 0.
+Json counted(const ChannelControl& control) {
+  const ServerCounters& of = control.counters;
+  // relaxed: nothing that the ring orders is read.
+  const uint32_t waiting =
+      control.ring.pushed.load(std::memory_order_relaxed) - control.ring.popped.load(std::memory_order_relaxed);
+  const uint64_t ended = of.blocks_written.get() + of.blocks_failed.get();
+  const uint64_t bytes_ended = of.bytes_written.get() + of.bytes_failed.get();
+  return {{"verbs_waiting", waiting},
+          {"blocks_pending", less(of.blocks_accepted.get(), ended)},
+          {"bytes_pending", less(of.bytes_accepted.get(), bytes_ended)},
+          {"blocks_written", of.blocks_written.get()},
+          {"blocks_failed", of.blocks_failed.get()},
+          {"bytes_written", of.bytes_written.get()},
+          {"iterations_published", of.iterations_published.get()},
+          {"iterations_failed", of.iterations_failed.get()},
+          {"busy_seconds", static_cast<double>(of.busy_nanoseconds.get()) * 1e-9}};
+}
+
+// What the server wrote down of a client when it came: see NodeServer.
+struct Noted {
+  pid_t process = 0;
+  bool alive = false;
+  std::optional<Config> config;
+};
+
+Noted noted(const PrivateDirectory& directory, int client) {
+  std::ifstream file(directory.path_of(RuntimeDirectory::client_note(client)));
+  const Json json = Json::parse(file, nullptr, false);
+  Noted noted;
+  if (!json.is_object()) return noted;
+  try {
+    noted.process = json.value("process", 0);
+    const uint64_t began = process_begin(noted.process);
+    noted.alive = began != 0 && began == json.value("began", uint64_t{0});
+    const Result<ClientMessage> message = decode_client(json.value("message", ""));
+    Result<Config> config = message.ok() ? config_of(message.value()) : Result<Config>(message.status());
+    if (config.ok()) noted.config = std::move(config).value();
+  } catch (const Json::exception&) {
+    return {};
+  }
+  return noted;
+}
+
+Json client_status(const PrivateDirectory& directory, int client, const Noted& of) {
+  Json json = {{"client", client}, {"process", of.process}, {"alive", of.alive}};
+  if (of.config) {
+    json["server"] = client % of.config->place.cores;
+    json["name"] = of.config->name;
+    json["output"] = of.config->storage.paths;
+    json["budget"] = of.config->memory.budget;
+  }
+  const Result<FileDescriptor> file = directory.open_file(RuntimeDirectory::client_segment(client), O_RDONLY);
+  struct stat about {};
+  if (!file.ok() || fstat(file.value().get(), &about) != 0) return json;
+  json["segment_bytes"] = about.st_size;
+  if (!of.config) return json;
+  const uint64_t pool = Segment::pool_of(of.config->memory.budget);
+  const Counted part(file.value(), pool, static_cast<uint64_t>(about.st_size));
+  if (part.get() != nullptr) json.update(counted(*part.get()));
+  return json;
+}
+
+Json server_status(const RuntimeDirectory& job, int server) {
+  const bool alive = ServerLock::is_taken(job, server);
+  Json json = {{"server", server}, {"alive", alive}};
+  if (!alive) return json;
+  // Only to learn who it is: the connection is closed again before it says anything.
+  const auto socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), kConnect);
+  if (!socket.ok() || !socket.value().check_same_user().ok()) return json;
+  const pid_t process = socket.value().peer().pid;
+  json["process"] = process;
+  json["age_seconds"] = process_age(process);
+  return json;
+}
+
+// k of "server_<k>.lock", "server_<k>.ledger" and "server_<k>.sock".
+std::optional<int> server_of(const std::string& name) {
+  constexpr std::string_view begin = "server_";
+  if (!name.starts_with(begin) || name.ends_with(".log")) return {};
+  int server = -1;
+  const char* const last = name.data() + name.size();
+  const auto [end, error] = std::from_chars(name.data() + begin.size(), last, server);
+  if (error != std::errc{} || end == last || *end != '.' || server < 0) return {};
+  return server;
+}
+
+std::set<int> servers_in(const std::vector<std::string>& names) {
+  std::set<int> servers;
+  for (const std::string& name : names) {
+    if (const auto server = server_of(name)) servers.insert(*server);
+  }
+  return servers;
+}
+
+// The job's directory, as it is: nothing is made. None: it has gone.
+Result<std::optional<RuntimeDirectory>> open_job(const std::string& root, const std::string& job) {
+  Result<RuntimeDirectory> directory = RuntimeDirectory::open_existing(root, job);
+  if (directory.ok()) return std::optional(std::move(directory).value());
+  if (directory.status().fault().system_errno == ENOENT) return std::optional<RuntimeDirectory>();
+  return directory.status();
+}
+
+Result<Json> one_job(const RuntimeDirectory& job) {
+  const Result<std::vector<std::string>> names = job.directory().names();
+  if (!names.ok()) return names.status();
+  std::set<int> servers = servers_in(names.value());
+  Json json = {{"job", job.job()}, {"clients", Json::array()}, {"servers", Json::array()}};
+  std::set<std::string> output;
+  uint64_t shared = 0;
+  bool alive = false;
+  for (const int client : RuntimeDirectory::clients_of(names.value())) {
+    const Noted of = noted(job.directory(), client);
+    alive = alive || of.alive;
+    if (of.config) output.insert(of.config->storage.paths.begin(), of.config->storage.paths.end());
+    if (of.config) servers.insert(client % of.config->place.cores);
+    Json status = client_status(job.directory(), client, of);
+    shared += status.value("segment_bytes", uint64_t{0});
+    json["clients"].push_back(std::move(status));
+  }
+  for (const int server : servers) {
+    json["servers"].push_back(server_status(job, server));
+    alive = alive || json["servers"].back()["alive"].get<bool>();
+  }
+  json["alive"] = alive;
+  json["output"] = output;
+  json["shared_bytes"] = shared;
+  return json;
+}
+
+}  // namespace
+
+Result<std::string> job_status(const std::string& root, const std::string& job) {
+  std::vector<std::string> wanted = {job};
+  if (job.empty()) {
+    Result<std::vector<std::string>> all = RuntimeDirectory::jobs(root);
+    if (!all.ok()) return all.status();
+    wanted = std::move(all).value();
+  }
+  Json json = {{"root", root}, {"jobs", Json::array()}};
+  for (const std::string& name : wanted) {
+    const Result<std::optional<RuntimeDirectory>> directory = open_job(root, name);
+    if (!directory.ok()) return directory.status();
+    if (!directory.value()) continue;
+    Result<Json> status = one_job(*directory.value());
+    // It may end, and remove its directory, while it is looked at.
+    if (!status.ok() && status.status().fault().system_errno == ENOENT) continue;
+    if (!status.ok()) return status.status();
+    json["jobs"].push_back(std::move(status).value());
+  }
+  // Names and paths need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<std::vector<int>> servers_of(const std::string& root, const std::string& job) {
+  const Result<std::optional<RuntimeDirectory>> directory = open_job(root, job);
+  if (!directory.ok()) return directory.status();
+  if (!directory.value()) return std::vector<int>();
+  const PrivateDirectory& in = directory.value()->directory();
+  const Result<std::vector<std::string>> names = in.names();
+  if (!names.ok()) return names.status();
+  std::set<int> servers = servers_in(names.value());
+  for (const int client : RuntimeDirectory::clients_of(names.value())) {
+    if (const Noted of = noted(in, client); of.config) servers.insert(client % of.config->place.cores);
+  }
+  return std::vector<int>(servers.begin(), servers.end());
+}
+
+}  // namespace tailrace::impl

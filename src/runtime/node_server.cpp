@@ -1,0 +1,347 @@
+#include "runtime/node_server.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "action/find_plugin_host.hpp"
+#include "base/process.hpp"
+#include "base/unix_socket.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "place/core/rendezvous.hpp"
+#include "place/core/server_cpu.hpp"
+#include "runtime/client_message.hpp"
+#include "runtime/filter_threads.hpp"
+#include "runtime/open_storage.hpp"
+#include "runtime/output_directories.hpp"
+#include "runtime/provenance.hpp"
+#include "session/ledger_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMostServers = 64;  // of a node: place.cores
+
+std::string client_file(int client) { return RuntimeDirectory::client_note(client); }
+std::string fresh_file(int server) { return fmt::format("server_{}.new", server); }  // of a client, being written
+std::string ledger_file(int server) { return fmt::format("server_{}.ledger", server); }
+
+ChannelSizes sizes_of(const Config& config) {
+  return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
+}
+
+uint64_t pool_of(const Config& config) { return Segment::pool_of(config.memory.budget); }
+
+Status not_common(const std::string& key, const std::string& found, const std::string& expected) {
+  return Status(TAILRACE_INVALID_CONFIG,
+                fmt::format("the clients of a node's server write by one configuration: found {} '{}', expected '{}'",
+                            key, found, expected));
+}
+
+std::string this_program() {
+  std::error_code ignored;  // then the name is empty, and what lies beside it is not found
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+bool same_actions(const Config& one, const Config& other) {
+  const auto texts = [](const Config& config) {
+    std::vector<std::string> of;
+    for (const Action& action : config.actions) {
+      of.push_back(fmt::format("{} {} {}", action.event, action.text, static_cast<int>(action.scope)));
+    }
+    return of;
+  };
+  return texts(one) == texts(other);
+}
+
+}  // namespace
+
+std::string default_runtime_root() { return RuntimeDirectory::default_root(); }
+
+NodeServer::NodeServer(const NodeServerOptions& options, RuntimeDirectory& job, Log& log)
+    : options_(options), job_(job), log_(log) {}
+
+NodeServer::~NodeServer() = default;
+
+Status NodeServer::run(const NodeServerOptions& options) {
+  const auto fail = [&](const Status& status) {
+    announce_failure(options.announce, status);
+    return status;
+  };
+  auto log = open_log(log_level_of(options.log_level), options.log_file,
+                      fmt::format("tailrace core {} of {}", options.server, options.job));
+  if (!log.ok()) return fail(log.status());
+  Result<RuntimeDirectory> job = RuntimeDirectory::open(options.root, options.job);
+  if (!job.ok()) return fail(job.status());
+  Status status;
+  {
+    Result<ServerLock> lock = ServerLock::take(job.value(), options.server);
+    if (!lock.ok()) return fail(lock.status());
+    NodeServer server(options, job.value(), *log.value());
+    status = server.serve();
+    if (!status.ok() && !server.announced_) announce_failure(options.announce, status);
+  }
+  (void)job.value().remove_if_unused();
+  return status;
+}
+
+Status NodeServer::serve() {
+  (void)job_.directory().remove_file(fresh_file(options_.server));
+  Result<std::unique_ptr<LedgerFile>> file = LedgerFile::open(job_.directory(), ledger_file(options_.server));
+  if (!file.ok()) return file.status();
+  Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
+  if (!ledger.ok()) return ledger.status();
+  ledger_ = std::move(ledger).value();
+  Result<EpollSet> epoll = EpollSet::create();
+  if (!epoll.ok()) return epoll.status();
+  Result<UnixListener> listener =
+      UnixListener::listen(job_.directory(), RuntimeDirectory::server_socket(options_.server));
+  if (!listener.ok()) return listener.status();
+  NodeLoop::Options how;
+  how.name = fmt::format("core {}", options_.server);
+  how.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
+  {
+    NodeLoop loop(job_.directory(), listener.value(), epoll.value(), doorbell_, *this, log_, how);
+    loop_ = &loop;
+    if (Status status = adopt_all(loop); !status.ok()) return status;
+    if (clients_) clients_->take_up_ledger();
+    announced_ = true;
+    announce_ready(options_.announce);
+    loop.run();
+  }
+  finish();
+  if (!left_aside_) ledger_->remove();
+  return {};
+}
+
+// Closes what is still open.
+void NodeServer::finish() {
+  while (engine_ && !engine_->idle()) {
+    doorbell_.prepare();
+    engine_->progress();
+    if (engine_->idle()) break;
+    doorbell_.sleep();
+  }
+  if (actions_) actions_->finish();
+  clients_.reset();
+  engine_.reset();
+}
+
+// ---- what an earlier server left ----------------------------------------------------------------------------
+
+Status NodeServer::adopt_all(NodeLoop& loop) {
+  const auto names = job_.directory().names();
+  if (!names.ok()) return names.status();
+  for (const int client : RuntimeDirectory::clients_of(names.value())) {
+    if (Status status = adopt(loop, client); !status.ok()) {
+      left_aside_ = true;
+      log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
+                 job_.directory().path(), status.fault().message);
+    }
+  }
+  return {};
+}
+
+bool NodeServer::others_are_alive() const {
+  for (int server = 0; server < kMostServers; ++server) {
+    if (server != options_.server && ServerLock::is_taken(job_, server)) return true;
+  }
+  return false;
+}
+
+Status NodeServer::adopt(NodeLoop& loop, int client) {
+  const Result<FileDescriptor> file = job_.directory().open_file(client_file(client), O_RDONLY);
+  if (!file.ok()) {
+    if (file.status().fault().system_errno != ENOENT) return file.status();
+    // It was never welcomed: nothing can have been committed. Unless another server is just making it.
+    if (others_are_alive()) return {};
+    return job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  }
+  std::ifstream stream(job_.directory().path_of(client_file(client)));
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("message") || !json["message"].is_string()) {
+    return Status(TAILRACE_INTERNAL,
+                  fmt::format("'{}' is not what a server writes", job_.directory().path_of(client_file(client))));
+  }
+  if (json.value("server", -1) != options_.server) return {};
+  const pid_t process = json.value("process", 0);
+  const Result<NodeLoop::Guest> needs = admit(client, process, json["message"].get<std::string>());
+  if (!needs.ok()) return needs.status();
+  const Guest& guest = guests_[client];
+  if (Status status = lock_outputs(client); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
+  auto segment = memory.ok() ? Segment::map(std::move(memory).value(), needs.value().sizes, needs.value().pool)
+                             : Result<std::unique_ptr<Segment>>(memory.status());
+  if (!segment.ok()) {
+    guests_.erase(client);
+    return segment.status();
+  }
+  if (Status status = share_with_actions(client, *segment.value()); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  RequestSink& sink = clients_->adopt(client, guest.config, segment.value()->channel());
+  std::optional<ProcessHandle> alive;
+  if (process_begin(process) != 0 && process_begin(process) == json.value("began", uint64_t{0})) {
+    Result<ProcessHandle> handle = ProcessHandle::open(process);
+    if (handle.ok()) alive = std::move(handle).value();
+  }
+  log_.warning("client {} is taken over from a server that died", client);
+  return loop.adopt(client, std::move(segment).value(), &sink, ledger_->last_sequence(client), std::move(alive));
+}
+
+// ---- NodeLoop::Host -------------------------------------------------------------------------------------------
+
+Result<NodeLoop::Guest> NodeServer::admit(int client, pid_t process, const std::string& configuration) {
+  Result<ClientMessage> message = decode_client(configuration);
+  if (!message.ok()) return message.status();
+  if (message.value().input.client != client) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("the client's number: found {} and {}", client, message.value().input.client));
+  }
+  guests_.erase(client);  // one who could not come after all
+  Result<Config> config = config_of(message.value());
+  if (!config.ok()) return config.status();
+  if (Status status = prepare(config.value()); !status.ok()) return status;
+  const NodeLoop::Guest needs{sizes_of(config.value()), pool_of(config.value())};
+  guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
+  return needs;
+}
+
+// After it has been written down that there is such a client: whoever goes on after a death knows what to give up.
+Status NodeServer::lock_outputs(int client) {
+  Guest& guest = guests_[client];
+  auto locks = take_output_directories(guest.config, fmt::format("c{}", client), log_);
+  if (locks.ok()) guest.locks = std::move(locks).value();
+  return locks.status();
+}
+
+// Storage and engine, by the first client's configuration; the others must agree with it.
+Status NodeServer::prepare(const Config& config) {
+  if (common_) {
+    if (config.name != common_->name) return not_common("name", config.name, common_->name);
+    if (config.storage.paths != common_->storage.paths) {
+      return not_common("storage.path", config.storage.paths[0], common_->storage.paths[0]);
+    }
+    if (config.storage.durability != common_->storage.durability) {
+      return not_common("storage.durability", name_of(config.storage.durability),
+                        name_of(common_->storage.durability));
+    }
+    if (config.storage.file_per != common_->storage.file_per) {
+      return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common_->storage.file_per));
+    }
+    if (!same_actions(config, *common_)) return not_common("actions", "others", "those of the first client");
+    if (config.place.clients != common_->place.clients) {
+      return not_common("place.clients", std::to_string(config.place.clients),
+                        std::to_string(common_->place.clients));
+    }
+    if (config.place.node != common_->place.node) {
+      return not_common("place.node", std::to_string(config.place.node), std::to_string(common_->place.node));
+    }
+    return {};
+  }
+  if (config.storage.file_per == FilePer::node) {
+    auto locks = take_output_directories(config, fmt::format("n{}", config.place.node), log_);
+    if (!locks.ok()) return locks.status();
+    node_locks_ = std::move(locks).value();
+  }
+  const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
+  auto storage = open_storage(config, cpus, doorbell_, log_);
+  if (!storage.ok()) return storage.status();
+  storage_ = std::move(storage).value();
+  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, EngineOptions{});
+  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
+  const auto make_format = [](int client, const Config& of) {
+    Hdf5Format::Options options{client, {}, machine_name(), date_now};
+    if (of.storage.file_per == FilePer::node) options.node = of.place.node;
+    return std::make_unique<Hdf5Format>(of, std::move(options));
+  };
+  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
+  common_ = config;
+  return prepare_actions();
+}
+
+// The plugin hosts are started when the first client has come.
+Status NodeServer::prepare_actions() {
+  if (!NodeActions::needed(*common_)) return {};
+  ActionOptions options;
+  const Result<std::string> host = find_plugin_host(this_program());
+  options.host_executable = host.ok() ? host.value() : "tailrace-plugin-host";
+  if (!host.ok()) log_.error("{}", host.status().fault().message);
+  auto actions = NodeActions::create(*common_, std::move(options), clock_, log_);
+  if (!actions.ok()) return actions.status();
+  actions_ = std::move(actions).value();
+  clients_->serve_actions(*actions_);
+  return loop_->watch(actions_->fd());
+}
+
+// Read-only, without the channel's parts.
+Status NodeServer::share_with_actions(int client, const Segment& segment) {
+  return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
+}
+
+std::optional<Nanoseconds> NodeServer::next_in() {
+  if (!actions_ || actions_->deadline() == Nanoseconds::max()) return std::nullopt;
+  return std::max(actions_->deadline() - clock_.now(), Nanoseconds::zero());
+}
+
+Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
+  if (Status status = share_with_actions(client, segment); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  const Guest& guest = guests_[client];
+  Status status = write_down(client, guest);
+  if (status.ok()) status = lock_outputs(client);
+  if (!status.ok()) {
+    (void)job_.directory().remove_file(client_file(client));
+    guests_.erase(client);
+    return status;
+  }
+  return &clients_->begin(client, guest.config, segment.channel());
+}
+
+// What another server must know of the client to go on for it. The file is there whole or not at all.
+Status NodeServer::write_down(int client, const Guest& guest) const {
+  const Json json = {{"server", options_.server},
+                     {"process", guest.process},
+                     {"began", process_begin(guest.process)},
+                     {"message", guest.message}};
+  const std::string fresh = fresh_file(options_.server);
+  const Result<FileDescriptor> file = job_.directory().open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.ok()) return file.status();
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const int directory = job_.directory().fd();
+  if (::write(file.value().get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::renameat(directory, fresh.c_str(), directory, client_file(client).c_str()) != 0) {
+    return Status::of_errno("write", client_file(client), errno);
+  }
+  return {};
+}
+
+void NodeServer::leave(int client, bool died) { clients_->leave(client, died); }
+
+bool NodeServer::released(int client) { return clients_->released(client); }
+
+void NodeServer::dismiss(int client) {
+  clients_->dismiss(client);
+  guests_.erase(client);
+  (void)job_.directory().remove_file(client_file(client));
+}
+
+void NodeServer::progress() {
+  if (clients_) clients_->progress();
+}
+
+}  // namespace tailrace::impl

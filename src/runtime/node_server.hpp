@@ -1,0 +1,105 @@
+// NodeServer: the server of a node with everything behind it, for place `core`. The other composition root, beside
+// Session: only in these two do concrete classes meet.
+//
+// Builds storage and engine when the first client comes, and for each client a format; keeps in its directory what
+// another server would need to know of them. Finds what a server that died left: its clients' segments, and its
+// ledger. What is done with what clients send is NodeClients'. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/doorbell.hpp"
+#include "base/lock_file.hpp"
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "model/config.hpp"
+#include "place/core/node_loop.hpp"
+#include "place/core/runtime_directory.hpp"
+#include "session/ledger.hpp"
+#include "session/node_clients.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+// Where runtime directories are unless said otherwise; see RuntimeDirectory.
+std::string default_runtime_root();
+
+struct NodeServerOptions {
+  std::string root;    // of runtime directories
+  std::string job;     // see RuntimeDirectory::job_name
+  int server = 0;      // which of the node's
+  int announce = -1;   // a descriptor to say on that it is ready, or why not; -1: nobody waits
+  bool drain = false;  // write what an earlier server left, meet nobody, and end
+  std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
+  std::string log_level = "warning";
+  std::string log_file;  // empty: stderr
+};
+
+class NodeServer final : public NodeLoop::Host {
+ public:
+  // Serves until the last client has gone: all that its process does.
+  static Status run(const NodeServerOptions& options);
+
+ private:
+  // What is known of a client, from its greeting on.
+  struct Guest {
+    std::string message;  // as it came
+    pid_t process = 0;
+    Config config;
+    std::vector<LockFile> locks;
+  };
+
+  NodeServer(const NodeServerOptions& options, RuntimeDirectory& job, Log& log);
+  ~NodeServer() override;
+
+  Status serve();
+  Status adopt_all(NodeLoop& loop);
+  Status adopt(NodeLoop& loop, int client);
+  bool others_are_alive() const;
+  Status lock_outputs(int client);
+  Status prepare(const Config& config);
+  Status prepare_actions();
+  Status share_with_actions(int client, const Segment& segment);
+  Status write_down(int client, const Guest& guest) const;
+  void finish();
+
+  // NodeLoop::Host
+  Result<NodeLoop::Guest> admit(int client, pid_t process, const std::string& configuration) override;
+  Result<RequestSink*> serve(int client, Segment& segment) override;
+  std::optional<Nanoseconds> next_in() override;
+  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
+  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
+  bool settled(int client) override { return clients_->settled(client); }
+  void leave(int client, bool died) override;
+  bool released(int client) override;
+  void dismiss(int client) override;
+  void progress() override;
+  bool ready() override { return clients_ && clients_->ready(); }
+
+  const NodeServerOptions options_;
+  RuntimeDirectory& job_;
+  Log& log_;
+  const SteadyClock clock_;
+  NodeLoop* loop_ = nullptr;  // while it is there
+  bool announced_ = false;
+  Doorbell doorbell_;
+  bool left_aside_ = false;           // something of an earlier server's, which is left to whoever can read it
+  std::optional<Config> common_;      // of the first client: what all have in common
+  std::vector<LockFile> node_locks_;  // where there is a file a node
+  std::unique_ptr<Storage> storage_;
+  Fifo scheduler_;
+  std::unique_ptr<Engine> engine_;
+  std::optional<Ledger> ledger_;
+  std::map<int, Guest> guests_;
+  std::unique_ptr<NodeActions> actions_;  // none: the configuration has no actions
+  std::unique_ptr<FilterCrew> crew_;
+  std::optional<NodeClients> clients_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,21 @@
+// The directories that a client's files go to, and its name in each: taken at open, given back at close.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/lock_file.hpp"
+#include "base/log.hpp"
+#include "base/status.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+// Makes the output directories where they are missing.
+Status make_output_directories(const Config& config);
+
+// The same, and locks the name of whoever writes there in each, "c3" for client 3, "n0" for node 0:
+// TAILRACE_CLIENT_IN_USE if somebody has it. Nothing for the back end `memory`.
+Result<std::vector<LockFile>> take_output_directories(const Config& config, const std::string& who, Log& log);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,17 @@
+// What every file and log says of where and when it was made, and at which level logs are kept.
+#pragma once
+
+#include <string>
+
+#include "base/log.hpp"
+
+namespace tailrace::impl {
+
+// "2026-11-21 21:00:00 +0000", now.
+std::string date_now();
+// The host's name.
+std::string machine_name();
+// "info", "warning", "error", "off".
+LogLevel log_level_of(const std::string& name);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,317 @@
+#include "session/node_clients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "session/open_iterations.hpp"
+#include "session/server.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint32_t kQuestionsKept = 256;  // reads and flushes, before those that are answered are struck out
+
+}  // namespace
+
+// The files of one client, or of all.
+struct NodeClients::Files final : FileGroup::Witness {
+  Files(int group_in, Config config_in, NodeClients& clients_in)
+      : group(group_in), config(std::move(config_in)), clients(clients_in) {}
+
+  const int group;  // see Ledger
+  const Config config;
+  NodeClients& clients;
+  std::unique_ptr<Format> format;
+  std::unique_ptr<FileGroup> files;
+  std::set<int64_t> published;  // by an earlier server, and not struck out of the ledger when this one began
+
+  bool has(int client) const { return group == Ledger::kNode || group == client; }
+  void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) override {
+    clients.ledger_.placed(block, index, chunk, loss);
+  }
+  void failed(int64_t iteration, const Status& why) override { clients.ledger_.failed(group, iteration, why); }
+  void unpublished(int64_t iteration, const Status& why) override {
+    clients.ledger_.unpublished(group, iteration, why);
+  }
+  void journaled(uint64_t end) override { clients.ledger_.journaled(group, end); }
+  void left(int64_t iteration) override {
+    clients.ledger_.left(group, iteration);
+    clients.forget_iteration(group, iteration);
+  }
+};
+
+struct NodeClients::Member {
+  Member(int number_in, Config config_in, Channel& channel_in)
+      : number(number_in), config(std::move(config_in)), channel(channel_in) {}
+
+  const int number;
+  const Config config;
+  Channel& channel;
+  TraceLog trace{0};
+  std::unique_ptr<Files> own;  // none where there is a file a node
+  Files* files = nullptr;
+  std::unique_ptr<Server> server;
+  std::set<int64_t> open;      // iterations that its verbs have begun and not ended
+  std::set<int64_t> involved;  // iterations with verbs of it that have not left
+  bool has_left = false;
+};
+
+NodeClients::NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew)
+    : engine_(engine), ledger_(ledger), log_(log), make_format_(std::move(make_format)), crew_(crew) {}
+
+NodeClients::~NodeClients() = default;
+
+std::unique_ptr<NodeClients::Files> NodeClients::make_files(int group, const Config& config, int client) {
+  auto files = std::make_unique<Files>(group, config, *this);
+  const bool node = group == Ledger::kNode;
+  files->format = make_format_(client, files->config);
+  FileGroup::Options options;
+  const std::string whose = node ? fmt::format("n{}", config.place.node) : fmt::format("c{}", client);
+  options.journal = fmt::format("{}/{}_{}.dropped", config.storage.paths[0], config.name, whose);
+  options.journal_end = ledger_.journal_end(group);
+  options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
+  options.witness = files.get();
+  files->files = std::make_unique<FileGroup>(files->config, engine_, *files->format, log_, std::move(options));
+  return files;
+}
+
+NodeClients::Files& NodeClients::files_for(Member& member) {
+  if (member.config.storage.file_per == FilePer::process) {
+    member.own = make_files(member.number, member.config, member.number);
+    return *member.own;
+  }
+  if (!node_files_) node_files_ = make_files(Ledger::kNode, member.config, member.number);
+  return *node_files_;
+}
+
+RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
+  auto made = std::make_unique<Member>(client, std::move(config), channel);
+  Member& member = *made;
+  member.files = &files_for(member);
+  member.files->format->add_client(client, member.config);
+  member.server =
+      std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
+  if (actions_ != nullptr) actions_->join(client, *member.server, member.config);
+  members_[client] = std::move(made);
+  return *member.server;
+}
+
+// An iteration of a group has left: its members are not needed for it any more.
+void NodeClients::forget_iteration(int group, int64_t iteration) {
+  for (auto& [client, member] : members_) {
+    if (member->files->group == group) member->involved.erase(iteration);
+  }
+}
+
+RequestSink& NodeClients::adopt(int client, Config config, Channel& channel) {
+  // release: the client that sees this life sees the last marks of the one before; partner: Client::reclaim().
+  channel.life.store(channel.life.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  return begin(client, std::move(config), channel);
+}
+
+// ---- what an earlier server left ----------------------------------------------------------------------------
+
+void NodeClients::take_up_ledger() {
+  if (node_files_) resume(*node_files_);
+  for (auto& [client, member] : members_) {
+    if (member->own) resume(*member->own);
+  }
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind == LedgerRecord::Kind::gone && node_files_)
+      node_files_->files->note_gone(record.client, Ledger::has_died(record));
+    if (record.kind == LedgerRecord::Kind::gone && actions_ != nullptr) actions_->note_left(record.client);
+    const bool again = record.kind == LedgerRecord::Kind::accepted || record.kind == LedgerRecord::Kind::placed;
+    if (again && members_.contains(record.client) && !is_published(record)) again_.push_back(record);
+  }
+  replaying_ = true;
+  if (crew_ != nullptr) crew_->pause(true);  // new places come after all the old ones
+}
+
+// Whether a record is of an iteration that an earlier server has published, so that nothing of it is to be done again.
+bool NodeClients::is_published(const LedgerRecord& record) const {
+  const Verb verb = record.descriptor.verb;
+  const bool asks = record.kind == LedgerRecord::Kind::accepted && (verb == Verb::read || verb == Verb::flush);
+  return !asks && members_.at(record.client)->files->published.contains(record.iteration);
+}
+
+void NodeClients::resume(Files& files) {
+  struct Seen {
+    std::set<int> ended;
+    bool dropped = false;
+    bool all_written = true;
+    bool some_written = false;
+  };
+  std::map<int64_t, Seen> iterations;
+  std::map<int64_t, Status> failures;
+  std::set<int> gone;
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind == LedgerRecord::Kind::gone && files.has(record.client)) gone.insert(record.client);
+    if (record.kind == LedgerRecord::Kind::failed && record.client == files.group) {
+      failures[record.iteration] = Ledger::failure_of(record);
+    }
+    if (record.kind == LedgerRecord::Kind::unpublished && record.client == files.group) {
+      files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
+    }
+    const auto member = members_.find(record.client);
+    if (record.kind != LedgerRecord::Kind::accepted || member == members_.end() || !files.has(record.client))
+      continue;
+    const Descriptor& verb = record.descriptor;
+    if (verb.verb == Verb::read || verb.verb == Verb::flush) continue;
+    Seen& seen = iterations[record.iteration];
+    member->second->involved.insert(record.iteration);
+    member->second->open.insert(record.iteration);
+    if (verb.verb == Verb::end_iteration || verb.verb == Verb::drop_iteration) {
+      member->second->open.erase(record.iteration);
+      seen.ended.insert(record.client);
+      seen.dropped = seen.dropped || verb.verb == Verb::drop_iteration;
+    }
+    if (verb.verb != Verb::write) continue;
+    const bool written = member->second->server->has_ended(verb);
+    seen.some_written = seen.some_written || written;
+    seen.all_written = seen.all_written && written;
+  }
+  const size_t clients = files.group == Ledger::kNode ? static_cast<size_t>(files.config.place.clients) : 1;
+  for (const auto& [iteration, seen] : iterations) {
+    std::set<int> done = seen.ended;
+    done.insert(gone.begin(), gone.end());
+    // What was dropped is dropped again: a file of its name is of an earlier run.
+    const bool whole = !seen.dropped && done.size() >= clients && seen.some_written && seen.all_written;
+    // It died between the rename and writing it down.
+    if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
+      files.published.insert(iteration);
+      files.files->complete_publication(iteration);
+      continue;
+    }
+    // A block that has failed has ended, too: there need not be a file.
+    files.files->resume(iteration, seen.some_written && !failures.contains(iteration));
+    if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
+  }
+  for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);
+}
+
+void NodeClients::accept_again() {
+  while (!again_.empty() && engine_.room() >= FileGroup::kRequestsAtOnce) {
+    const LedgerRecord record = again_.front();
+    again_.pop_front();
+    accept_again(record);
+  }
+  if (!again_.empty()) return;
+  for (const auto& [files, iteration] : std::exchange(held_, {})) files->release(iteration);
+  if (crew_ != nullptr) crew_->pause(false);
+  if (std::exchange(replaying_, false)) {
+    for (auto& [client, member] : members_) member->server->end_again();
+    if (actions_ != nullptr) actions_->taken_up();
+  }
+}
+
+void NodeClients::accept_again(const LedgerRecord& record) {
+  const auto found = members_.find(record.client);
+  if (found == members_.end()) return;
+  Server& server = *found->second->server;
+  if (record.kind == LedgerRecord::Kind::accepted) return server.accept_again(record.descriptor);
+  // It had been struck out with its iteration, if that was taken for published.
+  const Ledger::Placed placed = Ledger::placed_by(record);
+  server.place_again(placed.block, placed.index, placed.chunk, placed.loss);
+}
+
+// ---- what clients send --------------------------------------------------------------------------------------
+
+// Nothing that a client wrote is believed: what a verb refers to must be its own, and must exist.
+Status NodeClients::check(int client, const Descriptor& descriptor) {
+  Member& member = *members_[client];
+  const auto refuse = [](const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); };
+  const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::read;
+  if (block) {
+    if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
+    const Variable& variable = member.config.variables[descriptor.variable];
+    const uint64_t pool = member.channel.memory.size();
+    const Descriptor::Bytes& bytes = descriptor.bytes;
+    if (bytes.length != member.config.layout_of(variable).bytes()) return refuse("a block of another length");
+    if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
+    if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
+    if (bytes.block >= member.channel.returned.capacity()) return refuse("a block of an impossible number");
+  }
+  switch (descriptor.verb) {
+    case Verb::flush: return {};
+    case Verb::read: return descriptor.iteration >= 0 ? Status() : refuse("an iteration below 0");
+    case Verb::signal:
+      if (descriptor.event[0] == '\0' || std::memchr(descriptor.event, '\0', sizeof descriptor.event) == nullptr) {
+        return refuse("an event without an end to its name");
+      }
+      [[fallthrough]];
+    case Verb::write:
+      if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      member.open.insert(descriptor.iteration);
+      member.involved.insert(descriptor.iteration);
+      if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
+      return {};
+    case Verb::end_iteration:
+    case Verb::drop_iteration:
+      if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      member.open.erase(descriptor.iteration);
+      member.involved.insert(descriptor.iteration);
+      return {};
+    case Verb::borrow: break;
+  }
+  return refuse("a verb that there is not");
+}
+
+void NodeClients::accepted(int client, const Descriptor& descriptor) {
+  ledger_.accepted(client, descriptor);
+  if (descriptor.verb == Verb::write) {
+    ServerCounters& counters = members_[client]->channel.counters;
+    counters.blocks_accepted.add();
+    counters.bytes_accepted.add(descriptor.bytes.length);
+  }
+  const bool waits = descriptor.verb == Verb::read || descriptor.verb == Verb::flush;
+  if (!waits || ++questions_ < kQuestionsKept) return;
+  questions_ = 0;
+  ledger_.settle([this](int of, const Descriptor& verb) {
+    const auto found = members_.find(of);
+    return found == members_.end() || !found->second->channel.tickets.pending(verb.ticket);
+  });
+}
+
+bool NodeClients::settled(int client) const { return again_.empty() && members_.at(client)->server->settled(); }
+
+void NodeClients::leave(int client, bool died) {
+  Member& member = *members_.at(client);
+  member.has_left = true;
+  const bool counted = actions_ != nullptr && actions_->of_node();
+  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, died);
+  if (actions_ != nullptr) actions_->leave(client);
+  member.server->leave(died);
+  member.files->files->abandon();
+}
+
+// Where there is a file a node, others may have to end what it has a part in; and if another server must go on, it
+// needs the client's segment to know what has been written.
+bool NodeClients::released(int client) const {
+  const Member& member = *members_.at(client);
+  if (actions_ != nullptr && !actions_->released(client)) return false;
+  return member.own ? member.files->files->idle() : member.involved.empty();
+}
+
+void NodeClients::dismiss(int client) {
+  const auto node = members_.extract(client);
+  if (actions_ != nullptr) actions_->dismiss(client);
+  node.mapped()->files->format->remove_client(client);
+  ledger_.forget(client);
+}
+
+void NodeClients::progress() {
+  accept_again();
+  if (actions_ != nullptr) actions_->progress();
+  for (auto& [client, member] : members_) member->server->progress();
+  if (members_.empty()) engine_.progress();
+}
+
+bool NodeClients::ready() const {
+  if (actions_ != nullptr && !actions_->ready()) return false;
+  return again_.empty() && engine_.room() >= FileGroup::kRequestsAtOnce;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,91 @@
+// NodeClients: what the server of a node has of each of its clients, and what it does with what they send: checks it,
+// writes it into the ledger, serves it, and goes on with what a server that died had accepted.
+//
+// Of a client that means its configuration, a format, a group of files and a server. Knows neither how clients are
+// met nor where the ledger and the channels lie, so that the simulator runs it as NodeServer does. One thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "format/format.hpp"
+#include "model/config.hpp"
+#include "place/channel.hpp"
+#include "place/place.hpp"
+#include "session/file_group.hpp"
+#include "session/filter_crew.hpp"
+#include "session/ledger.hpp"
+#include "session/node_actions.hpp"
+
+namespace tailrace::impl {
+
+class NodeClients {
+ public:
+  // The format of a client's files, or of the node's where there is a file a node; it may keep the configuration,
+  // which stays where it is.
+  using MakeFormat = std::function<std::unique_ptr<Format>(int client, const Config& config)>;
+
+  // All but `make_format` are borrowed. `crew`: needed if there are filtered variables.
+  NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew = nullptr);
+  ~NodeClients();
+
+  // Has the clients' actions run; before any comes. Borrowed.
+  void serve_actions(NodeActions& actions) { actions_ = &actions; }
+
+  // A client comes. `channel` stays until dismiss(), or until the clients' end.
+  RequestSink& begin(int client, Config config, Channel& channel);
+  // The same of one whom an earlier server served: all of them, and then, once, take_up_ledger().
+  RequestSink& adopt(int client, Config config, Channel& channel);
+  // Puts the formats and files where the earlier server had them, and lines up what it had accepted.
+  void take_up_ledger();
+
+  // Whether a verb of that client makes sense; called before accepted().
+  Status check(int client, const Descriptor& descriptor);
+  // The verb is about to be taken from the ring and given to the client's sink.
+  void accepted(int client, const Descriptor& descriptor);
+  // Whether nothing that the client sent is under way.
+  bool settled(int client) const;
+  // The client has gone and is settled; `died`: without saying goodbye.
+  void leave(int client, bool died);
+  // After it has left: whether its part of all files has been written and published, or will never be.
+  bool released(int client) const;
+  void dismiss(int client);
+
+  // Moves everything on; see RequestSink.
+  void progress();
+  bool ready() const;
+
+ private:
+  struct Files;
+  struct Member;
+
+  std::unique_ptr<Files> make_files(int group, const Config& config, int client);
+  Files& files_for(Member& member);
+  void resume(Files& files);
+  bool is_published(const LedgerRecord& record) const;
+  void accept_again();
+  void accept_again(const LedgerRecord& record);
+  void forget_iteration(int group, int64_t iteration);
+
+  Engine& engine_;
+  Ledger& ledger_;
+  Log& log_;
+  const MakeFormat make_format_;
+  FilterCrew* const crew_;
+  NodeActions* actions_ = nullptr;     // none: there are no actions
+  std::unique_ptr<Files> node_files_;  // of all clients, where there is a file a node
+  std::map<int, std::unique_ptr<Member>> members_;
+  uint32_t questions_ = 0;          // reads and flushes in the ledger, since they were last struck out
+  std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed
+  std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations, until again_ is empty
+  bool replaying_ = false;                            // again_ has yet to become empty
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,117 @@
+// SimNode: a node with the server of place `core`, as a process that can die at any point of choice and be followed
+// by another: the real NodeRings, NodeClients, Ledger, engine and format, on what outlives a server: segments, the
+// ledger's lines, the disk.
+//
+// Stands in for NodeServer, NodeLoop and the sockets between client and server: meeting, welcoming, saying goodbye. A
+// server is a fiber; what is left of one that was killed stays as it was, for ever.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "model/core_wire.hpp"
+#include "testing/simulation/session_plan.hpp"
+#include "testing/simulation/sim_segment.hpp"
+#include "testing/simulation/sim_storage.hpp"
+
+namespace tailrace::impl::simulation {
+
+class SimNode {
+ public:
+  // What a client has when it is welcome.
+  struct Met {
+    SimSegment* segment = nullptr;
+    uint64_t life = 0;  // of the server
+  };
+
+  // All are borrowed. `show_disk` makes the disk's files visible to whoever does not go by the storage port;
+  // `clients` are the plans by number.
+  SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, const NodePlan& plan,
+          const std::vector<ClientPlan>& clients, std::function<void()> show_disk);
+  ~SimNode();
+
+  // ---- a client, on its fiber ----
+  // Meets the server, and starts one if there is none.
+  Met meet(int client, bool again);
+  // Whether it is the server's life that is served now.
+  bool is_alive(uint64_t life) const;
+  // Wakes the server of that life, if it is alive.
+  void ring(uint64_t life);
+  void say_goodbye(int client);
+
+  // ---- from anywhere ----
+  // The client's process has ended. Once.
+  void process_ended(int client);
+  // Called with the number of each client that will notice, some time after a server's death.
+  void set_on_loss(std::function<void(int client)> on_loss) { on_loss_ = std::move(on_loss); }
+  // kill -9 of the server.
+  void kill_server();
+  // The machine goes down: the server dies, and what was in memory is lost.
+  void lose_power();
+
+  // ---- from outside ----
+  // Starts a server, as `tailrace recover` does, if one is needed to bring to an end what is left. Returns whether it
+  // did.
+  bool drain();
+  // Lives up to this one have been killed, or have ended; 0: none has been killed.
+  uint64_t killed_before() const { return killed_before_; }
+
+ private:
+  struct Life;
+  struct Store;
+
+  // A client as the runtime directory knows it.
+  struct Guest {
+    std::unique_ptr<SimSegment> segment;
+    bool written_down = false;  // another server can find it
+  };
+  // What a client says to a server.
+  struct Message {
+    enum class Kind { hello, goodbye, died };
+    Kind kind = Kind::hello;
+    int client = 0;
+    bool again = false;
+    bool answered = false;
+    SimSegment* segment = nullptr;
+  };
+
+  void start_server();
+  void live(Life& life);
+  void adopt_all(Life& life);
+  bool work(Life& life);
+  void hear(Life& life, Message& message);
+  bool is_welcome_back(const Life& life, const Message& hello);
+  void admit(Life& life, int client);
+  void lose(Life& life, int client, bool died);
+  void unlink(int client);
+  void end(Life& life);
+  void take_back_last_push();
+
+  World& world_;
+  SimDisk& disk_;
+  Faults& faults_;
+  const uint64_t seed_;
+  const NodePlan& plan_;
+  const std::vector<ClientPlan>& clients_;
+  const std::function<void()> show_disk_;
+  std::function<void(int client)> on_loss_;
+  SplitDice dice_;
+
+  // What outlives a server.
+  std::map<int, Guest> guests_;
+  std::vector<LedgerRecord> ledger_;
+  std::set<int> processes_;                            // of clients, those that live
+  std::vector<std::unique_ptr<SimSegment>> unlinked_;  // their clients may still look at them
+
+  std::vector<std::unique_ptr<Life>> lives_;  // that ended by themselves, and the present one
+  Life* current_ = nullptr;
+  uint64_t started_ = 0;
+  uint64_t killed_before_ = 0;
+};
+
+}  // namespace tailrace::impl::simulation

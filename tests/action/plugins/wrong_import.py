@@ -1,0 +1,5 @@
+import no_such_package_anywhere  # noqa: F401
+
+
+def locate(event, iteration, blocks):
+    return None

@@ -1,0 +1,257 @@
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED: a client of place `core` gone wild.
+//
+// Attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY, greets the server
+// as any client does (now and then it already lies), and then writes LIES times something into what it shares with
+// it: its ring, counters, pool, free stack, tickets, bells and socket. Says a byte after each attachment. Ends well
+// whatever the server makes of it, as long as there is one.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/range_allocator.hpp"
+#include "base/unix_socket.hpp"
+#include "model/core_wire.hpp"
+#include "place/core/runtime_directory.hpp"
+#include "place/core/segment.hpp"
+#include "runtime/client_message.hpp"
+
+namespace {
+
+using namespace tailrace::impl;
+
+constexpr Nanoseconds kAnswer = std::chrono::seconds(60);
+
+std::mt19937_64 random_bits;
+
+uint64_t below(uint64_t limit) { return random_bits() % limit; }
+bool one_in(uint64_t many) { return below(many) == 0; }
+// All orders of magnitude are as likely, and the ends of the range.
+uint64_t any_number() { return one_in(8) ? ~uint64_t{0} - below(4) : random_bits() >> below(64); }
+
+// As a writer that races with the server would.
+void scribble(std::byte* at, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    reinterpret_cast<std::atomic<unsigned char>*>(at + i)->store(static_cast<unsigned char>(random_bits()),
+                                                                 std::memory_order_relaxed);
+  }
+}
+
+struct Attached {
+  UnixSocket socket;
+  FileDescriptor bell;
+  std::unique_ptr<Segment> segment;
+  uint64_t block_bytes = 0;
+  uint64_t sequence = 0;
+
+  Channel& channel() { return segment->channel(); }
+  std::span<std::byte> parts() {
+    return {segment->pool().data() + segment->pool().size(), ChannelMemory(segment->sizes()).bytes()};
+  }
+};
+
+FileDescriptor file_of(const std::string& text) {
+  FileDescriptor file(memfd_create("hostile", MFD_CLOEXEC));
+  if (!file.is_open() || ::write(file.get(), text.data(), text.size()) < 0) std::exit(1);
+  return file;
+}
+
+bool say_hello(UnixSocket& socket, const ConfigInput& input) {
+  const Result<std::string> said = encode_client(input);
+  if (!said.ok()) std::exit(1);
+  std::string text = said.value();
+  if (one_in(16)) text[below(text.size())] = static_cast<char>(random_bits());
+  const FileDescriptor file = file_of(text);
+  Hello hello;
+  hello.client = input.client;
+  hello.configuration = text.size();
+  if (one_in(16)) scribble(reinterpret_cast<std::byte*>(&hello) + below(sizeof hello), 1);
+  const std::vector<int> files(one_in(32) ? below(UnixSocket::kMaxDescriptors) : 1, file.get());
+  const size_t bytes = one_in(32) ? 1 + below(sizeof hello) : sizeof hello;
+  return socket.send(std::as_bytes(std::span(&hello, 1)).first(bytes), files, kAnswer).ok();
+}
+
+std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& input, uint64_t block_bytes) {
+  Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(0), kAnswer);
+  if (!socket.ok()) {
+    std::fprintf(stderr, "there is no server: %s\n", socket.status().fault().message.c_str());
+    std::exit(1);
+  }
+  if (one_in(64)) return std::nullopt;  // never says hello
+  if (!say_hello(socket.value(), input)) return std::nullopt;
+  Welcome welcome;
+  Result<Message> answer = socket.value().receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, kAnswer);
+  if (!answer.ok() || welcome.code != TAILRACE_OK || answer.value().descriptors.size() != 2) return std::nullopt;
+  const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
+  auto segment = Segment::map(std::move(answer.value().descriptors[0]), sizes, welcome.pool);
+  if (!segment.ok()) return std::nullopt;
+  return Attached{std::move(socket).value(), std::move(answer.value().descriptors[1]), std::move(segment).value(),
+                  block_bytes, 0};
+}
+
+// ---- lies -----------------------------------------------------------------------------------------------------
+
+// A verb that could be meant.
+Descriptor some_verb(Attached& at) {
+  Descriptor verb;
+  constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,  Verb::end_iteration,
+                             Verb::flush, Verb::drop_iteration, Verb::signal};
+  verb.verb = kVerbs[below(std::size(kVerbs))];
+  verb.variable = static_cast<uint32_t>(below(6));
+  verb.iteration = static_cast<int64_t>(below(4));
+  verb.sequence = ++at.sequence;
+  verb.ticket = one_in(2) ? below(10000) : kNoTicket;
+  if (verb.verb == Verb::signal) {
+    std::memset(verb.event, 'a' + static_cast<int>(below(3)), sizeof verb.event);
+    verb.event[1 + below(kMaxEvent)] = '\0';
+    return verb;
+  }
+  const uint64_t room = (at.segment->pool().size() - at.block_bytes) / RangeAllocator::kGrain;
+  verb.bytes.address = below(room + 1) * RangeAllocator::kGrain;
+  verb.bytes.length = at.block_bytes;
+  verb.bytes.block = static_cast<uint32_t>(below(at.segment->sizes().blocks));
+  verb.bytes.handed = static_cast<int64_t>(any_number());
+  return verb;
+}
+
+// One that could not.
+Descriptor no_verb(Attached& at) {
+  Descriptor verb = some_verb(at);
+  switch (below(8)) {
+    case 0: verb.verb = static_cast<Verb>(random_bits()); break;
+    case 1: verb.variable = static_cast<uint32_t>(any_number()); break;
+    case 2: verb.iteration = static_cast<int64_t>(any_number()); break;
+    case 3: verb.sequence = any_number(); break;
+    case 4: verb.bytes.address = any_number(); break;
+    case 5: verb.bytes.length = any_number(); break;
+    case 6: verb.bytes.block = static_cast<uint32_t>(any_number()); break;
+    default: scribble(reinterpret_cast<std::byte*>(&verb), sizeof verb);
+  }
+  return verb;
+}
+
+void push(Attached& at, const Descriptor& verb) { (void)at.channel().ring.push(verb); }
+
+void scribble_counters(Attached& at) {
+  ChannelControl& control = at.segment->control();
+  const auto number = static_cast<uint32_t>(any_number());
+  switch (below(4)) {
+    case 0: return control.ring.pushed.store(number);
+    case 1: return control.ring.popped.store(number);
+    case 2: return control.ring.popped.store(control.ring.pushed.load() - static_cast<uint32_t>(below(8)));
+    default: return control.free_head.top.store(number);
+  }
+}
+
+void scribble_parts(Attached& at) {
+  const uint64_t size = at.parts().size();
+  const uint64_t begin = below(one_in(2) ? sizeof(ChannelControl) : size - 64);
+  scribble(at.parts().data() + begin, 1 + below(64));
+}
+
+void scribble_pool(Attached& at) {
+  const std::span<std::byte> pool = at.segment->pool();
+  scribble(pool.data() + below(pool.size() - 64), 64);
+}
+
+void scribble_tickets(Attached& at) {
+  for (int i = 0; i < 8; ++i) (void)at.channel().tickets.open();
+  at.channel().life.store(static_cast<uint32_t>(any_number()));
+  at.channel().ended[below(at.channel().ended.size())].store(any_number());
+  at.segment->control().client_state.store(static_cast<uint32_t>(below(4)));
+}
+
+void abuse_bell(const Attached& at) {
+  const int bell = at.bell.get();
+  uint64_t count = one_in(2) ? ~uint64_t{0} - 1 : any_number();
+  fcntl(bell, F_SETFL, O_NONBLOCK);
+  const ssize_t done = one_in(2) ? ::read(bell, &count, sizeof count) : ::write(bell, &count, sizeof count);
+  if (done > 0 && one_in(2)) fcntl(bell, F_SETFL, 0);
+}
+
+void ring_bell(Attached& at) {
+  const uint64_t one = 1;
+  fcntl(at.bell.get(), F_SETFL, O_NONBLOCK);
+  if (!at.segment->control().server_asleep.claim() && !one_in(8)) return;
+  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full: so it has rung
+}
+
+void abuse_socket(Attached& at) {
+  const std::vector<std::byte> bytes(1 + below(one_in(4) ? 100000 : 64));
+  const std::vector<int> files(below(UnixSocket::kMaxDescriptors + 1), at.bell.get());
+  (void)at.socket.send(bytes, files, kAnswer);
+}
+
+void any_lie(Attached& at) {
+  switch (below(6)) {
+    case 0: return scribble_parts(at);
+    case 1: return scribble_counters(at);
+    case 2: return scribble_pool(at);
+    case 3: return scribble_tickets(at);
+    case 4: return abuse_bell(at);
+    default: return one_in(16) ? abuse_socket(at) : push(at, one_in(2) ? some_verb(at) : no_verb(at));
+  }
+}
+
+// What an attachment does is of one kind: lies that end it at once would hide the others.
+constexpr uint64_t kMoods = 8;
+void lie(Attached& at, uint64_t mood) {
+  const bool now = one_in(2);
+  switch (mood) {
+    case 0: push(at, some_verb(at)); break;
+    case 1: push(at, one_in(16) ? no_verb(at) : some_verb(at)); break;
+    case 2: now ? scribble_pool(at) : push(at, some_verb(at)); break;
+    case 3: now ? scribble_tickets(at) : push(at, some_verb(at)); break;
+    case 4: now ? abuse_bell(at) : push(at, some_verb(at)); break;
+    case 5: now ? scribble_counters(at) : push(at, some_verb(at)); break;
+    case 6: scribble_parts(at); break;
+    default: any_lie(at);
+  }
+  if (one_in(4)) ring_bell(at);
+}
+
+void leave(Attached& at) {
+  if (one_in(2)) return;  // without a word
+  const Goodbye goodbye;
+  (void)at.socket.send(std::as_bytes(std::span(&goodbye, 1)), {}, kAnswer);
+  for (int i = 0; i < 16; ++i) any_lie(at);  // it goes on after its goodbye
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 8) return 2;
+  const int times = std::atoi(argv[5]);
+  const int lies = std::atoi(argv[6]);
+  random_bits.seed(std::strtoull(argv[7], nullptr, 10));
+  const Result<RuntimeDirectory> job =
+      RuntimeDirectory::open(RuntimeDirectory::default_root(), RuntimeDirectory::job_name(argv[3], argv[2]));
+  ConfigInput input;
+  input.file = argv[1];
+  input.path_override = argv[2];
+  input.client = std::atoi(argv[4]);
+  const Result<Config> config = read_config(input);
+  if (!job.ok() || !config.ok()) return 1;
+  const uint64_t block_bytes = config.value().layouts[0].bytes();
+  for (int time = 0; time < times; ++time, ++input.client) {
+    std::optional<Attached> at = attach(job.value(), input, block_bytes);
+    if (at) {
+      const uint64_t mood = below(kMoods);
+      for (int i = 0; i < lies; ++i) lie(*at, mood);
+      leave(*at);
+    }
+    if (::write(STDOUT_FILENO, ".", 1) != 1) return 1;
+  }
+  return 0;
+}

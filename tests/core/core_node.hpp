@@ -1,0 +1,110 @@
+// A node for tests of place `core`: a runtime directory of its own, in which the servers that clients start are
+// found, killed and waited for.
+//
+// Every process that this one starts from then on uses it, by its environment. What servers are there is asked of the
+// system (/proc), not of tailrace.
+#pragma once
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "other_process.hpp"
+#include "test_run.hpp"
+
+namespace test {
+
+// Waits until the process has ended; at once if there is none of that number.
+inline void wait_end_of(pid_t process) {
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (handle < 0) return;
+  pollfd end{handle, POLLIN, 0};
+  while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  close(handle);
+}
+
+inline std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+class CoreNode {
+ public:
+  CoreNode() : root_("/dev/shm") { setenv("TAILRACE_RUNTIME_DIR", root_.path().c_str(), 1); }
+  // Servers that a failed test leaves behind go with it.
+  ~CoreNode() { kill_servers(SIGKILL); }
+  CoreNode(const CoreNode&) = delete;
+  CoreNode& operator=(const CoreNode&) = delete;
+
+  const fs::path& root() const { return root_.path(); }
+
+  // Processes of the server's program that serve this node. One that is just being started may not be among them.
+  std::vector<pid_t> servers() const {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      const std::string line = text_of(entry.path() / "cmdline");
+      const std::string root = std::string("--root") + '\0' + root_.path().string() + '\0';
+      if (line.find(root) != std::string::npos) found.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+    return found;
+  }
+
+  // Sends `signal` to all; returns to how many.
+  int kill_servers(int signal) const {
+    int hit = 0;
+    for (const pid_t server : servers()) hit += kill(server, signal) == 0 ? 1 : 0;
+    return hit;
+  }
+
+  // Until the last one has ended.
+  void wait_end_of_servers() const {
+    for (std::vector<pid_t> left = servers(); !left.empty(); left = servers()) {
+      for (const pid_t server : left) wait_end_of(server);
+    }
+  }
+
+  // Runs the server's program on all that dead jobs have left; returns the statuses of those that did not end well.
+  std::vector<int> drain(int cores = 1) const {
+    std::vector<int> failed;
+    for (const std::string& job : jobs()) {
+      for (int server = 0; server < cores; ++server) {
+        OtherProcess program(CORE_SERVER, {"--root", root_.path(), "--job", job, "--server", std::to_string(server),
+                                           "--log", "error", "--drain"});
+        if (const int status = program.wait_end(); status != 0) failed.push_back(status);
+      }
+    }
+    return failed;
+  }
+
+  // Jobs that have a directory.
+  std::vector<std::string> jobs() const { return root_.names(); }
+
+  // Everything that lies in the runtime directory, below it.
+  std::vector<std::string> leavings() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(root_.path())) {
+      found.push_back(fs::relative(entry.path(), root_.path()));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  Directory root_;
+};
+
+}  // namespace test

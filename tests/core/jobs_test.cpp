@@ -1,0 +1,201 @@
+// Jobs of one user on one node keep apart, other users are kept out, and what a dead job left in shared memory is
+// written by whoever comes next (promises 5 and 7).
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "core_files.hpp"
+
+namespace {
+
+using test::CoreNode;
+using test::Directory;
+using test::expect_exact;
+using test::file_of;
+using test::OpenRun;
+using test::OtherProcess;
+
+const std::string kOk = "0";
+
+TEST(Jobs, OfAnotherNameOrDirectoryDoNotMeet) {
+  const CoreNode node;
+  const Directory one("/dev/shm");
+  const Directory other("/dev/shm");
+  test::Config renamed = test::core_config();
+  renamed.name = "nur";
+  OpenRun first(test::core_config(), one);
+  OpenRun second(test::core_config(), other);
+  OpenRun third(renamed, one);
+  ASSERT_TRUE(first.opened() && second.opened() && third.opened());
+  EXPECT_EQ(node.servers().size(), 3u);
+  EXPECT_EQ(node.jobs().size(), 3u);
+  EXPECT_EQ(test::write_iteration(first, 0, 0), TAILRACE_OK);
+  EXPECT_EQ(test::write_iteration(second, 0, 1), TAILRACE_OK);
+  EXPECT_EQ(test::write_iteration(third, 0, 2), TAILRACE_OK);
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  EXPECT_EQ(third.close(), TAILRACE_OK);
+  expect_exact(one.path() / file_of(0, 0), 0, 0);
+  expect_exact(other.path() / file_of(0, 0), 0, 1);
+  expect_exact(one.path() / "nur_c0_000000.h5", 0, 2);
+  node.wait_end_of_servers();
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+TEST(Jobs, OfAnotherUserAreRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  chmod(directory.path().c_str(), 0777);
+  OpenRun run(test::core_config(), directory);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr unsigned kNobody = 65534;
+    if (setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(2);
+    OpenRun intruder(test::core_config(), directory, 1);
+    const bool refused = !intruder.opened() && intruder.error().status == TAILRACE_IO_ERROR;
+    std::fprintf(stderr, "told: %s\n", intruder.error().message.c_str());
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+}
+
+// ---- what a dead job left -----------------------------------------------------------------------------------
+
+// A job that was killed whole: client 0 had ended iterations 0 and 1 and begun 2, and its server, stopped before, had
+// taken nothing but the blocks of 0.
+class DeadJob : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("TAILRACE_TEST_PLACE", "core", 1);
+    OtherProcess client(TEST_OTHER_PROCESS);
+    unsetenv("TAILRACE_TEST_PLACE");
+    ASSERT_EQ(client.ask("open " + directory_.path().string() + " run 0"), kOk);
+    ASSERT_EQ(client.ask("write 0"), kOk);
+    ASSERT_EQ(client.ask("flush"), kOk);
+    const std::vector<pid_t> servers = node_.servers();
+    ASSERT_EQ(servers.size(), 1u);
+    kill(servers[0], SIGSTOP);
+    ASSERT_EQ(client.ask("end 0"), kOk);
+    ASSERT_EQ(client.ask("write 1"), kOk);
+    ASSERT_EQ(client.ask("end 1"), kOk);
+    ASSERT_EQ(client.ask("write 2"), kOk);
+    kill(servers[0], SIGKILL);
+    client.end(SIGKILL);
+    node_.wait_end_of_servers();
+    ASSERT_EQ(node_.jobs().size(), 1u);
+    job_ = node_.root() / node_.jobs()[0];
+    ASSERT_TRUE(test::fs::exists(job_ / "client_0.segment"));
+  }
+
+  void expect_all_there() {
+    expect_exact(directory_.path() / file_of(0, 0), 0);
+    expect_exact(directory_.path() / file_of(0, 1), 1);
+    EXPECT_FALSE(test::fs::exists(directory_.path() / file_of(0, 2)));
+    EXPECT_FALSE(test::fs::exists(directory_.path() / ".run_c0.lock"));
+    EXPECT_EQ(node_.leavings(), std::vector<std::string>());
+  }
+
+  // Another client comes, writes and goes.
+  void visit() {
+    OpenRun run(test::core_config(), directory_, 1);
+    ASSERT_TRUE(run.opened()) << run.error().message;
+    EXPECT_EQ(test::write_iteration(run, 0, 1), TAILRACE_OK);
+    EXPECT_EQ(run.close(), TAILRACE_OK);
+    node_.wait_end_of_servers();
+    expect_exact(directory_.path() / file_of(1, 0), 0, 1);
+  }
+
+  std::string log() const { return test::text_of(directory_.path() / "run_core0.log"); }
+
+  // Puts something else into a file of the job's; returns what was there.
+  std::string spoil(const char* name, const std::string& with) {
+    const std::string before = test::text_of(job_ / name);
+    std::fstream(job_ / name, std::ios::in | std::ios::out | std::ios::binary) << with;
+    return before;
+  }
+  void restore(const char* name, const std::string& text) { std::ofstream(job_ / name, std::ios::binary) << text; }
+
+  const CoreNode node_;
+  const Directory directory_{"/dev/shm"};
+  test::fs::path job_;
+};
+
+TEST_F(DeadJob, IsWrittenByTheNextServer) {
+  visit();
+  expect_all_there();
+}
+
+TEST_F(DeadJob, IsWrittenByDrainWithoutClients) {
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_all_there();
+}
+
+TEST_F(DeadJob, TheSameClientMayComeAgain) {
+  OpenRun run(test::core_config(), directory_, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  EXPECT_EQ(test::write_iteration(run, 3), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  node_.wait_end_of_servers();
+  expect_exact(directory_.path() / file_of(0, 3), 3);
+  expect_all_there();
+}
+
+TEST_F(DeadJob, AFileOfAClientThatNobodyCanReadIsLeftAndNothingIsLost) {
+  const std::string before = spoil("client_0.json", "no JSON");
+  visit();
+  EXPECT_NE(log().find("client_0.json"), std::string::npos) << log();
+  EXPECT_TRUE(test::fs::exists(job_ / "client_0.segment"));
+  restore("client_0.json", before);
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_all_there();
+}
+
+TEST_F(DeadJob, ALedgerThatNobodyCanReadIsAClearErrorAndNothingIsLost) {
+  const std::string before = spoil("server_0.ledger", "no ledger");
+  OpenRun run(test::core_config(), directory_, 1);
+  EXPECT_FALSE(run.opened());
+  EXPECT_TRUE(run.error().says("server_0.ledger")) << run.error().message;
+  node_.wait_end_of_servers();
+  restore("server_0.ledger", before);
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_all_there();
+}
+
+TEST_F(DeadJob, ASegmentOfAnotherSizeIsLeftAndNothingIsLost) {
+  const auto size = test::fs::file_size(job_ / "client_0.segment");
+  test::fs::resize_file(job_ / "client_0.segment", size + 4096);
+  visit();
+  EXPECT_NE(log().find("client 0"), std::string::npos) << log();
+  test::fs::resize_file(job_ / "client_0.segment", size);
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_all_there();
+}
+
+TEST_F(DeadJob, ASegmentThatNoClientEverGotIsRemoved) {
+  std::ofstream(job_ / "client_7.segment") << "half made";
+  visit();
+  expect_all_there();
+}
+
+TEST(Drain, DoesNotTouchALivingJob) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun run(test::core_config(), directory);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const std::vector<pid_t> servers = node.servers();
+  EXPECT_EQ(node.drain().size(), 1u) << "it must say that it could not";
+  EXPECT_EQ(node.servers(), servers);
+  EXPECT_EQ(test::write_iteration(run, 0), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  expect_exact(directory.path() / file_of(0, 0), 0);
+  node.wait_end_of_servers();
+}
+
+}  // namespace
