@@ -1,4 +1,4 @@
-"""Checks what an example has written: `check.py DIRECTORY`, the directory that it ran in.
+"""Checks what an example has written: `check.py DIRECTORY [CLIENTS]`, the directory that it ran in.
 
 Reads with h5dump, a reader that is not ours, and needs nothing but Python itself.
 """
@@ -22,21 +22,30 @@ def read(file: pathlib.Path, dataset: str) -> array.array:
         return array.array("d", raw.read_bytes())
 
 
+def is_right(file: pathlib.Path, client: int, step: int) -> bool:
+    """Whether a file holds what this client has written in this step."""
+    for variable, factor in FACTORS.items():
+        begin = 10000.0 * client + 1000.0 * step
+        expected = array.array("d", (factor * (begin + i) for i in range(SHAPE[0] * SHAPE[1])))
+        if read(file, f"/data/{step}/meshes/{variable}") != expected:
+            print(f"{file}: {variable} does not read back as it was written")
+            return False
+    return True
+
+
 def main() -> int:
     directory = pathlib.Path(sys.argv[1], "out")
-    expected_files = {f"sim_c0_{step:06d}.h5" for step in range(3)}
+    clients = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    expected_files = {f"sim_c{client}_{step:06d}.h5" for client in range(clients) for step in range(3)}
     found = {file.name for file in directory.iterdir() if file.suffix in (".h5", ".part")}
     if found != expected_files:
         print(f"{directory}: expected {sorted(expected_files)}, found {sorted(found)}")
         return 1
-    for step in range(3):
-        file = directory / f"sim_c0_{step:06d}.h5"
-        for variable, factor in FACTORS.items():
-            expected = array.array("d", (factor * (1000.0 * step + i) for i in range(SHAPE[0] * SHAPE[1])))
-            if read(file, f"/data/{step}/meshes/{variable}") != expected:
-                print(f"{file}: {variable} does not read back as it was written")
+    for client in range(clients):
+        for step in range(3):
+            if not is_right(directory / f"sim_c{client}_{step:06d}.h5", client, step):
                 return 1
-    print(f"{directory}: 3 files, as they should be")
+    print(f"{directory}: {3 * clients} files, as they should be")
     return 0
 
 

@@ -142,6 +142,14 @@ void add_output(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"process", "node"}))
       ->option_text("{process,node} = process")
       ->group(group);
+  app.add_option("--compress", o.compress, "of tailrace: how files are made smaller")
+      ->check(CLI::IsMember({"none", "deflate", "zstd"}))
+      ->option_text("{none,deflate,zstd} = none")
+      ->group(group);
+  app.add_option("--stored", o.stored, "of tailrace: the precision in files; float16 loses digits")
+      ->check(CLI::IsMember({"full", "float16"}))
+      ->option_text("{full,float16} = full")
+      ->group(group);
 }
 
 void add_report(CLI::App& app, Options& o, Texts& t) {

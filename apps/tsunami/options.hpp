@@ -43,6 +43,8 @@ struct Options {
   std::string backend = "auto";
   std::string place = "thread";
   std::string file_per = "process";
+  std::string compress = "none";
+  std::string stored = "full";
 
   int processes = 1;
   double wait_limit = 600;  // s; of one wait for the other processes

@@ -44,6 +44,8 @@ struct OutputSpec {
   std::string backend = "auto";         // tailrace
   std::string place = "thread";         // tailrace
   std::string file_per = "process";     // tailrace
+  std::string compress = "none";        // tailrace
+  std::string stored = "full";          // tailrace: the precision in files
 
   std::size_t bytes_per_field() const { return nx * ny * (precision == Precision::float32 ? 4 : 8); }
 };

@@ -54,7 +54,7 @@ std::string configuration(const OutputSpec& spec) {
        << "variables:\n";
   for (const VariableSpec& v : spec.variables) {
     yaml << "  " << v.name << ": {layout: field, unit: " << v.unit << ", description: " << quoted(v.description)
-         << "}\n";
+         << ", compress: " << spec.compress << ", precision: " << spec.stored << "}\n";
   }
   return yaml.str();
 }

@@ -56,6 +56,8 @@ void put_parameters(JsonWriter& json, const Options& o, const Result& r) {
   json.text("durability", o.durability);
   json.text("place", o.place);
   json.text("file_per", o.file_per);
+  json.text("compress", o.compress);
+  json.text("stored", o.stored);
   json.text("directory", o.directory);
   json.end_object();
 }

@@ -57,6 +57,8 @@ OutputSpec make_spec(const Options& options, const Raster& whole, const Raster& 
   spec.backend = options.backend;
   spec.place = options.place;
   spec.file_per = options.file_per;
+  spec.compress = options.compress;
+  spec.stored = options.stored;
   // Two outputs of the largest slab, each field rounded up to pages, and a little for what else the writer keeps.
   const std::uint64_t field = spec.bytes_per_field() / spec.ny * most_rows(whole.ny, peers.size());
   const std::uint64_t room = 2 * variable_count * (field + 8192) + (std::uint64_t{1} << 20);

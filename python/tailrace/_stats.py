@@ -41,6 +41,12 @@ class VariableStats:
     waiting: Times  #: of the caller: in wait, while the array was lent, and in read
     queued: Times
     writing: Times
+    chunks_filtered: int  #: of variables with ``compress`` or ``precision``, as all that follows
+    chunks_relaxed: int  #: of these, by the compressor's fastest level, for want of time
+    chunks_skipped: int  #: of these, not compressed, for want of time
+    bytes_filtered: int  #: of these chunks, before
+    bytes_stored: int  #: of these chunks, in the file
+    filtering: Times  #: of a block: all of its chunks, one after the other
 
 
 Times.__module__ = VariableStats.__module__ = "tailrace"

@@ -47,11 +47,15 @@ class Status(enum.IntEnum):
 
     DROPPED = 202
 
+    ACTION_FAILED = 203
+
     IO_ERROR = 301
 
     EARLIER_FAILURE = 302
 
     NOT_PUBLISHED = 303
+
+    SERVER_LOST = 304
 
     OUT_OF_MEMORY = 401
 

@@ -160,6 +160,10 @@ def test_no_file(run, tmp_path):
     assert code == 1 and "no such file" in message
 
 
+# What an earlier tailrace does not say: the first of them says whether the others must be there.
+LATER = ("chunks_filtered", "filtering")
+
+
 def test_every_number_that_is_printed_must_be_there(run, report):
     document, write, path = report
 
@@ -172,7 +176,8 @@ def test_every_number_that_is_printed_must_be_there(run, report):
                           (document["variables"][0]["queued"], "variables[0].queued")):
         for name in [name for name in holder if name not in ("name", "histogram")]:
             kept = holder.pop(name)
-            expect(f"{where}.{name}: found nothing, expected ")
+            if name not in LATER:
+                expect(f"{where}.{name}: found nothing, expected ")
             holder[name] = "many"
             expect(f'{where}.{name}: found "many", expected ')
             holder[name] = kept

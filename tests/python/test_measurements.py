@@ -50,7 +50,7 @@ def test_statistics_of_a_variable_that_was_not_written(config):
         plain = dataclasses.asdict(client.variable_stats("third"))
         nothing = {"count": 0, "total": 0, "mean": 0, "p50": 0, "p90": 0, "p99": 0, "most": 0}
         assert all(value == (nothing if isinstance(value, dict) else 0) for value in plain.values())
-        assert len(plain) == 12
+        assert len(plain) == 18
 
 
 def test_statistics_of_an_unknown_variable(config):
@@ -90,7 +90,7 @@ def test_the_files_say_what_the_methods_say(measured, out):
         "seconds_waiting_ticket": report["totals"]["seconds_waiting_ticket"]}
     for one in report["variables"]:
         name = one.pop("name")
-        for times in ("handover", "waiting", "queued", "writing"):
+        for times in ("handover", "waiting", "queued", "writing", "filtering"):
             assert sum(count for _, count in one[times].pop("histogram")) == one[times]["count"]
         assert name not in variables or one == variables[name]
     trace = json.loads((out / "sim_c0.trace.json").read_text())

@@ -53,7 +53,7 @@ def test_the_approximations_for_long_runs():
 
 
 def written_in_small_steps(c, w, w_busy, blocks=400, steps=2000):
-    """Seconds a block of a storage that is never out of work, replayed: each block computed for `c`, then waited for."""
+    """Seconds a block of a storage that is never out of work: each block is computed for `c`, then waited for."""
     step, written, begun, computed = w / steps, 0.0, 0, 0.0
     clock = 0.0
     while written < blocks:

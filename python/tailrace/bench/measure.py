@@ -2,9 +2,10 @@
 
 Each is measured by the program `pattern` and fitted by tailrace.models.fit: W by regression (synchronous writes in a
 row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once beside a caller that waits,
-once beside one that computes, and once by `write`: computing and copying take memory bandwidth from the writing), req as the slope over requests that are not waited for, the copy
-as `write` makes it, and a memcpy between memory touched before. Used by `tailrace bench pattern` and by `tailrace
-predict --measure`. Knows nothing of the runs that are predicted from it.
+once beside one that computes, and once by `write`: computing and copying take memory bandwidth from the writing), req
+as the slope over requests that are not waited for, the copy as `write` makes it, and a memcpy between memory touched
+before. Used by `tailrace bench pattern` and by `tailrace predict --measure`. Knows nothing of the runs that are
+predicted from it.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Measured:
 
 
 def copying(write: float, waiting: float, copying_: float) -> float:
-    """`write`, W of a program that lends its blocks, for one that copies: longer by what a caller that copied added to
-    the W of one that waited."""
+    """`write`, W of a program that lends its blocks, for one that copies: longer by what a caller that copied added
+    to the W of one that waited."""
     return write + max(0.0, copying_ - waiting)
 
 

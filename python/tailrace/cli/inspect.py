@@ -1,7 +1,8 @@
 """`tailrace inspect`: what is in output files: variables, iterations, sizes, units, provenance.
 
 Reads openPMD files with h5py, whoever wrote them, and what tailrace has measured (inspect_measurements.py); of a
-directory it lists the series and the measurements. Never writes.
+directory it lists the series, the measurements, and the jobs of place core that write there (inspect_jobs.py). Never
+writes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from . import inspect_jobs as jobs
 from . import inspect_measurements as measurements
 from . import output
 from .inspect_measurements import Unreadable
@@ -28,8 +30,8 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "inspect", help="show what is in output files",
         description="Shows the variables, iterations, sizes, units and provenance of output files, and the tables of "
-                    "statistics (.stats.json); of a directory, its series, statistics and traces. Exit code 1 if one "
-                    "cannot be read.")
+                    "statistics (.stats.json); of a directory, its series, statistics and traces, and what a running "
+                    "job of place core is doing there. Exit code 1 if one cannot be read.")
     parser.add_argument("paths", nargs="+", metavar="FILE", help="a file, or a directory")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -91,7 +93,7 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         one["iterations"].append(int(match["iteration"]))
         one["bytes"] += entry.stat().st_size
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
-            "measurements": measured}
+            "measurements": measured, "jobs": jobs.of(path)}
 
 
 def file(path: pathlib.Path) -> dict[str, Any]:
@@ -186,6 +188,8 @@ def _print_directory(content: dict[str, Any]) -> None:
     for one in measured["statistics"]:
         if "error" in one:
             output.complain(f"{content['path']}/{one['file']}: {one['error']}")
+    for job in content["jobs"]:
+        jobs.show(job)
 
 
 def _print_file(content: dict[str, Any]) -> None:

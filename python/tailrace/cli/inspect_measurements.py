@@ -27,7 +27,9 @@ _TOTALS = ("blocks_accepted", "blocks_written", "blocks_failed", "blocks_dropped
            "seconds_writing")
 _COUNTS = ("blocks_accepted", "blocks_written", "blocks_failed", "blocks_refused", "blocks_written_through",
            "blocks_merged", "bytes_accepted", "bytes_written")
-_COURSE = {"handover": "hand-over", "queued": "queued", "writing": "writing", "waiting": "waiting"}
+_FILTERED = ("chunks_filtered", "chunks_relaxed", "chunks_skipped", "bytes_filtered", "bytes_stored")
+_COURSE = {"handover": "hand-over", "queued": "queued", "filtering": "filtering", "writing": "writing",
+           "waiting": "waiting"}
 _TIMES = ("count", "total", "mean", "p50", "p90", "p99", "most")
 
 
@@ -87,6 +89,10 @@ def print_statistics(content: dict[str, Any]) -> None:
     output.print_table(("variable", "blocks", "written", "failed", "refused", "through", "merged", "size"),
                        map(_count_row, document["variables"]))
     print()
+    filtered = [_filtered_row(variable) for variable in document["variables"] if variable.get("chunks_filtered")]
+    if filtered:
+        output.print_table(("variable", "chunks", "relaxed", "skipped", "before", "stored", "ratio"), filtered)
+        print()
     rows = [row for variable in document["variables"] for row in _time_rows(variable)]
     if rows:
         output.print_table(("variable", "time", "times", "p50", "p90", "p99", "most", "total"), rows)
@@ -142,10 +148,16 @@ def _count_row(variable: dict[str, Any]) -> list[Any]:
             format_size(variable["bytes_written"])]
 
 
+def _filtered_row(variable: dict[str, Any]) -> list[Any]:
+    before, stored = variable["bytes_filtered"], variable["bytes_stored"]
+    return [variable["name"], *(variable[f"chunks_{key}"] for key in ("filtered", "relaxed", "skipped")),
+            format_size(before), format_size(stored), f"{before / stored:.2f}" if stored else "-"]
+
+
 def _time_rows(variable: dict[str, Any]) -> list[list[Any]]:
     return [[variable["name"], word, variable[key]["count"],
              *(format_time(variable[key][part]) for part in ("p50", "p90", "p99", "most", "total"))]
-            for key, word in _COURSE.items() if variable[key]["count"]]
+            for key, word in _COURSE.items() if key in variable and variable[key]["count"]]
 
 
 def _json(path: pathlib.Path) -> Any:
@@ -178,7 +190,11 @@ def _check(document: dict[str, Any]) -> None:
         if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
             raise Unreadable(f'{where}: found no variable, expected an object with a "name"')
         _numbers(variable, _COUNTS, f"{where}.")
+        if "chunks_filtered" in variable:  # an earlier tailrace does not say
+            _numbers(variable, _FILTERED, f"{where}.")
         for times in _COURSE:
+            if times == "filtering" and times not in variable:
+                continue
             _numbers(_part(variable, times, dict, f"{where}."), _TIMES, f"{where}.{times}.")
 
 

@@ -1,4 +1,4 @@
-"""`tailrace recover`: what a crash has left in a directory, finished or removed."""
+"""`tailrace recover`: what a crash has left in shared memory (place core) and in a directory, finished or removed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 
 import tailrace
 
-from . import output
+from . import core_server, output
+
+SHARED_MEMORY = "shared memory"
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "recover", help="finish or remove what a crash has left",
-        description="Looks through a directory for what a crash has left: publishes files that are complete, removes "
-                    "incomplete ones and the locks of clients that are gone. Files of running clients are not "
-                    "touched. Exit code 1 if something could not be done, or with --dry-run, if there is something "
-                    "to do.")
+        description="Looks for what a crash has left of a directory: writes blocks that wait in shared memory (place "
+                    "core), publishes files that are complete, removes incomplete ones and the locks of clients that "
+                    "are gone. What is of running clients and servers is not touched. Exit code 1 if something could "
+                    "not be done, or with --dry-run, if there is something to do.")
     parser.add_argument("directory", metavar="DIR", help="the output directory")
     parser.add_argument("--dry-run", action="store_true", help="list it only")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -27,7 +29,9 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
-    leftovers = tailrace.recover(arguments.directory, apply=not arguments.dry_run)
+    # In this order: a drained block completes a file.
+    leftovers = _in_shared_memory(arguments.directory, apply=not arguments.dry_run)
+    leftovers += tailrace.recover(arguments.directory, apply=not arguments.dry_run)
     if arguments.json:
         output.print_json([dataclasses.asdict(leftover) for leftover in leftovers])
     elif leftovers:
@@ -37,11 +41,31 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(not one.done and one.kind != "in use" for one in leftovers) else 0
 
 
+def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
+    """What dead jobs have left there for `directory`. A job with a living server or client is none of them."""
+    found = []
+    try:
+        dead = [job for job in core_server.jobs_of(directory) if not job["alive"]]
+    except core_server.Missing:  # a build without place core
+        return []
+    for job in dead:
+        pending = sum(client.get("blocks_pending", 0) + client.get("verbs_waiting", 0) for client in job["clients"])
+        failure = core_server.drain(job) if apply else ""
+        found.append(tailrace.Leftover(
+            file=job["job"], kind=SHARED_MEMORY, done=apply and not failure, status="failed" if failure else "ok",
+            message=failure or f"{pending} verbs of {len(job['clients'])} clients, {job['shared_bytes']} bytes"))
+    return found
+
+
 def _deed(leftover: tailrace.Leftover) -> str:
+    if leftover.done and leftover.kind == SHARED_MEMORY:
+        return f"written, and freed: {leftover.message}"
     if leftover.done:
         return "published" if leftover.kind == "complete" else "removed"
     if leftover.kind == "in use":
         return leftover.message or "left alone: its client is running"
     if leftover.status != "ok":
         return f"failed: {leftover.message or leftover.status}"
+    if leftover.kind == SHARED_MEMORY:
+        return f"to be written, and freed: {leftover.message}"
     return f"to be {'published' if leftover.kind == 'complete' else 'removed'}"

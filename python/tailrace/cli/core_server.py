@@ -1,0 +1,69 @@
+"""The program of place core, tailrace-core: where it is, and what it says about the jobs of this node.
+
+Starts it and reads its JSON; what the members mean is in docs/place-core.md. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+from typing import Any
+
+import tailrace
+
+PROGRAM = "tailrace-core"
+
+
+class Missing(Exception):
+    """The program is not where it should be."""
+
+
+def find() -> str:
+    """The program's path: $TAILRACE_SERVER, else beside the package's library, else on PATH. Raises Missing."""
+    named = os.environ.get("TAILRACE_SERVER")
+    if named:
+        if os.access(named, os.X_OK) and os.path.isfile(named):
+            return named
+        raise Missing(f"'{named}', as TAILRACE_SERVER says, is not an executable file")
+    packaged = pathlib.Path(tailrace.__file__).parent / PROGRAM
+    if packaged.is_file():
+        return str(packaged)
+    found = shutil.which(PROGRAM)
+    if found:
+        return found
+    raise Missing(f"the program {PROGRAM} is neither beside the package ({packaged.parent}) nor on PATH; "
+                  "TAILRACE_SERVER can name it")
+
+
+def jobs() -> list[dict[str, Any]]:
+    """All jobs of this user on this node, living and dead. Raises Missing, and tailrace.Error."""
+    answer = subprocess.run([find(), "--status"], capture_output=True, text=True, errors="replace", check=False)
+    if answer.returncode != 0:
+        raise tailrace.Error(answer.stderr.strip() or f"{PROGRAM} --status: exit code {answer.returncode}")
+    return list(json.loads(answer.stdout)["jobs"])
+
+
+def jobs_of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Those that write to `directory`."""
+    real = os.path.realpath(directory)
+    return [job for job in jobs() if real in map(os.path.realpath, job["output"])]
+
+
+def drain(job: dict[str, Any]) -> str:
+    """Writes what a dead job has left in shared memory. Returns "", or why that failed."""
+    answer = subprocess.run([find(), "--job", job["job"], "--drain", "--log", "error"], capture_output=True,
+                            text=True, errors="replace", check=False)
+    if answer.returncode == 0 and not answer.stderr.strip():
+        return ""
+    return answer.stderr.strip() or f"exit code {answer.returncode}"
+
+
+def busy(job: dict[str, Any], server: dict[str, Any]) -> float | None:
+    """The share of its life, 0 to 1, in which a server had transfers under way; None: not known."""
+    seconds = [client["busy_seconds"] for client in job["clients"]
+               if client.get("server") == server["server"] and "busy_seconds" in client]
+    age = server.get("age_seconds", 0)
+    return min(1.0, max(seconds) / age) if seconds and age > 0 else None

@@ -1,0 +1,47 @@
+"""`tailrace inspect DIR`, of a job of place core that lives and writes there: how busy its servers are, what waits.
+
+Numbers from the job's shared memory, each by itself: they need not agree with each other to the last block.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import tailrace
+
+from . import core_server, output
+
+
+def of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """The jobs that write to a directory, or have died and left something for it in shared memory."""
+    try:
+        return core_server.jobs_of(directory)
+    except (core_server.Missing, tailrace.Error):
+        return []  # what is in the files can be shown all the same
+
+
+def show(job: dict[str, Any]) -> None:
+    """Prints one job."""
+    state = "running" if job["alive"] else "died, and left what `tailrace recover` writes"
+    print(f"job {job['job']}: {state}; {output.size(job['shared_bytes'])} of shared memory")
+    output.print_table(("server", "process", "alive for", "busy"), _servers(job))
+    output.print_table(("client", "process", "server", "budget", "held by server", "blocks waiting", "written",
+                        "failed"), map(_client, job["clients"]))
+
+
+def _servers(job: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    for server in job["servers"]:
+        share = core_server.busy(job, server)
+        age = server.get("age_seconds")
+        yield (server["server"], server.get("process", "-"), "dead" if not server["alive"] else
+               "-" if age is None else f"{age:.0f} s", "-" if share is None else f"{100 * share:.0f} %")
+
+
+def _client(client: dict[str, Any]) -> tuple[Any, ...]:
+    waiting = client.get("blocks_pending", 0) + client.get("verbs_waiting", 0)
+    return (client["client"], f"{client['process']}{'' if client['alive'] else ' (dead)'}", client.get("server", "-"),
+            output.size(client.get("budget", 0)), output.size(client.get("bytes_pending", 0)), waiting,
+            f"{client.get('blocks_written', 0)} blocks, {output.size(client.get('bytes_written', 0))}",
+            client.get("blocks_failed", 0))

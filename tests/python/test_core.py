@@ -1,0 +1,288 @@
+"""Place core as users meet it: from the package, by the command line, after deaths. Nothing waits by the clock."""
+
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+import pytest
+import tailrace
+from conftest import REPOSITORY
+from tailrace import cli
+from tailrace.cli import core_server
+
+CONFIG = """\
+tailrace: 1
+name: sim
+place: {{kind: core{more}}}
+memory: {{budget: 4 MiB}}
+storage: {{path: {path}}}
+layouts:
+  plane: {{type: float64, shape: [4, 6]}}
+variables:
+  temperature: {{layout: plane, unit: K}}
+"""
+
+# Opens as client argv[2], says so, and then writes what it is told to: an iteration a line.
+CLIENT = """
+import sys, numpy, tailrace
+client = tailrace.open(sys.argv[1], int(sys.argv[2]))
+print("open", flush=True)
+for line in sys.stdin:
+    step = int(line)
+    client.write("temperature", step, numpy.full((4, 6), 100.0 * client.client + step))
+    client.end_iteration(step)
+    print("handed over", flush=True)
+client.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def runtime_directory(monkeypatch):
+    """A runtime directory of the test's own, which must be empty in the end."""
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
+        directory = pathlib.Path(scratch, "run")
+        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
+        yield directory
+        assert not core_server.jobs(), "a job is left"
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(more=""):
+        file = tmp_path / "sim.yaml"
+        file.write_text(CONFIG.format(path=tmp_path / "out", more=more))
+        return file
+
+    return write
+
+
+@pytest.fixture
+def clients():
+    """Starts clients; `tell` makes one write an iteration. Whoever lives at the end is killed."""
+    started = []
+
+    class Started:
+        def __init__(self, config, number):
+            self.process = subprocess.Popen([sys.executable, "-c", CLIENT, config, str(number)], text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            started.append(self)
+            assert self.process.stdout.readline() == "open\n"
+
+        def tell(self, step):
+            self.process.stdin.write(f"{step}\n")
+            self.process.stdin.flush()
+            assert self.process.stdout.readline() == "handed over\n"
+
+        def close(self):
+            self.process.stdin.close()
+            assert self.process.wait() == 0
+
+        def kill(self):
+            self.process.kill()
+            self.process.wait()
+
+    yield Started
+    for one in started:
+        one.kill()
+        one.process.stdin.close()
+        one.process.stdout.close()
+
+
+@pytest.fixture
+def run(capfd):
+    """Runs the command line in this process; returns exit code, output and messages."""
+
+    def call(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def command(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "tailrace.cli", *map(str, arguments)], text=True,
+                            stderr=subprocess.PIPE, **options)
+
+
+def check_files(out, clients, steps):
+    assert sorted(path.name for path in out.glob("*.h5*")) == sorted(
+        f"sim_c{client}_{step:06d}.h5" for client in clients for step in steps)
+    for client in clients:
+        for step in steps:
+            with h5py.File(out / f"sim_c{client}_{step:06d}.h5") as file:
+                assert (file[f"data/{step}/meshes/temperature"][...] == 100.0 * client + step).all()
+
+
+def kill_and_wait(pid):
+    """Of a process that is not a child of this one."""
+    handle = os.pidfd_open(pid)
+    os.kill(pid, signal.SIGKILL)
+    select.select([handle], [], [])
+    os.close(handle)
+
+
+def test_the_package_has_the_program():
+    program = pathlib.Path(tailrace.__file__).parent / "tailrace-core"
+    assert program.is_file() and os.access(program, os.X_OK)
+    assert core_server.find() == os.environ.get("TAILRACE_SERVER", str(program))
+
+
+def test_a_named_program_is_the_only_one(monkeypatch, run):
+    monkeypatch.setenv("TAILRACE_SERVER", "/nowhere/tailrace-core")
+    code, _, message = run("serve", "--list")
+    assert code == 1 and "/nowhere/tailrace-core" in message
+    monkeypatch.undo()
+
+
+def test_the_example(tmp_path):
+    shutil.copy(REPOSITORY / "examples/core/sim.yaml", tmp_path)
+    subprocess.run([sys.executable, REPOSITORY / "examples/core/clients.py"], cwd=tmp_path, check=True)
+    subprocess.run([sys.executable, REPOSITORY / "examples/check.py", tmp_path, "4"], check=True)
+
+
+def test_what_is_listed(run, config, clients, tmp_path):
+    assert run("serve", "--list") == (0, "no jobs of place core on this node\n", "")
+    file = config()
+    writers = [clients(file, number) for number in range(2)]
+    writers[1].tell(0)
+    code, text, _ = run("serve", "--list")
+    assert code == 0 and "1 alive" in text and "2 alive" in text and str(tmp_path / "out") in text
+    (job,) = json.loads(run("serve", "--list", "--json")[1])
+    assert job["alive"] and job["output"] == [str(tmp_path / "out")] and job["shared_bytes"] > 2 * (4 << 20)
+    assert [one["client"] for one in job["clients"]] == [0, 1]
+    assert [one["process"] for one in job["clients"]] == [one.process.pid for one in writers]
+    (server,) = job["servers"]
+    assert server["alive"] and os.path.exists(f"/proc/{server['process']}")
+    for one in writers:
+        one.close()
+    wait_until_gone()
+
+
+def wait_until_gone():
+    """The server goes by itself after its last client; its directory vanishes with it."""
+    while core_server.jobs():
+        pass
+
+
+def test_inspect_shows_a_living_job(run, config, clients, tmp_path):
+    writer = clients(config(), 3)
+    code, text, _ = run("inspect", tmp_path / "out")
+    assert code == 0 and "running" in text and str(writer.process.pid) in text and "blocks waiting" in text
+    (found,) = json.loads(run("inspect", tmp_path / "out", "--json")[1])
+    assert found["jobs"][0]["clients"][0]["client"] == 3
+    writer.close()
+    wait_until_gone()
+
+
+def test_a_server_in_the_foreground(config, tmp_path):
+    file = config()
+    server = command("serve", "core", "--config", file, "--wait", "100")
+    while not [job for job in core_server.jobs() if any("process" in one for one in job["servers"])]:
+        assert server.poll() is None
+    with tailrace.open(file) as client:
+        assert f"server process {server.pid}," in client.describe()
+        client.write("temperature", 7, np.full((4, 6), 7.0))
+        client.end_iteration(7)
+    assert server.wait() == 0
+    server.stderr.close()
+    check_files(tmp_path / "out", [0], [7])
+
+
+def test_a_server_that_nobody_comes_to(config):
+    server = command("serve", "core", "--config", config(), "--wait", "0.001")
+    assert server.communicate()[1] == "" and server.returncode == 0
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), [
+    (["serve"], 2, "serve: what?"),
+    (["serve", "core"], 2, "serve: what?"),
+    (["serve", "core", "--config", "FILE", "--server", "1"], 1, "found 1, expected less than 1 (place.cores in"),
+    (["serve", "core", "--config", "/nowhere/sim.yaml"], 1, "/nowhere/sim.yaml"),
+    (["serve", "core", "--config", "FILE", "--parameter", "nx"], 2, "--parameter"),
+])
+def test_what_cannot_be_served(config, arguments, code, message):
+    file = str(config())
+    server = command(*[file if one == "FILE" else one for one in arguments])
+    assert message in server.communicate()[1] and server.returncode == code
+
+
+def test_place_thread_has_no_server(config):
+    file = config()
+    file.write_text(file.read_text().replace("kind: core", "kind: thread"))
+    server = command("serve", "core", "--config", file)
+    assert "place.kind: found thread, expected core" in server.communicate()[1] and server.returncode == 1
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cores):
+    out = tmp_path / "out"
+    writers = [clients(config(f", cores: {cores}"), number) for number in range(3)]
+    for one in writers:
+        one.tell(0)
+    (job,) = core_server.jobs_of(out)
+    servers = [one["process"] for one in job["servers"]]
+    assert len(servers) == cores
+    for server in servers:
+        os.kill(server, signal.SIGSTOP)
+    for one in writers:
+        one.tell(1)  # into shared memory alone
+    assert run("recover", out)[0] in (0, 1)  # of a living job nothing is touched
+    assert {one["alive"] for one in core_server.jobs_of(out)[0]["clients"]} == {True}
+    for one in writers:
+        one.kill()
+    for server in servers:
+        kill_and_wait(server)
+    code, text, _ = run("recover", out, "--dry-run")
+    assert code == 1 and "to be written, and freed" in text
+    code, text, _ = run("recover", out, "--json")
+    assert code == 0 and json.loads(text)[0]["kind"] == "shared memory" and json.loads(text)[0]["done"]
+    check_files(out, range(3), [0, 1])
+    assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
+
+
+def test_another_server_goes_on(config, clients, tmp_path):
+    writer = clients(config(), 0)
+    writer.tell(0)
+    (job,) = core_server.jobs()
+    kill_and_wait(job["servers"][0]["process"])
+    writer.tell(1)
+    writer.close()
+    check_files(tmp_path / "out", [0], [0, 1])
+    wait_until_gone()
+
+
+LOSER = """
+import sys, tailrace
+client = tailrace.open(sys.argv[1])
+print("open", flush=True)
+sys.stdin.readline()
+try:
+    client.flush()
+except tailrace.Error as error:
+    print(error.code == tailrace.Status.SERVER_LOST == 304)
+try:
+    client.close()
+except tailrace.Error as error:
+    print(error.status)
+"""
+
+
+def test_a_lost_server_has_a_status_of_its_own(run, config, tmp_path):
+    # In a process of its own: a job lives as long as the processes of its clients.
+    loser = subprocess.Popen([sys.executable, "-c", LOSER, config(", on_server_loss: fail")], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert loser.stdout.readline() == "open\n"
+    (job,) = core_server.jobs()
+    kill_and_wait(job["servers"][0]["process"])
+    assert loser.communicate("go on\n")[0].splitlines() == ["True", "the node's server is lost"]
+    assert run("recover", tmp_path / "out")[0] == 0
