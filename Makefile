@@ -1,6 +1,6 @@
 # The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench bench-peers fuzz soak mutants format
+.PHONY: help demo build test bench bench-peers fuzz soak mutants sanitizers format
 
 help:
 	@echo "make demo    build, then compute a tsunami and write it with and without tailrace (about a minute)"
@@ -11,6 +11,7 @@ help:
 	@echo "make fuzz    fuzz what is read from outside for a minute (longer: tools/fuzz.sh SECONDS-A-TARGET)"
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for so long)"
 	@echo "make mutants put known faults into a copy one at a time; the simulator must find each"
+	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make format  lay out the C and C++ sources"
 	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv."
 
@@ -37,6 +38,9 @@ soak:
 
 mutants:
 	@tools/mutants.py
+
+sanitizers:
+	@tools/sanitizers.sh
 
 format:
 	@tools/format.sh

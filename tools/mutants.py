@@ -26,7 +26,7 @@ BUILD = WORK / "build"
 DOCS = ROOT / "docs" / "simulation.md"
 COPIED = ("src", "include", "testing", "cmake", "tools")
 FIRST_SEED = 1  # the same for all, so that the table can be repeated
-QUICK = 6  # mutants of --quick: every so-and-so-many-th of the list
+QUICK = 14  # mutants of --quick: every so-and-so-many-th of the list
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ class FileGroup final : public CompletionSink {
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Iteration> iterations_;
   std::map<int64_t, size_t> late_syncs_;  // of complete_publication, that have not ended
-  std::map<int64_t, bool> resumed_;  // and whether there are blocks in their files
+  std::map<int64_t, bool> resumed_;       // and whether there are blocks in their files
   // Iterations that ended without a file, the latest of them, and why: a file under such a name is of an earlier run.
   std::map<int64_t, Status> unpublished_;
   std::set<int64_t> due_;  // nobody holds them, but the engine had no room

@@ -130,7 +130,7 @@ void NodeClients::take_up_ledger() {
   if (crew_ != nullptr) crew_->pause(true);  // new places come after all the old ones
 }
 
-// Whether a record is of an iteration that an earlier server has published, so that nothing of it is to be done again.
+// Whether a record is of an iteration that an earlier server has published: nothing of it is to be done again.
 bool NodeClients::is_published(const LedgerRecord& record) const {
   const Verb verb = record.descriptor.verb;
   const bool asks = record.kind == LedgerRecord::Kind::accepted && (verb == Verb::read || verb == Verb::flush);
