@@ -23,7 +23,7 @@ inline Config core_config() {
 }
 
 inline std::string file_of(int client, int64_t iteration) {
-  char name[40];
+  char name[64];
   std::snprintf(name, sizeof name, "run_c%d_%06lld.h5", client, static_cast<long long>(iteration));
   return name;
 }
