@@ -142,8 +142,6 @@ def servers_of(directory: pathlib.Path) -> list[int]:
     return found
 
 
-# Not strict, and a debt: about one run in eight, one of the clients ends early without a word. Not understood yet.
-@pytest.mark.xfail(strict=False, reason="one of the clients may end early (open defect of place core with filters)")
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adaptive: str) -> None:
     config = write_config(tmp_path, kind="core", budget="12 MiB", adaptive=adaptive)
@@ -162,7 +160,8 @@ def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adapti
                 subprocess.run(["kill", "-9", str(server)], check=False)
                 killed += 1
         for client in clients:
-            assert client.communicate(timeout=100)[0] == "0\n" and client.returncode == 0
+            # Not communicate(): what readline() has read ahead, of a client that was quick, would be lost.
+            assert client.wait(timeout=100) == 0 and client.stdout is not None and client.stdout.read() == "0\n"
         assert killed > 0
     finally:
         for client in clients:
