@@ -37,8 +37,10 @@ struct Options {
     c.path = path ? c_text(*path) : nullptr;
     c.parameters = parameters.data();
     c.parameter_count = parameters.size();
+    c.python_environment = c_text(python);
   }
   std::vector<tailrace_parameter> parameters;
+  const std::string python = nb::cast<std::string>(nb::module_::import_("sys").attr("prefix"));
   tailrace_open_options c{};
 };
 

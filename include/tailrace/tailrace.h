@@ -142,6 +142,9 @@ typedef struct tailrace_open_options {
   const char* path;        /* replaces `storage.path`: the output directory */
   const tailrace_parameter* parameters; /* replace or add to `parameters:` */
   size_t parameter_count;
+  const char*
+      python_environment; /* folder (Python's sys.prefix) whose packages Python actions see, if the configuration
+                             has no `python.environment` and it is of the right version of Python */
 } tailrace_open_options;
 
 /* What a client has done so far. Counters only grow; times are in seconds. */

@@ -169,8 +169,9 @@ bool ActionRunner::load_next(Host& host) {
   if (!host.process->free()) return false;
   const Action& action = config_.actions[*next];
   host.busy = host.last = *next;
-  host.process->begin_load(*next, {action.run, action.file, action.function, config_.python_environment},
-                           options_.load_limit);
+  host.process->begin_load(
+      *next, {action.run, action.file, action.function, config_.python_environment, config_.program_python},
+      options_.load_limit);
   return true;
 }
 

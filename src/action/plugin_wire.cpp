@@ -120,6 +120,7 @@ std::vector<std::byte> encode(const PluginFunction& function) {
   writer.put(function.file);
   writer.put(function.function);
   writer.put(function.python_environment);
+  writer.put(function.program_python);
   return writer.take();
 }
 
@@ -130,6 +131,7 @@ std::optional<PluginFunction> decode_function(std::span<const std::byte> bytes) 
   function.file = reader.text();
   function.function = reader.text();
   function.python_environment = reader.text();
+  function.program_python = reader.text();
   if (!reader.complete()) return std::nullopt;
   return function;
 }

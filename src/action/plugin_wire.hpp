@@ -90,6 +90,7 @@ struct PluginFunction {
   std::string file;
   std::string function;
   std::string python_environment;
+  std::string program_python;
 };
 
 struct PluginCall {

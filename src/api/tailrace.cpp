@@ -45,6 +45,7 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
   input.client = client;
   if (known.config_text) input.text = known.config_text;
   if (known.path) input.path_override = known.path;
+  if (known.python_environment) input.program_python = known.python_environment;
   if (known.parameter_count > 0 && known.parameters == nullptr) return null_argument("parameters");
   for (size_t i = 0; i < known.parameter_count; ++i) {
     if (known.parameters[i].name == nullptr) return null_argument("the name of a parameter");

@@ -113,8 +113,10 @@ struct Config {
   } log;
   std::vector<Layout> layouts;
   std::vector<Variable> variables;
-  std::vector<Action> actions;     // in the order of the file; {end_iteration, store} unless given
-  std::string python_environment;  // folder of a virtual environment for Python actions; empty: VIRTUAL_ENV, if set
+  std::vector<Action> actions;  // in the order of the file; {end_iteration, store} unless given
+  // Folders of environments for Python actions. The first must fit; empty: the second if it does, or VIRTUAL_ENV.
+  std::string python_environment;  // as the configuration says
+  std::string program_python;      // of the program, if that is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
   // Index of the variable, or -1.

@@ -289,6 +289,7 @@ Result<Config> read_config(const ConfigInput& input) {
 
   if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};
   if (config.storage.paths.empty()) config.storage.paths = {"."};
+  config.program_python = input.program_python;
   return config;
 }
 

@@ -21,6 +21,7 @@ struct ConfigInput {
   std::optional<std::string> path_override;  // replaces storage.path
   std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
   int client = 0;                                           // the value of the parameter `client`
+  std::string program_python;                               // Config::program_python
 };
 
 // Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint"), with

@@ -39,12 +39,14 @@ TEST(PluginWire, CallsBothWays) {
 }
 
 TEST(PluginWire, FunctionsBothWays) {
-  const auto back = decode_function(encode(PluginFunction{Action::Run::python, "track.py", "locate", "/venv"}));
+  const auto back =
+      decode_function(encode(PluginFunction{Action::Run::python, "track.py", "locate", "/venv", "/own"}));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->run, Action::Run::python);
   EXPECT_EQ(back->file, "track.py");
   EXPECT_EQ(back->function, "locate");
   EXPECT_EQ(back->python_environment, "/venv");
+  EXPECT_EQ(back->program_python, "/own");
 }
 
 TEST(PluginWire, AnswersBothWays) {

@@ -177,6 +177,19 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongFile{"leaves", "leaves_at_once.py", "locate", "SystemExit: no reason to stay"}),
     [](const auto& of) { return std::string(of.param.name); });
 
+TEST_F(PythonAction, TheProgramsEnvironmentIsUsedIfNoneIsNamedAndItFits) {
+  ActionRig fits({in_python("sums")});
+  fits.config.program_python = std::exchange(fits.config.python_environment, "");
+  EXPECT_EQ(fits.run({}).ends.at(0).how, How::done);
+
+  ASSERT_EQ(::setenv("VIRTUAL_ENV", TEST_PYTHON_ENVIRONMENT, 1), 0);
+  ActionRig does_not({in_python("sums")});
+  does_not.config.python_environment.clear();
+  does_not.config.program_python = "/nowhere";
+  EXPECT_EQ(does_not.run({}).ends.at(0).how, How::done) << does_not.message();
+  ASSERT_EQ(::unsetenv("VIRTUAL_ENV"), 0);
+}
+
 TEST_F(PythonAction, AnEnvironmentOfAnotherPythonIsRefused) {
   ActionRig rig({in_python("sums")});
   rig.config.python_environment = "/nowhere";

@@ -158,7 +158,7 @@ def runtime_directory(monkeypatch):
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     """Writes a configuration with these actions."""
-    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # the packages are those of the clients' own environment
     (tmp_path / "functions.py").write_text(FUNCTIONS)
 
     def write(*actions, clients=1, keep=0, budget="4 MiB", large=""):

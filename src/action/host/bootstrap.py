@@ -43,19 +43,21 @@ class Blocks(dict):
         raise KeyError(f"no block of {name!r}; there are blocks of {', '.join(self) or 'nothing'}")
 
 
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 _searched = "the packages of the Python that tailrace was built with"
 
 
-def _add_environment(folder, asked_for):
-    """Puts the packages of the virtual environment `folder` before those of the system."""
-    global _searched
-    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    packages = os.path.join(folder, "lib", "python" + version, "site-packages")
+def _packages_of(folder):
+    """Where the packages of the environment `folder` are, if it is one of this version of Python."""
+    packages = os.path.join(folder, "lib", f"python{_VERSION}", "site-packages")
     if not os.path.isdir(packages):
-        if asked_for:
-            raise Refused(f"found no '{packages}', expected an environment of Python {version}, as tailrace's own is")
-        _searched += f"; VIRTUAL_ENV is '{folder}', which is not of Python {version}"
-        return
+        raise Refused(f"found no '{packages}', expected an environment of Python {_VERSION}, as tailrace's own is")
+    return packages
+
+
+def _add_packages(packages):
+    """Puts them before those of the system."""
+    global _searched
     before = list(sys.path)
     site.addsitedir(packages)
     added = [path for path in sys.path if path not in before]
@@ -65,17 +67,32 @@ def _add_environment(folder, asked_for):
     _searched = f"'{packages}' and " + _searched
 
 
-def prepare(environment):
+def _find_packages(environment, program):
+    """The packages of the environment that was asked for, or of the first that fits of the others."""
+    global _searched
+    if environment:
+        return _packages_of(environment)
+    for whose, folder in (("the program's", program), ("VIRTUAL_ENV's", os.environ.get("VIRTUAL_ENV", ""))):
+        try:
+            if folder:
+                return _packages_of(folder)
+        except Refused:
+            _searched += f"; {whose} environment, {folder!r}, has none of Python {_VERSION}"
+    return None
+
+
+def prepare(environment, program):
     """Once, before anything is loaded."""
     global numpy
     sys.dont_write_bytecode = True  # into the users' folders
-    folder = environment or os.environ.get("VIRTUAL_ENV", "")
-    if folder:
-        _add_environment(folder, bool(environment))
+    packages = _find_packages(environment, program)
+    if packages:
+        _add_packages(packages)
     try:
         import numpy
     except ImportError as error:
-        raise Refused(f"found no NumPy ({error}), expected it in {_searched}") from None
+        raise Refused(f"found no NumPy ({error}), expected it in {_searched}; python.environment in the "
+                      "configuration names another environment") from None
 
 
 def _place(error, file):

@@ -54,8 +54,9 @@ Result<Function> load_python(const PluginFunction& description) {
   const Status opened = open_python();
   if (!opened.ok()) return opened;
   std::array<char, kMostWhy> why{};
-  void* function = python.load(description.file.c_str(), description.function.c_str(),
-                               description.python_environment.c_str(), why.data(), why.size());
+  void* function =
+      python.load(description.file.c_str(), description.function.c_str(), description.python_environment.c_str(),
+                  description.program_python.c_str(), why.data(), why.size());
   if (function == nullptr) return Status(TAILRACE_ACTION_FAILED, why.data());
   return Function([function](const tailrace_plugin_call& call) {
     std::array<char, kMostWhy> reason{};

@@ -88,7 +88,7 @@ std::string start_interpreter() {
 }
 
 // Empty, or why it cannot be.
-std::string prepare(const char* environment) {
+std::string prepare(const char* environment, const char* program) {
   if (bootstrap != nullptr) return {};
   if (!Py_IsInitialized()) {
     std::string why = start_interpreter();
@@ -98,7 +98,7 @@ std::string prepare(const char* environment) {
   if (!code) return take_error();
   Object module(PyImport_ExecCodeModule("tailrace_plugin_host", code.get()));
   if (!module) return take_error();
-  const Object done(PyObject_CallMethod(module.get(), "prepare", "s", environment));
+  const Object done(PyObject_CallMethod(module.get(), "prepare", "ss", environment, program));
   if (!done) return take_error();
   bootstrap = module.release();
   return {};
@@ -226,9 +226,9 @@ int refuse(const std::string& reason, char* why, size_t size) {
 #define TAILRACE_PYTHON_EXPORT extern "C" __attribute__((visibility("default")))
 
 TAILRACE_PYTHON_EXPORT void* tailrace_python_load(const char* file, const char* function, const char* environment,
-                                                  char* why, size_t size) {
+                                                  const char* program, char* why, size_t size) {
   const InUse in_use;
-  const std::string refusal = prepare(environment);
+  const std::string refusal = prepare(environment, program);
   PyObject* loaded = nullptr;
   if (refusal.empty()) loaded = PyObject_CallMethod(bootstrap, "load", "ss", file, function);
   if (loaded == nullptr) refuse(refusal.empty() ? take_error() : refusal, why, size);

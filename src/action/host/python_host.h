@@ -10,10 +10,11 @@
 extern "C" {
 #endif
 
-/* Runs the file and finds the function in it; starts the interpreter if need be. NULL, with the reason in `why`,
+/* Runs the file and finds the function in it; starts the interpreter if need be. `environment`, which must fit, and
+ * `program` are those of PluginFunction. NULL, with the reason in `why`,
  * which has `size` bytes. The result lives as long as the interpreter. */
 typedef void* (*tailrace_python_load_function)(const char* file, const char* function, const char* environment,
-                                               char* why, size_t size);
+                                               const char* program, char* why, size_t size);
 /* Calls what was loaded. 0, or 1, with the reason in `why`. */
 typedef int (*tailrace_python_call_function)(void* function, const tailrace_plugin_call* call, char* why,
                                              size_t size);
