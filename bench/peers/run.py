@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """`make bench-peers`: installs the peers for a while, checks that they write all, runs them in turns beside tailrace.
 
-The command line of bench/peers; rows.py says who is compared, rounds.py how, installs.py where the peers come from.
-Writes a result file (docs/formats/result.md, kind "peers") and prints its table as Markdown on stdout; how far it is
-goes to stderr. Exit codes: 0 fine, 1 it could not go on or tailrace failed, 2 wrong usage; a peer
-that failed is a row with its error.
+The command line of bench/peers; rows.py says who is compared, rounds.py how, tailrace/bench/installs.py where the
+peers come from. Writes a result file (docs/formats/result.md, kind "peers") and prints its table as Markdown on
+stdout; how far it is goes to stderr. Exit codes: 0 fine, 1 it could not go on or tailrace failed, 2 wrong usage; a
+peer that failed is a row with its error.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 
 import rows
 import table
-from installs import Environment, Unavailable
 from rounds import QUICK, Rounds, Settings
 from rows import Row
 
 import tailrace
 from tailrace import quantity
 from tailrace.bench import machine, program, result
+from tailrace.bench.installs import Environment, Unavailable
 from tailrace.bench.program import Failed, Program
 from tailrace.bench.scratch import Scratch
 from tailrace.bench.statistics import STATEMENT

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailrace.bench import result
+from tailrace.bench import installs, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "bench/peers"
@@ -22,7 +22,6 @@ PROGRAMS = PEERS / "programs"
 for folder in (PEERS, PROGRAMS):
     sys.path.insert(0, str(folder))
 
-import installs  # noqa: E402
 import peer  # noqa: E402
 import rows  # noqa: E402
 import run as bench_peers  # noqa: E402

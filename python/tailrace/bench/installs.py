@@ -1,8 +1,9 @@
-"""The environment that the peers are installed into: three virtual environments in one directory, from the registry.
+"""The environment that peers are installed into: three virtual environments in one directory, from the registry.
 
 Python's peers share one; Open MPI and MPICH have one each, as both bring an mpicc. Nothing of the system changes: the
 directory is a temporary one, removed at the end, or the one that --keep-env names, where the next run finds what is
-installed. What cannot be installed is an error of its own, and does not keep the others from being measured.
+installed. What cannot be installed is an error of its own, and does not keep the others from being measured. (For
+`make bench-peers` and `tailrace bench jitter`.)
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ class Environment:
         return self._once("python", package, lambda: self._import(package))
 
     def compiled(self, package: str, sources: Sequence[pathlib.Path], flags: Sequence[str] = ()) -> pathlib.Path:
-        """The program made from C sources by the mpicc of `package`, or by the system's compiler if that is "cc"."""
-        compiler = pathlib.Path("cc") if package == "cc" else self._once(package, package, lambda: self._mpi(package))
+        """The program made from C sources by the mpicc of `package`; if that is "cc", by the system's compiler, if it
+        is "system", by the system's mpicc."""
+        compiler = pathlib.Path("cc") if package == "cc" else self.mpi_tool(package, "mpicc")
         program = self._directory / package / "-".join([sources[0].stem, *flags])
 
         def make() -> pathlib.Path:
@@ -64,6 +66,15 @@ class Environment:
             return program
 
         return self._once(package, str(program), make)
+
+    def mpi_tool(self, package: str, name: str) -> pathlib.Path:
+        """mpicc or mpirun of `package`, or of the system if that is "system"."""
+        if package != "system":
+            return self._once(package, package, lambda: self._mpi(package)).with_name(name)
+        found = shutil.which(name)
+        if found is None:
+            raise Unavailable(f"{name} is not on PATH")
+        return pathlib.Path(found)
 
     def _once(self, environment: str, what: str, make: Callable[[], pathlib.Path]) -> pathlib.Path:
         key = environment, what
