@@ -44,7 +44,7 @@ THIRD_PARTY = [
     (r"spdlog/", ["src/base"]),
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
-    (r"(zlib|zstd)\.h$", ["src/filter", "apps", "tests"]),
+    (r"(zlib|zstd)\.h$", ["src/filter", "apps", "bench", "tests"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "apps", "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
@@ -135,8 +135,9 @@ def check_include(path, quote, header, exists):
     if is_within(path, "src"):
         return check_source(path, quote, header, exists)
     if path.startswith(USERS):
-        # Its own folder, or the project in apps/ or bindings/: seen from the file, the project or the repository.
-        top = "/".join(folder_of(path).split("/")[:2])
+        # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: seen from the file, the
+        # project or the repository.
+        top = "bench" if is_within(path, "bench") else "/".join(folder_of(path).split("/")[:2])
         seen = [posixpath.normpath(posixpath.join(start, header)) for start in (folder_of(path), top, "")]
         if is_within(header, "tailrace") or any(is_within(own, top) and exists(own) for own in seen):
             return None

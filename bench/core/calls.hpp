@@ -1,0 +1,14 @@
+// What the calls that copy nothing cost in place core: alloc, commit and signal, while the server sleeps and while it
+// is busy with filters and transfers.
+#pragma once
+
+#include <string>
+
+#include "bench/core/options.hpp"
+
+namespace bench::core {
+
+// The JSON document, "core_calls": 1: seconds of each call.
+std::string calls(const CallsOptions& options);
+
+}  // namespace bench::core

@@ -1,0 +1,38 @@
+// core_bench: the program behind `tailrace bench core` and `tailrace bench jitter`. One process tree is one
+// measurement. Exit codes: 0 good, 1 it failed, 2 the command line is wrong.
+#include <cstdio>
+#include <exception>
+
+#include "bench/core/calls.hpp"
+#include "bench/core/copy.hpp"
+#include "bench/core/options.hpp"
+#include "bench/core/run.hpp"
+#include "bench/core/verify.hpp"
+#include "bench/pattern/errors.hpp"
+
+namespace {
+
+// The document of what was asked for.
+std::string carry_out(const bench::core::Options& options) {
+  if (options.copy) return copy(*options.copy);
+  if (options.calls) return calls(*options.calls);
+  if (options.run) return run(*options.run);
+  if (options.verify) return verify(*options.verify);
+  return "";  // --help
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::string document = carry_out(bench::core::parse_options(argc, argv));
+    if (std::fputs(document.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+    std::fprintf(stderr, "core_bench: cannot write to standard output\n");
+  } catch (const bench::UsageError& error) {
+    std::fprintf(stderr, "core_bench: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "core_bench: %s\n", error.what());
+  }
+  return 1;
+}

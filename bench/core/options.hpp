@@ -1,0 +1,60 @@
+// What the command line of core_bench asks for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bench::core {
+
+struct CopyOptions {
+  std::string dir;
+  uint64_t bytes = uint64_t{64} << 20;
+  int count = 20;
+};
+
+struct CallsOptions {
+  std::string dir;
+  int count = 400;  // of each call, with each state of the server
+};
+
+enum class WayKind { posix, hdf5, thread, core };
+enum class Compress { none, zstd, float16 };  // zstd with shuffle; float16: rounded before
+
+struct RunOptions {
+  std::string dir;
+  WayKind way = WayKind::core;
+  Compress compress = Compress::none;
+  bool adaptive = true;
+  int processes = 1;
+  int iterations = 16;
+  uint64_t bytes = uint64_t{16} << 20;  // of each process and iteration
+  int budget = 4;                       // in blocks
+  uint64_t passes = 1;                  // of the kernel `busy`, each iteration
+  bool flush = false;                   // after each iteration, and timed with it
+  bool leave_cpu = false;               // the last one, to the server
+  bool file_per_node = false;
+};
+
+struct VerifyOptions {
+  std::string dir;
+  int processes = 1;
+  int iterations = 16;
+  uint64_t bytes = uint64_t{16} << 20;
+};
+
+// Exactly one of them, or, after --help, none.
+struct Options {
+  std::optional<CopyOptions> copy;
+  std::optional<CallsOptions> calls;
+  std::optional<RunOptions> run;
+  std::optional<VerifyOptions> verify;
+};
+
+// Throws bench::UsageError.
+Options parse_options(int argc, char** argv);
+
+const char* name_of(WayKind way);
+const char* name_of(Compress compress);
+
+}  // namespace bench::core

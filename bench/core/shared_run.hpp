@@ -1,0 +1,57 @@
+// SharedRun: what the processes of a run have in common: a barrier, and a page of results each.
+//
+// Made before they are forked, in anonymous shared memory. Times are of bench::now(), the same for all.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <cstdint>
+
+#include "bench/core/options.hpp"
+#include "bench/core/way.hpp"
+
+namespace bench::core {
+
+// Written by its own process alone, read when that has ended.
+struct ProcessResult {
+  double started = 0;   // begins to compute
+  double computed = 0;  // seconds computing
+  double left = 0;      // its last output was put
+  double done = 0;      // and is written
+  double waited = 0;
+  Filtered filtered;
+  std::array<char, 512> description{};
+  std::array<char, 512> error{};
+};
+
+class SharedRun {
+ public:
+  explicit SharedRun(const RunOptions& options);
+  ~SharedRun();
+  SharedRun(const SharedRun&) = delete;
+  SharedRun& operator=(const SharedRun&) = delete;
+
+  // Waits for all processes of the run.
+  void meet() { pthread_barrier_wait(barrier_); }
+
+  ProcessResult& of(int process) const { return results_[process]; }
+  // When an iteration's output began, and when it had ended.
+  double& begin(int process, int iteration) const { return times_[2 * at(process, iteration)]; }
+  double& end(int process, int iteration) const { return times_[2 * at(process, iteration) + 1]; }
+
+ private:
+  int64_t at(int process, int iteration) const { return static_cast<int64_t>(process) * iterations_ + iteration; }
+
+  const int iterations_;
+  const size_t bytes_;
+  char* const memory_;
+  pthread_barrier_t* const barrier_;
+  ProcessResult* const results_;
+  double* const times_;
+};
+
+// Copies a text, cut where it does not fit.
+void set_text(std::array<char, 512>& to, const char* text);
+
+}  // namespace bench::core

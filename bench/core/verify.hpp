@@ -1,0 +1,13 @@
+// Whether the files of a run hold what its processes wrote, bit by bit; read by the HDF5 library.
+#pragma once
+
+#include <string>
+
+#include "bench/core/options.hpp"
+
+namespace bench::core {
+
+// The JSON document, "core_verify": 1: how many files are equal, and what is wrong with the others.
+std::string verify(const VerifyOptions& options);
+
+}  // namespace bench::core
