@@ -11,7 +11,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,33 +61,44 @@ class Program:
 
 def find(given: pathlib.Path | None = None) -> Program:
     """The program at `given` or where `make build` puts it; raises Failed, with what to do, if there is none."""
+    return Program(locate("pattern", _PLACE, given, "--pattern"))
+
+
+def locate(name: str, place: pathlib.Path, given: pathlib.Path | None, option: str) -> pathlib.Path:
+    """A file that a build makes, at `given`, which `option` says, or at `place` in the repository; raises Failed."""
     # .venv lies in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
-    places = [given] if given else [root / _PLACE for root in roots]
-    for place in places:
-        if place.is_file():
-            return Program(place.resolve())
-    looked = " or ".join(str(place) for place in dict.fromkeys(places))
-    raise Failed(f"the program `pattern` is not at {looked}: run `make build` in tailrace's repository, or say where "
-                 "it is with --pattern PATH")
+    places = [given] if given else [root / place for root in roots]
+    for one in places:
+        if one.is_file():
+            return one.resolve()
+    looked = " or ".join(str(one) for one in dict.fromkeys(places))
+    raise Failed(f"the program `{name}` is not at {looked}: run `make build` in tailrace's repository, or say where "
+                 f"it is with {option} PATH")
 
 
-def ask(command: Sequence[str], kind: str = "pattern_run") -> Report:
+def ask(command: Sequence[str], kind: str = "pattern_run", environment: Mapping[str, str] | None = None) -> Report:
     """Runs a program that answers as `pattern` does, with one JSON document that has `kind`: 1; raises Failed."""
     try:
         # On an interrupt or time-out, `run` ends the process before it passes the exception on.
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
+                              env=environment)
     except subprocess.TimeoutExpired:
         raise _failed(f"has not ended within {_SECONDS:.0f} s", command) from None
     except OSError as error:
         raise _failed(f"cannot be started: {error.strerror}", command) from None
-    if done.returncode != 0:
-        said = "; ".join(done.stderr.decode("utf-8", "replace").strip().splitlines()[-8:])
-        raise _failed(f"{_end(done.returncode)}: {said or 'it said nothing'}", command)
+    return answer_of(command, done.returncode, done.stdout, done.stderr, kind)
+
+
+def answer_of(command: Sequence[str], code: int, said: bytes, complaints: bytes, kind: str) -> Report:
+    """The document of a program that has ended; raises Failed."""
+    if code != 0:
+        last = "; ".join(complaints.decode("utf-8", "replace").strip().splitlines()[-8:])
+        raise _failed(f"{_end(code)}: {last or 'it said nothing'}", command)
     try:
-        answer = json.loads(done.stdout)
+        answer = json.loads(said)
     except ValueError:
-        raise _failed(f"answered {done.stdout[:60]!r}, expected a JSON document", command) from None
+        raise _failed(f"answered {said[:60]!r}, expected a JSON document", command) from None
     if not isinstance(answer, dict) or answer.get(kind) != 1:
         raise _failed(f'answered something without "{kind}": 1; is it of another version?', command)
     return answer

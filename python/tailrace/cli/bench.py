@@ -11,10 +11,9 @@ import dataclasses
 import math
 import pathlib
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import output
+from . import bench_core, bench_jitter, bench_options, output
 
 if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
@@ -44,6 +43,8 @@ def register(subparsers: Any) -> None:
                     "predict. Takes some minutes; needs a machine that does nothing else.")
     _add_options(pattern)
     pattern.set_defaults(run=run, parser=pattern)
+    bench_core.register(kinds)
+    bench_jitter.register(kinds)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +52,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--dir", type=pathlib.Path, action="append", metavar="DIR",
         help="where to write; given several times, one for each device (default: out/bench)")
     add("--bytes", type=_size, metavar="SIZE", help="an iteration's output, such as 64MiB (default)")
-    add("--iterations", type=_count(1, 100_000), metavar="N", help="iterations of a run (default: 16)")
+    add("--iterations", type=bench_options.count(1, 100_000), metavar="N",
+        help="iterations of a run (default: 16)")
     work = parser.add_mutually_exclusive_group()
     work.add_argument("--ratio", type=_ratios, metavar="R,…",
                       help="compute time / write time, one or more (default: 0.5,1,2; with --ablation: 1)")
-    work.add_argument("--compute-time", type=_time, metavar="TIME", help="compute time of an iteration, such as 0.4s")
+    work.add_argument("--compute-time", type=bench_options.time, metavar="TIME",
+                      help="compute time of an iteration, such as 0.4s")
     work.add_argument("--sweep", action="store_true", help=f"--ratio {','.join(f'{ratio:g}' for ratio in SWEEP)}")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--writers", type=_writers, metavar="W,…",
@@ -63,11 +66,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--ablation", action="store_true",
                       help="what each of tailrace's measures gains: the ladder from naive to direct, at one C/W")
     add("--kernel", choices=KERNELS, help="what is computed (default: busy, a small loop in the cache)")
-    add("--threads", type=_count(1, 4096), metavar="N", help="threads that compute (default: 1)")
+    add("--threads", type=bench_options.count(1, 4096), metavar="N", help="threads that compute (default: 1)")
     add("--memory", choices=("heap", "static"), help="where the kernel's arrays lie (default: heap)")
-    add("--variables", type=_count(1, 1000), metavar="N", help="variables, which share the bytes (default: 1)")
-    add("--repeats", type=_count(1, 10_000), metavar="N", help="rounds, after one to warm up (default: 5)")
-    add("--queue-depth", type=_count(1, 4096), metavar="N", help="transfers under way at once (default: 8)")
+    add("--variables", type=bench_options.count(1, 1000), metavar="N",
+        help="variables, which share the bytes (default: 1)")
+    add("--repeats", type=bench_options.count(1, 10_000), metavar="N",
+        help="rounds, after one to warm up (default: 5)")
+    add("--queue-depth", type=bench_options.count(1, 4096), metavar="N",
+        help="transfers under way at once (default: 8)")
     add("--quick", action="store_true", help="tiny runs, to see that it works; measures nothing")
     add("--keep", action="store_true", help="keep the last files of every writer")
     add("--trace", type=pathlib.Path, metavar="FILE",
@@ -86,10 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     # With --json - the document alone goes to the output; tables and bar go where messages go.
     stream = sys.stderr if arguments.json == "-" else sys.stdout
     try:
-        if arguments.json not in (None, "-"):
-            _require_folder(pathlib.Path(arguments.json))
-        if arguments.trace:
-            _require_folder(arguments.trace)
+        bench_options.require_folder(arguments.json)
+        bench_options.require_folder(arguments.trace)
         found = program.find(arguments.pattern)
         printer = bench_table.Printer(stream, settings)
         with bench_display.Display(printer) as display:
@@ -131,21 +135,6 @@ def _write(result: Result, where: str | None) -> None:
         print(f"result:   {where}")
 
 
-def _require_folder(file: pathlib.Path) -> None:
-    """Before the runs, not after them."""
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"{file}: expected a file in a directory that exists")
-
-
-def _count(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if text.isascii() and text.isdigit() and least <= int(text) <= most:
-            return int(text)
-        raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, found {text!r}")
-
-    return parse
-
-
 def _size(text: str) -> int:
     from tailrace import quantity
 
@@ -155,18 +144,6 @@ def _size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not 64 <= found <= 1 << 40:
         raise argparse.ArgumentTypeError(f"expected 64B to 1TiB, found {text!r}")
-    return found
-
-
-def _time(text: str) -> float:
-    from tailrace import quantity
-
-    try:
-        found = quantity.parse_time(text)
-    except quantity.QuantityError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if not 0 < found <= 3600:
-        raise argparse.ArgumentTypeError(f"expected more than 0 and 1h at most, found {text!r}")
     return found
 
 

@@ -1,0 +1,239 @@
+"""The measurements of `tailrace bench core`: what place core costs a program, against the bars that it is to keep.
+
+Five parts, each by itself: what `write` costs beside a memcpy; alloc, commit and signal; handing over while another
+program loads the disk; compression; the death of the server. What is compared is measured in turn, round after
+round. A part that cannot be measured here is named with the reason. Prints nothing: an Observer is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import pathlib
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tailrace
+from tailrace import quantity
+
+from . import core_program, core_restart, load, machine
+from .bars import Bar, ratios, scaled
+from .core_program import CoreProgram
+from .program import Failed, Report
+from .runtime_directory import RuntimeDirectory
+from .scratch import Scratch
+
+PARTS = ("copy", "calls", "handover", "filters", "restart")
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured."""
+
+    directory: pathlib.Path = pathlib.Path("out/bench")
+    parts: tuple[str, ...] = PARTS
+    repeats: int = 3
+    copy_bytes: int = 64 << 20
+    copies: int = 20
+    calls: int = 400
+    block: int = 16 << 20  # of handing over, and of filters
+    iterations: int = 64
+    load_bytes: int = 512 << 20
+    filter_rounds: int = 5
+    filter_seconds: float = 2.0  # of a run
+    kills: int = 6
+    kill_after: float = 1.0  # seconds from one to the next, on average
+    processes: int = 4
+    seed: int = 1
+
+
+# To see that it works; measures nothing.
+QUICK = Settings(repeats=1, copy_bytes=1 << 20, copies=3, calls=10, block=1 << 20, iterations=8,
+                 load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1, kill_after=0.3, processes=2)
+
+
+class Observer:
+    """Is told how far it is; this one ignores it."""
+
+    def doing(self, title: str) -> None:
+        """Something begins."""
+
+    def part(self, title: str, bars: Sequence[Bar]) -> None:
+        """A part has ended."""
+
+    def missing(self, part: str, why: str) -> None:
+        """A part cannot be measured here."""
+
+
+def measure(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
+    """Measures all parts; the document. Raises Failed."""
+    with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch:
+        run = _Measurements(core_program.find(given, runtime.environment), settings, observer, scratch, runtime)
+        return run.all()
+
+
+class _Measurements:
+    def __init__(self, program: CoreProgram, settings: Settings, observer: Observer, scratch: Scratch,
+                 runtime: RuntimeDirectory) -> None:
+        self._program = program
+        self._settings = settings
+        self._observer = observer
+        self._scratch = scratch
+        self._runtime = runtime
+
+    def all(self) -> dict[str, Any]:
+        s = self._settings
+        self._scratch.require(s.load_bytes + s.block * (s.iterations + 1) + 4 * s.copy_bytes)
+        bars: list[Bar] = []
+        missing: list[dict[str, str]] = []
+        parts = {"copy": self._copy, "calls": self._calls, "handover": self._handover, "filters": self._filters,
+                 "restart": self._restart}
+        for name in s.parts:
+            try:
+                found = parts[name]()
+            except load.NoLoad as error:
+                missing.append({"part": name, "why": str(error)})
+                self._observer.missing(name, str(error))
+                continue
+            bars += found
+            self._observer.part(name, found)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0])}
+        return {"tailrace_bars": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": _command(s),
+                "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
+                "bars": [bar.document() for bar in bars], "missing": missing}
+
+    def _copy(self) -> list[Bar]:
+        s = self._settings
+        self._observer.doing("write, beside a memcpy")
+        with self._empty() as directory:
+            found = self._program.copy(directory, s.copy_bytes, s.copies)
+        size = quantity.format_size(s.copy_bytes)
+        write, private, shared = (found[key] for key in ("write", "memcpy_private", "memcpy_shared"))
+        waited = "" if found["waited_memory"] == 0 else "waited for memory: not the copy alone"
+        return [Bar(f"write of {size} / memcpy into private memory", "×", ratios(write, private), 1.25, note=waited),
+                Bar(f"write of {size} / memcpy into shared memory", "×", ratios(write, shared)),
+                Bar(f"write of {size}", "ms", scaled(write, 1e3)),
+                Bar(f"memcpy of {size} into private memory", "ms", scaled(private, 1e3)),
+                Bar(f"memcpy of {size} into shared memory", "ms", scaled(shared, 1e3))]
+
+    def _calls(self) -> list[Bar]:
+        self._observer.doing("alloc, commit, signal")
+        with self._empty() as directory:
+            found = self._program.calls(directory, self._settings.calls)
+        bars = []
+        for variable, size in (("small", "4 KiB"), ("large", "1 MiB")):
+            for state in ("asleep", "busy"):
+                times = found[variable][state]
+                both = [a + b for a, b in zip(times["alloc"], times["commit"])]
+                bars.append(Bar(f"alloc + commit, {size}, server {state}", "µs", scaled(both, 1e6), 20.0))
+        for state in ("asleep", "busy"):
+            times = found["small"][state]["signal"] + found["large"][state]["signal"]
+            bars.append(Bar(f"signal, server {state}", "µs", scaled(times, 1e6), 5.0))
+        return bars
+
+    def _handover(self) -> list[Bar]:
+        s = self._settings
+        ways = ("posix", "hdf5", "core")
+        found: dict[str, list[list[float]]] = {way: [] for way in ways}
+        self._observer.doing("fio begins to load the disk")
+        with load.Load(self._scratch.directories[0] / "fio", s.load_bytes) as loading:
+            each = statistics.mean(self._times("posix", 0, min(8, s.iterations)))
+            passes = self._program.passes(min(1.25 * each, 0.5))
+            for number in range(s.repeats):
+                for way in ways[number % 3:] + ways[:number % 3]:
+                    self._observer.doing(f"fio loads the disk: {way}, run {number + 1} of {s.repeats}")
+                    found[way].append(self._times(way, passes, s.iterations))
+        rate = f"fio wrote {quantity.format_rate(loading.rate)}" if loading.rate else ""
+        of = f"of {s.iterations} iterations of {quantity.format_size(s.block)}, fio loading the disk"
+        names = {"core": "core: write", "posix": "pwrite past the page cache", "hdf5": "HDF5 and fdatasync"}
+        bars = []
+        for way, bar, note in (("core", 2.0, rate), ("posix", None, ""), ("hdf5", None, "")):
+            runs = found[way]
+            over = [max(run) / statistics.median(run) for run in runs]
+            bars += [Bar(f"{names[way]}, slowest / median, {of}", "×", over, bar, note=note),
+                     Bar(f"{names[way]}, median", "ms", scaled([statistics.median(run) for run in runs], 1e3)),
+                     Bar(f"{names[way]}, slowest", "ms", scaled([max(run) for run in runs], 1e3))]
+        return bars
+
+    def _times(self, way: str, passes: int, iterations: int) -> list[float]:
+        """Seconds of each iteration's output; the first one, which opens and warms up, is left out."""
+        report = self._run("--way", way, "--passes", passes, "--iterations", iterations + 1, "--budget", 8)
+        return core_program.flat(core_program.seconds(report))
+
+    def _filters(self) -> list[Bar]:
+        self._observer.doing("how long filters take")
+        filter_time = {}
+        for compress in ("zstd", "float16"):
+            report = self._run("--way", "core", "--compress", compress, "--no-adaptive", "--iterations", 4,
+                               "--passes", 0, "--budget", 6)
+            filter_time[compress] = report["processes"][0]["filtered"]["seconds"] / 4
+        write = statistics.median(self._times("posix", 0, 8))
+        spare = 1.25 * max(filter_time.values())
+        return (self._filtered("C > filter time", spare, filter_time) + self._filtered("C ≈ W", write, filter_time))
+
+    def _filtered(self, case: str, compute: float, filter_time: dict[str, float]) -> list[Bar]:
+        """The time the client sees, with and without, at one compute time."""
+        s = self._settings
+        passes = self._program.passes(compute)
+        iterations = max(4, min(100, round(s.filter_seconds / compute)))
+        ways = ("none", "zstd", "float16")
+        found: dict[str, list[Report]] = {way: [] for way in ways}
+        for number in range(s.filter_rounds):
+            for way in ways[number % 3:] + ways[:number % 3]:
+                self._observer.doing(f"filters, {case}: {way}, round {number + 1} of {s.filter_rounds}")
+                report = self._run("--way", "core", "--compress", way, "--iterations", iterations, "--passes", passes,
+                                   "--budget", 8)
+                found[way].append(report["processes"][0])
+        plain = [one["left"] - one["started"] for one in found["none"]]
+        case += f" (C {quantity.format_time(compute)})"
+        each = scaled(plain, 1e3 / iterations)
+        bars = [Bar(f"without a filter, {case}: the client's time an iteration", "ms", each)]
+        for way, name in (("zstd", "shuffle + zstd"), ("float16", "float16 + shuffle + zstd")):
+            times = [one["left"] - one["started"] for one in found[way]]
+            did = found[way][-1]["filtered"]
+            note = (f"filters {quantity.format_time(filter_time[way])} a block, files {_smaller(did)} smaller; of "
+                    f"{did['chunks']} chunks {did['relaxed']} relaxed, {did['skipped']} left out")
+            of = f"{name} / without, {case}: the client's time"
+            bars.append(Bar(of, "×", ratios(times, plain), 1.05, note=note))
+        return bars
+
+    def _restart(self) -> list[Bar]:
+        s = self._settings
+        with self._empty() as directory:
+            return core_restart.measure(self._program, s, directory, self._runtime, self._observer.doing)
+
+    def _run(self, *arguments: object) -> Report:
+        with self._empty() as directory:
+            return self._program.run(directory, "--bytes", self._settings.block, "--leave-cpu", *arguments)
+
+    @contextlib.contextmanager
+    def _empty(self) -> Iterator[pathlib.Path]:
+        """A directory for one run, removed after it."""
+        yield self._scratch.of("run")[0]
+        self._runtime.wait()  # the server removes its files itself, a moment after its last client has gone
+        self._scratch.empty("run")
+        self._scratch.settle()
+
+
+def _smaller(filtered: dict[str, Any]) -> str:
+    return f"{filtered['bytes'] / filtered['stored']:.2f} ×" if filtered["stored"] else "not"
+
+
+def _command(settings: Settings) -> str:
+    words = ["tailrace bench core", f"--dir {settings.directory}"]
+    if settings.parts != PARTS:
+        words.append(f"--only {','.join(settings.parts)}")
+    words += [f"--repeats {settings.repeats}", f"--seed {settings.seed}"]
+    return " ".join(words)
+
+
+def require_known(parts: Sequence[str]) -> tuple[str, ...]:
+    """Those parts, once each; raises Failed."""
+    for part in parts:
+        if part not in PARTS:
+            raise Failed(f"found {part!r}, expected {', '.join(PARTS)}")
+    return tuple(dict.fromkeys(parts))

@@ -1,0 +1,242 @@
+"""The study of `tailrace bench jitter`: how evenly processes write, as the simulation sees it (seed 001, §3, §5.3).
+
+Processes compute, meet, write, and meet again, so that the slowest holds all up. Four ways: a file a process by HDF5,
+collectively into one file by MPI-IO, tailrace with its writer thread, and with its server process; with and without
+compression, and with and without a second program that loads the disk. A cell is one combination; a run, one
+iteration's output of all processes. What cannot be had here is named with the reason. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import itertools
+import pathlib
+import statistics
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tailrace
+from tailrace import quantity
+
+from . import command, core_program, load, machine, program
+from .core_program import CoreProgram
+from .installs import Environment, Unavailable
+from .load import Load
+from .program import Failed, Report
+from .runtime_directory import RuntimeDirectory
+from .scratch import Scratch
+
+WAYS = ("hdf5", "collective", "thread", "core")
+SWITCH = ("off", "on")
+VERSION = 1
+
+_SOURCE = pathlib.Path("bench/core/collective.c")  # in the repository, four folders above the program
+_BEHIND_OPENMPI = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
+_WARMUP = 1  # iterations that do not count
+_PLAIN_BYTES = "MPI-IO writes the program's bytes as they are"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is run."""
+
+    directory: pathlib.Path = pathlib.Path("out/bench")
+    processes: int = 4
+    iterations: int = 12
+    bytes: tuple[int, ...] = (4 << 20, 16 << 20)  # of a process and iteration
+    ways: tuple[str, ...] = WAYS
+    compress: tuple[str, ...] = SWITCH
+    load: tuple[str, ...] = SWITCH
+    compute_seconds: float = 0.1  # of a process alone
+    budget: int = 4  # blocks of each process that tailrace may hold
+    load_bytes: int = 512 << 20
+    mpi: str = "openmpi"  # the registry's package, or "system"
+    keep_environment: pathlib.Path | None = None
+
+
+# To see that it works; measures nothing.
+QUICK = Settings(processes=2, iterations=3, bytes=(1 << 20,), compute_seconds=0.01, load_bytes=32 << 20, mpi="system")
+
+
+class Observer:
+    """Is told how far it is; this one ignores it."""
+
+    def doing(self, title: str) -> None:
+        """Something begins that is not a cell."""
+
+    def begin(self, title: str, runs: int) -> None:
+        """So many cells begin."""
+
+    def run(self, title: str) -> None:
+        """A cell begins."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    way: str
+    bytes: int
+    compress: str
+    load: str
+
+    @property
+    def title(self) -> str:
+        words = [self.way, quantity.format_size(self.bytes)]
+        words += ["zstd"] if self.compress == "on" else []
+        words += ["fio"] if self.load == "on" else []
+        return ", ".join(words)
+
+
+def study(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
+    """Runs all cells; the document. Raises Failed."""
+    with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch, \
+            Environment(settings.keep_environment, observer.doing) as environment:
+        core = core_program.find(given, runtime.environment)
+        return _Study(core, settings, observer, scratch, runtime, environment).all()
+
+
+class _Study:
+    def __init__(self, core: CoreProgram, settings: Settings, observer: Observer, scratch: Scratch,
+                 runtime: RuntimeDirectory, environment: Environment) -> None:
+        self._core = core
+        self._settings = settings
+        self._observer = observer
+        self._scratch = scratch
+        self._runtime = runtime
+        self._environment = environment
+        self._missing: dict[str, str] = {}
+        self._load_rate: float | None = None
+
+    def all(self) -> dict[str, Any]:
+        s = self._settings
+        iterations = s.iterations + _WARMUP
+        self._scratch.require(s.load_bytes + max(s.bytes) * s.processes * iterations)
+        collective = self._collective() if "collective" in s.ways else []
+        cells = self._cells(bool(collective))
+        self._observer.doing("finding out how long the kernel's passes take")
+        passes = self._core.passes(s.compute_seconds)
+        self._observer.begin("jitter", len(cells))
+        rows: list[dict[str, Any]] = []
+        times: list[dict[str, Any]] = []
+        for loaded, group in itertools.groupby(cells, key=lambda cell: cell.load == "on"):
+            with self._load(loaded):
+                for cell in group:
+                    self._observer.run(cell.title)
+                    report = self._run(cell, collective, passes)
+                    rows.append(_row(cell, report))
+                    times += _write_times(cell, report)
+        return self._document(rows, times)
+
+    def _cells(self, collective: bool) -> list[_Cell]:
+        s = self._settings
+        cells = [_Cell(way, bytes_, compress, loaded) for loaded in s.load for bytes_ in s.bytes
+                 for compress in s.compress for way in s.ways]
+        if not collective:
+            cells = [cell for cell in cells if cell.way != "collective"]
+        elif "on" in s.compress:
+            self._missing["collective, zstd"] = _PLAIN_BYTES
+            cells = [cell for cell in cells if cell.way != "collective" or cell.compress == "off"]
+        if "on" in s.load:
+            try:
+                load.find()
+            except load.NoLoad as error:
+                self._missing["fio"] = str(error)
+                cells = [cell for cell in cells if cell.load == "off"]
+        if not cells:
+            raise Failed("nothing is left to run: " + "; ".join(f"{of}: {why}" for of, why in self._missing.items()))
+        return cells
+
+    def _collective(self) -> list[str]:
+        """The command of the collective way, before its options; none if it cannot be had."""
+        s = self._settings
+        self._observer.doing(f"looking for an MPI ({s.mpi})")
+        try:
+            made = self._environment.compiled(s.mpi, [self._core.path.parents[4] / _SOURCE])
+            mpirun = self._environment.mpi_tool(s.mpi, "mpirun")
+            version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, errors="replace",
+                                     check=False)
+        except (Unavailable, IndexError, OSError) as error:
+            self._missing["collective"] = str(error)
+            return []
+        more = _BEHIND_OPENMPI if "Open MPI" in version.stdout or "OpenRTE" in version.stdout else ()
+        return [str(mpirun), *more, "-n", str(s.processes), str(made), "--library",
+                str(self._core.pattern.path.with_name("libpattern_compute.so"))]
+
+    @contextlib.contextmanager
+    def _load(self, loaded: bool) -> Iterator[None]:
+        if not loaded:
+            yield
+            return
+        with Load(self._scratch.directories[0] / "fio", self._settings.load_bytes) as loading:
+            yield
+        self._load_rate = loading.rate
+
+    def _run(self, cell: _Cell, collective: Sequence[str], passes: int) -> Report:
+        s = self._settings
+        directory = self._scratch.of("run")[0]
+        shape = ["--bytes", cell.bytes, "--iterations", s.iterations + _WARMUP, "--passes", passes]
+        if cell.way == "collective":
+            report = program.ask([*collective, "--dir", str(directory), *map(str, shape)], "core_run")
+        else:
+            more = ["--leave-cpu", "--file-per-node"] if cell.way == "core" else []
+            report = self._core.run(directory, *shape, "--processes", s.processes, "--way", cell.way, "--compress",
+                                    "zstd" if cell.compress == "on" else "none", "--budget", s.budget, *more)
+            self._runtime.wait()
+        self._scratch.empty("run")
+        self._scratch.settle()
+        return report
+
+    def _document(self, rows: list[dict[str, Any]], times: list[dict[str, Any]]) -> dict[str, Any]:
+        s = self._settings
+        now = datetime.datetime.now(datetime.timezone.utc)
+        storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0]),
+                   "page_cache": "bypassed or synced, as each way says"}
+        return {"tailrace_jitter": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": line(s),
+                "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
+                "settings": {"processes": s.processes, "iterations": s.iterations,
+                             "compute_seconds": s.compute_seconds, "budget_blocks": s.budget,
+                             "load_bytes_per_second": self._load_rate},
+                "missing": [{"what": what, "why": why} for what, why in self._missing.items()], "cells": rows,
+                "write_times": times}
+
+
+def _row(cell: _Cell, report: Report) -> dict[str, Any]:
+    """A cell in short; times in seconds, throughputs in bytes a second."""
+    each = core_program.seconds(report, _WARMUP)
+    every = core_program.flat(each)
+    phases = [max(times) for times in zip(*each)]  # an iteration's output is over when the slowest has ended
+    processes = report["processes"]
+    span = max(one["done"] for one in processes) - min(one["started"] for one in processes)
+    written = cell.bytes * len(processes)
+    filtered = [one["filtered"] for one in processes if one.get("filtered", {}).get("chunks")]
+    return {"experiment": cell.title, "way": cell.way, "bytes": cell.bytes, "compress": cell.compress == "on",
+            "load": cell.load == "on", "description": report["description"], "mean": statistics.fmean(every),
+            "least": min(every), "worst": max(every), "spread": max(every) - min(every),
+            "deviation": statistics.pstdev(every), "phase_mean": statistics.fmean(phases), "phase_worst": max(phases),
+            "throughput_seen": written / statistics.fmean(phases),
+            "throughput_run": written * report["iterations"] / span,
+            "chunks": sum(one["chunks"] for one in filtered),
+            "chunks_less": sum(one["relaxed"] + one["skipped"] for one in filtered)}
+
+
+def _write_times(cell: _Cell, report: Report) -> list[dict[str, Any]]:
+    """What `tailrace plot` makes tiles of."""
+    each = core_program.seconds(report, _WARMUP)
+    return [{"experiment": cell.title, "run": run + 1, "process": process, "seconds": times[run], "bytes": cell.bytes}
+            for run in range(len(each[0])) for process, times in enumerate(each)]
+
+
+def line(settings: Settings) -> str:
+    """The command line that does the same again."""
+    s = settings
+    words = ["tailrace", "bench", "jitter", "--dir", str(s.directory), "--processes", str(s.processes),
+             "--iterations", str(s.iterations), "--bytes", ",".join(map(command.size, s.bytes)), "--compute-time",
+             f"{s.compute_seconds:g}s"]
+    for option, value, default in (("--ways", s.ways, WAYS), ("--compress", s.compress, SWITCH),
+                                   ("--load", s.load, SWITCH)):
+        if value != default:
+            words += [option, ",".join(value)]
+    words += ["--mpi", s.mpi] if s.mpi != "openmpi" else []
+    return " ".join(words)

@@ -1,0 +1,82 @@
+"""What `tailrace bench core` has found: a table for each part, and whether its bars are kept. Computes nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from tailrace import quantity
+from tailrace.bench.bars import Bar
+
+_WIDTH = 160  # without a terminal there is no width to keep to
+
+TITLES = {"copy": "write, beside a memcpy", "calls": "calls that copy nothing",
+          "handover": "handing over while another program loads the disk", "filters": "compression on the core",
+          "restart": "the server is killed"}
+
+
+class Printer:
+    """Prints to a stream, in the order of its methods."""
+
+    def __init__(self, stream: IO[str] = sys.stdout, quick: bool = False) -> None:
+        self.console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False)
+        self._quick = quick
+
+    def part(self, name: str, bars: Sequence[Bar]) -> None:
+        """A part has ended."""
+        self._line(f"\n{TITLES[name]}")
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("")
+        for column in ("median", "least … most", "bar", "met", "runs"):
+            table.add_column(column, justify="right")
+        for bar in bars:
+            table.add_row(bar.name, _value(bar.median, bar.unit),
+                          f"{_digits(min(bar.values))} … {_digits(max(bar.values))}",
+                          "" if bar.bar is None else f"≤ {_value(bar.bar, bar.unit)}", met(bar), str(len(bar.values)))
+        self.console.print(table)
+        for bar in bars:
+            if bar.note:
+                self._line(f"  {bar.name}: {bar.note}")
+
+    def missing(self, name: str, why: str) -> None:
+        """A part cannot be measured here."""
+        self._line(f"\n{TITLES[name]}: not measured: {why}")
+
+    def conclude(self, document: dict[str, Any]) -> None:
+        """All of it in short."""
+        barred = [bar for bar in document["bars"] if bar["bar"] is not None]
+        missed = [bar for bar in barred if not bar["met"]]
+        machine = document["machine"]
+        storage = document["storage"][0]
+        self._line(f"\n{machine['cpu']}, {machine['cpus']} cpus, {quantity.format_size(machine['memory_bytes'])}, "
+                   f"Linux {machine['kernel']}; {storage['directory']} ({storage['filesystem']})")
+        self._line(f"bars kept: {len(barred) - len(missed)} of {len(barred)}"
+                   + "".join(f"\n  missed: {bar['name']}" for bar in missed)
+                   + "".join(f"\n  not measured: {one['part']}: {one['why']}" for one in document["missing"]))
+        if self._quick:
+            self._line("These were tiny runs, to see that it works: the figures say nothing.")
+        self._line(f"again: {document['command']}")
+
+    def _line(self, text: str) -> None:
+        self.console.print(text, markup=False, soft_wrap=True)
+
+
+def met(bar: Bar) -> str:
+    """Whether the bar is kept, and by how many of the values it is not."""
+    if bar.bar is None:
+        return ""
+    if not bar.met:
+        return "no"
+    return "yes" if bar.above == 0 else f"yes ({bar.above} of {len(bar.values)} above)"
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{_digits(value)} {unit}".rstrip()
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 or value == 0 else f"{value:.3g}"

@@ -1,0 +1,85 @@
+"""What the commands of `tailrace bench` share: numbers on the command line, and result files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from tailrace import quantity
+
+from . import output
+
+_PAGE = 4096
+
+
+def count(least: int, most: int) -> Callable[[str], int]:
+    """The parser of a whole number."""
+    def parse(text: str) -> int:
+        if text.isascii() and text.isdigit() and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, found {text!r}")
+
+    return parse
+
+
+def block_sizes(text: str) -> tuple[int, ...]:
+    """Sizes of blocks, with commas between; each a multiple of a page, since transfers bypass the page cache."""
+    found = []
+    for word in text.split(","):
+        try:
+            size = quantity.parse_size(word)
+        except quantity.QuantityError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        if not 0 < size <= 1 << 31 or size % _PAGE:
+            raise argparse.ArgumentTypeError(f"expected multiples of 4KiB up to 2GiB, found {word!r}")
+        found.append(size)
+    return tuple(dict.fromkeys(found))
+
+
+def time(text: str) -> float:
+    """Seconds, up to an hour."""
+    try:
+        found = quantity.parse_time(text)
+    except quantity.QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 < found <= 3600:
+        raise argparse.ArgumentTypeError(f"expected more than 0 and 1h at most, found {text!r}")
+    return found
+
+
+def words(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """The parser of some of a few words, with commas between."""
+    def parse(text: str) -> tuple[str, ...]:
+        for word in text.split(","):
+            if word not in known:
+                raise argparse.ArgumentTypeError(f"expected some of {','.join(known)}, found {word!r}")
+        return tuple(dict.fromkeys(text.split(",")))
+
+    return parse
+
+
+def require_folder(where: str | pathlib.Path | None) -> None:
+    """Of a file to be written, before the runs, not after them; raises FileNotFoundError."""
+    if where not in (None, "-") and not pathlib.Path(str(where)).parent.is_dir():
+        raise FileNotFoundError(f"{where}: expected a file in a directory that exists")
+
+
+def save(document: dict[str, Any], where: str | None) -> None:
+    """Prints it, or writes the file whole or not at all; may raise OSError."""
+    if where == "-":
+        output.print_json(document)
+    elif where:
+        file = pathlib.Path(where)
+        part = file.with_name(file.name + ".part")
+        try:
+            part.write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+                            encoding="utf-8")
+            os.replace(part, file)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        print(f"result:   {where}")
