@@ -58,6 +58,11 @@ struct Channel {
   // many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
   std::atomic<uint64_t>& given_back;
   std::atomic<uint64_t>& hungry;
+  // Whether the memory that the two share has gone: what is read of it from then on means nothing. None: it cannot.
+  const std::atomic<bool>* lost = nullptr;
+
+  // acquire: who has read a zero in the place of what is gone sees this; partner: MemoryGuard.
+  bool is_lost() const { return lost != nullptr && lost->load(std::memory_order_acquire); }
 };
 
 }  // namespace tailrace::impl

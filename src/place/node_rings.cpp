@@ -34,6 +34,10 @@ NodeRings::Round NodeRings::work() {
 bool NodeRings::take(int client, Ring& ring, Round& round) {
   if (ring.sink == nullptr) return false;
   Channel& channel = *ring.channel;
+  if (channel.is_lost()) {
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its shared memory has been cut short"}, round);
+    return true;
+  }
   bool took = false;
   bool broken = false;
   Descriptor descriptor;

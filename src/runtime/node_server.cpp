@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "action/find_plugin_host.hpp"
+#include "base/memory_guard.hpp"
 #include "base/process.hpp"
 #include "base/unix_socket.hpp"
 #include "format/hdf5/hdf5_format.hpp"
@@ -71,6 +72,7 @@ NodeServer::NodeServer(const NodeServerOptions& options, RuntimeDirectory& job, 
 NodeServer::~NodeServer() = default;
 
 Status NodeServer::run(const NodeServerOptions& options) {
+  survive_lost_memory();  // which clients can do to theirs
   const auto fail = [&](const Status& status) {
     announce_failure(options.announce, status);
     return status;

@@ -237,6 +237,8 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   const WorkId id = new_work(Kind::publication, number);
   Work& work = works_[id];
   if (Status opened = open_file(number, iteration); !opened.ok()) fail(number, opened);
+  const Status doubt = options_.witness != nullptr ? options_.witness->doubt(number) : Status();
+  if (!doubt.ok()) fail(number, doubt);
   if (!iteration.failure.ok()) work.status = not_published(iteration.failure);
   iteration.leaving = true;
   if (!iteration.opened) {

@@ -53,6 +53,8 @@ class FileGroup final : public CompletionSink {
     virtual void unpublished(int64_t iteration, const Status& why) = 0;
     // The journal holds so many bytes.
     virtual void journaled(uint64_t end) = 0;
+    // Why nothing of the iteration is to be believed, though all its blocks have been written; ok: it is.
+    virtual Status doubt(int64_t /*iteration*/) { return {}; }
     // A chunk has its place.
     virtual void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   };

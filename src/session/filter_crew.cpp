@@ -37,6 +37,7 @@ void FilterCrew::start_threads() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);  // a fault of a thread's own, which ends the process if it is blocked; see MemoryGuard
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -36,6 +36,7 @@ struct NodeClients::Files final : FileGroup::Witness {
   void unpublished(int64_t iteration, const Status& why) override {
     clients.ledger_.unpublished(group, iteration, why);
   }
+  Status doubt(int64_t iteration) override { return clients.lost_memory(*this, iteration); }
   void journaled(uint64_t end) override { clients.ledger_.journaled(group, end); }
   void left(int64_t iteration) override {
     clients.ledger_.left(group, iteration);
@@ -97,6 +98,16 @@ RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
   if (actions_ != nullptr) actions_->join(client, *member.server, member.config);
   members_[client] = std::move(made);
   return *member.server;
+}
+
+// Whether the memory of a client that has a part in the iteration has gone: zeros may have been written for its
+// bytes.
+Status NodeClients::lost_memory(const Files& files, int64_t iteration) const {
+  for (const auto& [client, member] : members_) {
+    if (member->files != &files || !member->involved.contains(iteration) || !member->channel.is_lost()) continue;
+    return Status(TAILRACE_IO_ERROR, fmt::format("client {} has cut its shared memory short", client));
+  }
+  return {};
 }
 
 // An iteration of a group has left: its members are not needed for it any more.

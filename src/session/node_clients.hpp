@@ -72,6 +72,7 @@ class NodeClients {
   bool is_published(const LedgerRecord& record) const;
   void accept_again();
   void accept_again(const LedgerRecord& record);
+  Status lost_memory(const Files& files, int64_t iteration) const;
   void forget_iteration(int group, int64_t iteration);
 
   Engine& engine_;

@@ -1,9 +1,11 @@
-// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED: a client of place `core` gone wild.
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut]: a client of place `core` gone wild.
 //
 // Attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY, greets the server
 // as any client does (now and then it already lies), and then writes LIES times something into what it shares with
-// it: its ring, counters, pool, free stack, tickets, bells and socket. Says a byte after each attachment. Ends well
-// whatever the server makes of it, as long as there is one.
+// it: its ring, counters, pool, free stack, tickets, bells and socket, or cuts the segment short. Says a byte after
+// each attachment. Ends well whatever the server makes of it, as long as there is one. With `cut` it tells no lie but
+// that one: it writes LIES whole iterations, each byte of them kHonest, and cuts the segment while they are on their
+// way.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,8 +34,11 @@ namespace {
 using namespace tailrace::impl;
 
 constexpr Nanoseconds kAnswer = std::chrono::seconds(60);
+constexpr std::byte kHonest{0x3c};
+constexpr uint32_t kVariables = 6;
 
 std::mt19937_64 random_bits;
+bool only_cuts = false;
 
 uint64_t below(uint64_t limit) { return random_bits() % limit; }
 bool one_in(uint64_t many) { return below(many) == 0; }
@@ -54,6 +59,7 @@ struct Attached {
   std::unique_ptr<Segment> segment;
   uint64_t block_bytes = 0;
   uint64_t sequence = 0;
+  bool cut = false;  // nothing in the segment can be looked at any more
 
   Channel& channel() { return segment->channel(); }
   std::span<std::byte> parts() {
@@ -71,14 +77,14 @@ bool say_hello(UnixSocket& socket, const ConfigInput& input) {
   const Result<std::string> said = encode_client(input);
   if (!said.ok()) std::exit(1);
   std::string text = said.value();
-  if (one_in(16)) text[below(text.size())] = static_cast<char>(random_bits());
+  if (!only_cuts && one_in(16)) text[below(text.size())] = static_cast<char>(random_bits());
   const FileDescriptor file = file_of(text);
   Hello hello;
   hello.client = input.client;
   hello.configuration = text.size();
-  if (one_in(16)) scribble(reinterpret_cast<std::byte*>(&hello) + below(sizeof hello), 1);
-  const std::vector<int> files(one_in(32) ? below(UnixSocket::kMaxDescriptors) : 1, file.get());
-  const size_t bytes = one_in(32) ? 1 + below(sizeof hello) : sizeof hello;
+  if (!only_cuts && one_in(16)) scribble(reinterpret_cast<std::byte*>(&hello) + below(sizeof hello), 1);
+  const std::vector<int> files(!only_cuts && one_in(32) ? below(UnixSocket::kMaxDescriptors) : 1, file.get());
+  const size_t bytes = !only_cuts && one_in(32) ? 1 + below(sizeof hello) : sizeof hello;
   return socket.send(std::as_bytes(std::span(&hello, 1)).first(bytes), files, kAnswer).ok();
 }
 
@@ -96,8 +102,12 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
   const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
   auto segment = Segment::map(std::move(answer.value().descriptors[0]), sizes, welcome.pool);
   if (!segment.ok()) return std::nullopt;
-  return Attached{std::move(socket).value(), std::move(answer.value().descriptors[1]), std::move(segment).value(),
-                  block_bytes, 0};
+  return Attached{std::move(socket).value(),
+                  std::move(answer.value().descriptors[1]),
+                  std::move(segment).value(),
+                  block_bytes,
+                  0,
+                  false};
 }
 
 // ---- lies -----------------------------------------------------------------------------------------------------
@@ -108,7 +118,7 @@ Descriptor some_verb(Attached& at) {
   constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,  Verb::end_iteration,
                              Verb::flush, Verb::drop_iteration, Verb::signal};
   verb.verb = kVerbs[below(std::size(kVerbs))];
-  verb.variable = static_cast<uint32_t>(below(6));
+  verb.variable = static_cast<uint32_t>(below(kVariables));
   verb.iteration = static_cast<int64_t>(below(4));
   verb.sequence = ++at.sequence;
   verb.ticket = one_in(2) ? below(10000) : kNoTicket;
@@ -193,6 +203,18 @@ void abuse_socket(Attached& at) {
   (void)at.socket.send(bytes, files, kAnswer);
 }
 
+// Takes the file from under the server's feet; now and then gives it back, empty.
+void cut(Attached& at) {
+  const uint64_t size = at.segment->pool().size() + at.parts().size();
+  const uint64_t left = one_in(2) ? 0 : below(size);
+  if (ftruncate(at.segment->fd(), static_cast<off_t>(left)) != 0) std::exit(1);
+  if (one_in(8) && ftruncate(at.segment->fd(), static_cast<off_t>(size)) != 0) std::exit(1);
+  at.cut = true;
+  const uint64_t one = 1;
+  fcntl(at.bell.get(), F_SETFL, O_NONBLOCK);
+  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full: so it has rung
+}
+
 void any_lie(Attached& at) {
   switch (below(6)) {
     case 0: return scribble_parts(at);
@@ -205,7 +227,7 @@ void any_lie(Attached& at) {
 }
 
 // What an attachment does is of one kind: lies that end it at once would hide the others.
-constexpr uint64_t kMoods = 8;
+constexpr uint64_t kMoods = 9;
 void lie(Attached& at, uint64_t mood) {
   const bool now = one_in(2);
   switch (mood) {
@@ -216,22 +238,56 @@ void lie(Attached& at, uint64_t mood) {
     case 4: now ? abuse_bell(at) : push(at, some_verb(at)); break;
     case 5: now ? scribble_counters(at) : push(at, some_verb(at)); break;
     case 6: scribble_parts(at); break;
+    case 7: one_in(16) ? cut(at) : push(at, some_verb(at)); break;
     default: any_lie(at);
   }
-  if (one_in(4)) ring_bell(at);
+  if (!at.cut && one_in(4)) ring_bell(at);
 }
 
 void leave(Attached& at) {
   if (one_in(2)) return;  // without a word
   const Goodbye goodbye;
   (void)at.socket.send(std::as_bytes(std::span(&goodbye, 1)), {}, kAnswer);
-  for (int i = 0; i < 16; ++i) any_lie(at);  // it goes on after its goodbye
+  for (int i = 0; i < 16 && !at.cut; ++i) any_lie(at);  // it goes on after its goodbye
+}
+
+// ---- the truth, cut short -------------------------------------------------------------------------------------
+
+void write_iteration(Attached& at, int64_t iteration) {
+  Descriptor verb;
+  verb.verb = Verb::write;
+  verb.iteration = iteration;
+  verb.bytes.length = at.block_bytes;
+  for (uint32_t variable = 0; variable < kVariables; ++variable) {
+    verb.variable = variable;
+    verb.sequence = ++at.sequence;
+    verb.bytes.block = static_cast<uint32_t>(verb.sequence) % at.segment->sizes().blocks;
+    verb.bytes.address = variable * at.block_bytes;
+    push(at, verb);
+  }
+  Descriptor end;
+  end.verb = Verb::end_iteration;
+  end.iteration = iteration;
+  end.sequence = ++at.sequence;
+  push(at, end);
+  ring_bell(at);
+}
+
+void write_and_cut(Attached& at, int iterations) {
+  std::fill(at.segment->pool().begin(), at.segment->pool().end(), kHonest);
+  const int last = static_cast<int>(below(static_cast<uint64_t>(iterations)));
+  for (int iteration = 0; iteration <= last; ++iteration) write_iteration(at, iteration);
+  const uint64_t spins = uint64_t{1} << below(24);
+  for (std::atomic<uint64_t> i{0}; i < spins;) ++i;
+  const uint64_t left = below(2) * below(kVariables * at.block_bytes);
+  if (ftruncate(at.segment->fd(), static_cast<off_t>(left)) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 8) return 2;
+  if (argc != 8 && argc != 9) return 2;
+  only_cuts = argc == 9 && std::strcmp(argv[8], "cut") == 0;
   const int times = std::atoi(argv[5]);
   const int lies = std::atoi(argv[6]);
   random_bits.seed(std::strtoull(argv[7], nullptr, 10));
@@ -246,9 +302,11 @@ int main(int argc, char** argv) {
   const uint64_t block_bytes = config.value().layouts[0].bytes();
   for (int time = 0; time < times; ++time, ++input.client) {
     std::optional<Attached> at = attach(job.value(), input, block_bytes);
-    if (at) {
+    if (at && only_cuts) {
+      write_and_cut(*at, lies);
+    } else if (at) {
       const uint64_t mood = below(kMoods);
-      for (int i = 0; i < lies; ++i) lie(*at, mood);
+      for (int i = 0; i < lies && !at->cut; ++i) lie(*at, mood);
       leave(*at);
     }
     if (::write(STDOUT_FILENO, ".", 1) != 1) return 1;

@@ -65,7 +65,8 @@ TEST(Hostile, ClientHarmsNobodyElse) {
     test::expect_exact(directory.path() / test::file_of(of % 2 == 0 ? 0 : 1, of), of);
   }
   const std::string log = test::text_of(directory.path() / "run_core0.log");
-  for (const char* const noticed : {"is refused", "is lost: it sent", "is lost: its ring"}) {
+  for (const char* const noticed :
+       {"is refused", "is lost: it sent", "is lost: its ring", "is lost: its shared memory"}) {
     EXPECT_NE(log.find(noticed), std::string::npos) << "no lie of the kind '" << noticed << "' was noticed";
   }
   // The server ends, so nothing of the hostile one is thought to be under way.
@@ -74,6 +75,94 @@ TEST(Hostile, ClientHarmsNobodyElse) {
   std::printf("%llu attachments of %llu lies from seed %llu; %lld honest iterations\n",
               static_cast<unsigned long long>(attached), static_cast<unsigned long long>(kLies),
               static_cast<unsigned long long>(seed), static_cast<long long>(iteration));
+}
+
+// What it had written before is in the files, or is not published: nobody reads a zero in the place of its bytes.
+TEST(Hostile, ClientThatCutsItsMemoryShortPublishesNothingWrong) {
+  const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());
+  SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
+  constexpr int kTimes = 60;
+  constexpr int kIterations = 4;
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, on_server_loss: fail}";
+  OpenRun honest(config, directory, 0);
+  ASSERT_TRUE(honest.opened()) << honest.error().message;
+  config.type = "float32";  // of which 0x3c3c3c3c, as a 16-bit float, is 0x21e2
+  std::string text = config.text();
+  for (const char* const variable : {"a", "b", "c"}) {
+    const std::string plain = std::string("  ") + variable + ": {layout: grid";
+    text.replace(text.find(plain), plain.size(), plain + ", precision: float16");
+  }
+  const Directory elsewhere("/dev/shm");
+  const std::string file = elsewhere.path() / "cut.yaml";
+  std::ofstream(file) << text;
+  OtherProcess hostile(HOSTILE, {file, directory.path(), "run", "100", std::to_string(kTimes),
+                                 std::to_string(kIterations), std::to_string(seed), "cut"});
+  for (char byte = 0; hostile.read_byte(byte);) {
+  }
+  EXPECT_EQ(hostile.wait_end(), 0);
+  ASSERT_EQ(test::write_iteration(honest, 0), TAILRACE_OK) << honest.error().message;
+  EXPECT_EQ(honest.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  test::expect_exact(directory.path() / test::file_of(0, 0), 0);
+  int published = 0;
+  for (int client = 100; client < 100 + kTimes; ++client) {
+    for (int64_t iteration = 0; iteration < kIterations; ++iteration) {
+      const test::fs::path path = directory.path() / test::file_of(client, iteration);
+      if (!test::fs::exists(path)) continue;
+      ++published;
+      const test::Hdf5File hdf5(path);
+      for (const char* const variable : test::kVariables) {
+        const std::vector<std::byte> bytes = hdf5.bytes(iteration, variable);
+        ASSERT_FALSE(bytes.empty()) << path << " " << variable;
+        const bool rounded = hdf5.has_type(iteration, variable, H5T_IEEE_F16LE);
+        for (size_t at = 0; at < bytes.size(); ++at) {
+          const std::byte expected = !rounded ? std::byte{0x3c} : at % 2 == 0 ? std::byte{0xe2} : std::byte{0x21};
+          ASSERT_EQ(bytes[at], expected) << path << " " << variable;
+        }
+      }
+    }
+  }
+  EXPECT_GT(published, 0) << "nothing was put to the test";
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+  std::printf("%d iterations published; seed %llu\n", published, static_cast<unsigned long long>(seed));
+}
+
+// The process that runs actions looks at the memory, too, and may die of it. Then it is told to the clients, as any
+// crash of an action is; all blocks are stored, and the server goes on.
+TEST(Hostile, ClientThatCutsItsMemoryShortUnderAnActionLosesNobodyABlock) {
+  const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());
+  SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, on_server_loss: fail}";
+  config.measurements = "{}\nactions: [{on: end_iteration, run: statistics}, {on: end_iteration, run: store}]";
+  OpenRun honest(config, directory, 0);
+  ASSERT_TRUE(honest.opened()) << honest.error().message;
+  const Directory elsewhere("/dev/shm");
+  const std::string file = elsewhere.path() / "cut.yaml";
+  std::ofstream(file) << config.text();
+  OtherProcess hostile(HOSTILE, {file, directory.path(), "run", "100", "40", "4", std::to_string(seed), "cut"});
+  int64_t iterations = 0;
+  bool told = false;
+  for (char byte = 0; hostile.read_byte(byte); ++iterations) {
+    const tailrace_status wrote = test::write_iteration(honest, iterations);
+    // One that tells of the action has been carried out.
+    EXPECT_TRUE(wrote == TAILRACE_OK || honest.error().status == TAILRACE_ACTION_FAILED) << honest.error().message;
+    told = told || wrote != TAILRACE_OK;
+    if (wrote != TAILRACE_OK) break;
+  }
+  for (char byte = 0; hostile.read_byte(byte);) {
+  }
+  EXPECT_EQ(hostile.wait_end(), 0) << "the server has gone";
+  const tailrace_status closed = honest.close();  // may be told of it only here
+  std::printf("told of an action: %s\n", told || closed != TAILRACE_OK ? "yes" : "no");
+  node.wait_end_of_servers();
+  for (int64_t of = 0; of < iterations; ++of) test::expect_exact(directory.path() / test::file_of(0, of), of);
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
 }  // namespace

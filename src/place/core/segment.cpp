@@ -48,6 +48,10 @@ Result<std::unique_ptr<Segment>> Segment::create(const PrivateDirectory& directo
   const Result<std::byte*> mapping = map_shared(file.value().get(), bytes);
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));
+  if (Status status = segment->guard(); !status.ok()) {
+    (void)directory.remove_file(name);
+    return status;
+  }
   segment->memory_.construct(segment->parts());
   if (const int error = touch(mapping.value(), bytes); error != 0) return no_room(directory, bytes, error);
   return segment;
@@ -64,6 +68,7 @@ Result<std::unique_ptr<Segment>> Segment::map(FileDescriptor file, const Channel
   const Result<std::byte*> mapping = map_shared(file.get(), bytes);
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file), mapping.value(), sizes, pool));
+  if (Status status = segment->guard(); !status.ok()) return status;
   if (const int error = touch(mapping.value(), bytes); error != 0) {
     return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("shared memory: {} MiB cannot be touched: {}", bytes >> 20,
                                                       std::generic_category().message(error)));
@@ -82,6 +87,17 @@ Segment::Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& si
   madvise(mapping_, pool_ + memory_.bytes(), MADV_DONTFORK);
 }
 
-Segment::~Segment() { munmap(mapping_, pool_ + memory_.bytes()); }
+Segment::~Segment() {
+  guard_.reset();
+  munmap(mapping_, pool_ + memory_.bytes());
+}
+
+Status Segment::guard() {
+  Result<MemoryGuard> guard = MemoryGuard::watch(mapping_, pool_ + memory_.bytes());
+  if (!guard.ok()) return guard.status();
+  guard_.emplace(std::move(guard).value());
+  channel_.lost = guard_->lost();
+  return {};
+}
 
 }  // namespace tailrace::impl

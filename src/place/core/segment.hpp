@@ -3,16 +3,18 @@
 // A file in shared memory, named, so that what was committed outlives both processes. Only the two sides of one
 // client map it: no client can touch what is another's. Made and touched once by the server, which takes the pages
 // from the system then, so that neither side meets a full shared memory later. Each side computes with sizes it
-// knows.
+// knows. The other side may cut the file short: then Channel::is_lost() says so, in a server's process.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/file_descriptor.hpp"
+#include "base/memory_guard.hpp"
 #include "base/private_directory.hpp"
 #include "base/range_allocator.hpp"
 #include "base/status.hpp"
@@ -43,6 +45,7 @@ class Segment {
 
  private:
   Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool);
+  Status guard();
   std::byte* parts() const { return mapping_ + pool_; }
 
   FileDescriptor file_;
@@ -50,6 +53,7 @@ class Segment {
   const uint64_t pool_;
   const ChannelMemory memory_;
   Channel channel_;
+  std::optional<MemoryGuard> guard_;  // ends before the memory does
 };
 
 }  // namespace tailrace::impl
