@@ -1,12 +1,15 @@
-// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut]: a client of place `core` gone wild.
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` gone
+// wild.
 //
 // Attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY, greets the server
 // as any client does (now and then it already lies), and then writes LIES times something into what it shares with
 // it: its ring, counters, pool, free stack, tickets, bells and socket, or cuts the segment short. Says a byte after
 // each attachment. Ends well whatever the server makes of it, as long as there is one. With `cut` it tells no lie but
 // that one: it writes LIES whole iterations, each byte of them kHonest, and cuts the segment while they are on their
-// way.
+// way. With `silent` it connects TIMES times, says nothing, says a byte when all of them are there, and waits until
+// the server has closed them.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -283,6 +286,20 @@ void write_and_cut(Attached& at, int iterations) {
   if (ftruncate(at.segment->fd(), static_cast<off_t>(left)) != 0) std::exit(1);
 }
 
+// Returns when none of them is open any more.
+void connect_and_say_nothing(const RuntimeDirectory& job, int times) {
+  std::vector<UnixSocket> silent;
+  for (int time = 0; time < times; ++time) {
+    Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(0), kAnswer);
+    if (!socket.ok()) std::exit(1);
+    silent.push_back(std::move(socket).value());
+  }
+  if (::write(STDOUT_FILENO, ".", 1) != 1) std::exit(1);
+  for (const UnixSocket& socket : silent) {
+    if (wait_for_events(socket.fd(), POLLIN, kAnswer) == 0) std::exit(1);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -299,6 +316,10 @@ int main(int argc, char** argv) {
   input.client = std::atoi(argv[4]);
   const Result<Config> config = read_config(input);
   if (!job.ok() || !config.ok()) return 1;
+  if (argc == 9 && std::strcmp(argv[8], "silent") == 0) {
+    connect_and_say_nothing(job.value(), times);
+    return 0;
+  }
   const uint64_t block_bytes = config.value().layouts[0].bytes();
   for (int time = 0; time < times; ++time, ++input.client) {
     std::optional<Attached> at = attach(job.value(), input, block_bytes);

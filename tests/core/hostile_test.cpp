@@ -77,6 +77,31 @@ TEST(Hostile, ClientHarmsNobodyElse) {
               static_cast<unsigned long long>(seed), static_cast<long long>(iteration));
 }
 
+// More than the server keeps, and for longer: another client comes and writes meanwhile, and the server can end.
+TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.log = "{level: warning}";
+  const std::string file = directory.path() / "silent.yaml";
+  std::ofstream(file) << config.text();
+  OpenRun first(config, directory, 0);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  OtherProcess silent(HOSTILE, {file, directory.path(), "run", "100", "400", "0", "0", "silent"});
+  char byte = 0;
+  ASSERT_TRUE(silent.read_byte(byte));
+  OpenRun second(config, directory, 1);
+  ASSERT_TRUE(second.opened()) << second.error().message;
+  ASSERT_EQ(test::write_iteration(second, 0), TAILRACE_OK) << second.error().message;
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  EXPECT_EQ(silent.wait_end(), 0) << "some were left open";
+  node.wait_end_of_servers();
+  test::expect_exact(directory.path() / test::file_of(1, 0), 0);
+  EXPECT_NE(test::text_of(directory.path() / "run_core0.log").find("not said hello"), std::string::npos);
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 // What it had written before is in the files, or is not published: nobody reads a zero in the place of its bytes.
 TEST(Hostile, ClientThatCutsItsMemoryShortPublishesNothingWrong) {
   const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());

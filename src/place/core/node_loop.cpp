@@ -1,6 +1,7 @@
 #include "place/core/node_loop.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,10 @@ namespace tailrace::impl {
 namespace {
 
 constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages that fit into an empty socket
+
+constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a connection, which clients greet at once
+constexpr size_t kMostStrangers = 256;                        // that have not greeted yet; the oldest one goes first
+constexpr size_t kMostWaiting = 64;                           // for their number to become free
 
 // What an event is about: a kind, and a number.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
@@ -104,6 +109,7 @@ void NodeLoop::run() {
   for (;;) {
     // Not between announce() and the sleep: who comes there would not know that he must ring.
     if (std::exchange(number_is_free_, false)) answer_waiting();
+    drop_silent_strangers();
     if (work() || number_is_free_) continue;
     const bool lonely = clients_.empty() && strangers_.empty() && waiting_.empty();
     const bool given_up = options_.first_client_in && first_client.left() == Nanoseconds::zero();
@@ -115,6 +121,10 @@ void NodeLoop::run() {
     std::optional<Nanoseconds> limit;
     if (!had_client_ && options_.first_client_in) limit = first_client.left();
     if (const auto next = host_.next_in()) limit = std::min(limit.value_or(*next), *next);
+    if (!strangers_.empty()) {
+      const Nanoseconds left = strangers_.front().until.left();
+      limit = std::min(limit.value_or(left), left);
+    }
     if (worked) limit = Nanoseconds::zero();
     for (const uint64_t event : epoll_.wait(limit)) look_at(event);
     doorbell_.cancel();
@@ -145,9 +155,10 @@ void NodeLoop::look_at(uint64_t event) {
     case About::listener: return meet();
     case About::stranger: {
       const auto found = std::find_if(strangers_.begin(), strangers_.end(),
-                                      [number](const UnixSocket& socket) { return socket.fd() == number; });
-      if (found == strangers_.end()) return;
-      UnixSocket socket = std::move(*found);
+                                      [number](const Stranger& one) { return one.socket.fd() == number; });
+      // It may be another one of the same number by now, who has said nothing.
+      if (found == strangers_.end() || wait_for_events(number, POLLIN, Nanoseconds::zero()) == 0) return;
+      UnixSocket socket = std::move(found->socket);
       strangers_.erase(found);
       epoll_.remove(socket.fd());
       return greet(std::move(socket));
@@ -171,6 +182,8 @@ void NodeLoop::look_at(uint64_t event) {
 void NodeLoop::meet() {
   for (;;) {
     Result<std::optional<UnixSocket>> socket = listener_.accept();
+    const int error = socket.ok() ? 0 : socket.status().fault().system_errno;
+    if ((error == EMFILE || error == ENFILE) && drop_oldest_stranger()) continue;
     if (!socket.ok()) return log_.warning("a client cannot be met: {}", socket.status().fault().message);
     if (!socket.value()) return;
     UnixSocket& stranger = *socket.value();
@@ -178,9 +191,25 @@ void NodeLoop::meet() {
       log_.warning("{}", status.fault().message);
       continue;
     }
+    if (strangers_.size() == kMostStrangers) drop_oldest_stranger();
     const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
     if (!watched.ok()) return log_.warning("{}", watched.fault().message);
-    strangers_.push_back(std::move(stranger));
+    strangers_.push_back({std::move(stranger), kGreetingIn});
+  }
+}
+
+// An honest one comes again. False if there is none.
+bool NodeLoop::drop_oldest_stranger() {
+  if (strangers_.empty()) return false;
+  epoll_.remove(strangers_.front().socket.fd());
+  strangers_.pop_front();
+  return true;
+}
+
+void NodeLoop::drop_silent_strangers() {
+  while (!strangers_.empty() && strangers_.front().until.left() == Nanoseconds::zero()) {
+    log_.warning("somebody has connected and not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
+    drop_oldest_stranger();
   }
 }
 
@@ -206,6 +235,11 @@ void NodeLoop::greet(UnixSocket socket) {
 
 void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
   if (clients_.contains(hello.client) && rings_.gone(hello.client) && hello.again == 0) {
+    std::erase_if(waiting_, [](const Waiting& one) { return one.socket.peer_gone(); });
+    if (waiting_.size() == kMostWaiting) {
+      return refuse(socket, hello,
+                    Status(TAILRACE_CLIENT_IN_USE, "too many wait for clients that are being written"));
+    }
     waiting_.push_back({std::move(socket), hello, std::move(configuration)});
     return;
   }

@@ -9,11 +9,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "base/doorbell.hpp"
 #include "base/epoll_set.hpp"
 #include "base/event_fd.hpp"
@@ -81,6 +83,8 @@ class NodeLoop {
   bool work();
   void look_at(uint64_t tag);
   void meet();
+  bool drop_oldest_stranger();
+  void drop_silent_strangers();
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
   void answer_waiting();
@@ -102,8 +106,13 @@ class NodeLoop {
   Log& log_;
   const Options options_;
   std::map<int, std::unique_ptr<Client>> clients_;
-  NodeRings rings_;                    // of the same clients
-  std::vector<UnixSocket> strangers_;  // connected, and have not said hello yet
+  NodeRings rings_;  // of the same clients
+  // Connected, and have not said hello yet; the oldest first.
+  struct Stranger {
+    UnixSocket socket;
+    Deadline until;
+  };
+  std::deque<Stranger> strangers_;
   // Have said hello, and wait until all is written of one who had their number and has gone.
   struct Waiting {
     UnixSocket socket;
