@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -21,6 +20,7 @@
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"
 #include "runtime/client_message.hpp"
+#include "runtime/client_note.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -74,33 +74,26 @@ Json counted(const ChannelControl& control) {
 
 // What the server wrote down of a client when it came: see NodeServer.
 struct Noted {
+  std::optional<int> server;
   pid_t process = 0;
   bool alive = false;
   std::optional<Config> config;
 };
 
 Noted noted(const PrivateDirectory& directory, int client) {
-  std::ifstream file(directory.path_of(RuntimeDirectory::client_note(client)));
-  const Json json = Json::parse(file, nullptr, false);
-  Noted noted;
-  if (!json.is_object()) return noted;
-  try {
-    noted.process = json.value("process", 0);
-    const uint64_t began = process_begin(noted.process);
-    noted.alive = began != 0 && began == json.value("began", uint64_t{0});
-    const Result<ClientMessage> message = decode_client(json.value("message", ""));
-    Result<Config> config = message.ok() ? config_of(message.value()) : Result<Config>(message.status());
-    if (config.ok()) noted.config = std::move(config).value();
-  } catch (const Json::exception&) {
-    return {};
-  }
+  const Result<ClientNote> note = ClientNote::read(directory, client);
+  if (!note.ok()) return {};
+  Noted noted{note.value().server, note.value().process, note.value().alive(), std::nullopt};
+  const Result<ClientMessage> message = decode_client(note.value().message);
+  Result<Config> config = message.ok() ? config_of(message.value()) : Result<Config>(message.status());
+  if (config.ok()) noted.config = std::move(config).value();
   return noted;
 }
 
 Json client_status(const PrivateDirectory& directory, int client, const Noted& of) {
   Json json = {{"client", client}, {"process", of.process}, {"alive", of.alive}};
+  if (of.server) json["server"] = *of.server;
   if (of.config) {
-    json["server"] = client % of.config->place.cores;
     json["name"] = of.config->name;
     json["output"] = of.config->storage.paths;
     json["budget"] = of.config->memory.budget;
@@ -168,7 +161,7 @@ Result<Json> one_job(const RuntimeDirectory& job) {
     const Noted of = noted(job.directory(), client);
     alive = alive || of.alive;
     if (of.config) output.insert(of.config->storage.paths.begin(), of.config->storage.paths.end());
-    if (of.config) servers.insert(client % of.config->place.cores);
+    if (of.server) servers.insert(*of.server);
     Json status = client_status(job.directory(), client, of);
     shared += status.value("segment_bytes", uint64_t{0});
     json["clients"].push_back(std::move(status));
@@ -216,7 +209,7 @@ Result<std::vector<int>> servers_of(const std::string& root, const std::string& 
   if (!names.ok()) return names.status();
   std::set<int> servers = servers_in(names.value());
   for (const int client : RuntimeDirectory::clients_of(names.value())) {
-    if (const Noted of = noted(in, client); of.config) servers.insert(client % of.config->place.cores);
+    if (const Noted of = noted(in, client); of.server) servers.insert(*of.server);
   }
   return std::vector<int>(servers.begin(), servers.end());
 }

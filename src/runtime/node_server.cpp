@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "action/find_plugin_host.hpp"
 #include "base/memory_guard.hpp"
@@ -17,6 +15,7 @@
 #include "place/core/rendezvous.hpp"
 #include "place/core/server_cpu.hpp"
 #include "runtime/client_message.hpp"
+#include "runtime/client_note.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"
@@ -26,13 +25,7 @@
 namespace tailrace::impl {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kMostServers = 64;  // of a node: place.cores
-
-std::string client_file(int client) { return RuntimeDirectory::client_note(client); }
-std::string fresh_file(int server) { return fmt::format("server_{}.new", server); }  // of a client, being written
-std::string ledger_file(int server) { return fmt::format("server_{}.ledger", server); }
 
 ChannelSizes sizes_of(const Config& config) {
   return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
@@ -95,8 +88,11 @@ Status NodeServer::run(const NodeServerOptions& options) {
 }
 
 Status NodeServer::serve() {
-  (void)job_.directory().remove_file(fresh_file(options_.server));
-  Result<std::unique_ptr<LedgerFile>> file = LedgerFile::open(job_.directory(), ledger_file(options_.server));
+  // Of one that died while it made them.
+  (void)job_.directory().remove_file(ClientNote::fresh_name(options_.server));
+  (void)job_.directory().remove_file(RuntimeDirectory::fresh_segment(options_.server));
+  Result<std::unique_ptr<LedgerFile>> file =
+      LedgerFile::open(job_.directory(), RuntimeDirectory::server_ledger(options_.server));
   if (!file.ok()) return file.status();
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
@@ -108,6 +104,7 @@ Status NodeServer::serve() {
   if (!listener.ok()) return listener.status();
   NodeLoop::Options how;
   how.name = fmt::format("core {}", options_.server);
+  how.fresh_segment = RuntimeDirectory::fresh_segment(options_.server);
   how.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
   {
     NodeLoop loop(job_.directory(), listener.value(), epoll.value(), doorbell_, *this, log_, how);
@@ -141,14 +138,28 @@ void NodeServer::finish() {
 Status NodeServer::adopt_all(NodeLoop& loop) {
   const auto names = job_.directory().names();
   if (!names.ok()) return names.status();
-  for (const int client : RuntimeDirectory::clients_of(names.value())) {
+  for (const int client : RuntimeDirectory::noted_clients(names.value())) {
     if (Status status = adopt(loop, client); !status.ok()) {
       left_aside_ = true;
       log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
                  job_.directory().path(), status.fault().message);
     }
   }
+  remove_forgotten(names.value());
   return {};
+}
+
+// Segments that nobody has written down, which no server leaves. Other servers may be taking clients in and letting
+// them go meanwhile: only if there is none, it is what it seems.
+void NodeServer::remove_forgotten(const std::vector<std::string>& names) const {
+  for (const int client : RuntimeDirectory::clients_of(names)) {
+    const auto is_noted = [&] {
+      const Status status = ClientNote::read(job_.directory(), client).status();
+      return status.ok() || status.fault().system_errno != ENOENT;
+    };
+    if (is_noted() || others_are_alive() || is_noted()) continue;
+    (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  }
 }
 
 bool NodeServer::others_are_alive() const {
@@ -159,30 +170,23 @@ bool NodeServer::others_are_alive() const {
 }
 
 Status NodeServer::adopt(NodeLoop& loop, int client) {
-  const Result<FileDescriptor> file = job_.directory().open_file(client_file(client), O_RDONLY);
-  if (!file.ok()) {
-    if (file.status().fault().system_errno != ENOENT) return file.status();
-    // It was never welcomed: nothing can have been committed. Unless another server is just making it.
-    if (others_are_alive()) return {};
-    return job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  const Result<ClientNote> read = ClientNote::read(job_.directory(), client);
+  if (!read.ok() && read.status().fault().system_errno == ENOENT) return {};  // another server's, which has left
+  if (!read.ok()) return read.status();
+  const ClientNote& note = read.value();
+  if (note.server != options_.server) return {};
+  Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
+  // It was not welcomed yet, or not needed any more: nothing of it is left to do.
+  if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
+    return ClientNote::remove(job_.directory(), client);
   }
-  std::ifstream stream(job_.directory().path_of(client_file(client)));
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("message") || !json["message"].is_string()) {
-    return Status(TAILRACE_INTERNAL,
-                  fmt::format("'{}' is not what a server writes", job_.directory().path_of(client_file(client))));
-  }
-  if (json.value("server", -1) != options_.server) return {};
-  const pid_t process = json.value("process", 0);
-  const Result<NodeLoop::Guest> needs = admit(client, process, json["message"].get<std::string>());
+  const Result<NodeLoop::Guest> needs = admit(client, note.process, note.message);
   if (!needs.ok()) return needs.status();
   const Guest& guest = guests_[client];
   if (Status status = lock_outputs(client); !status.ok()) {
     guests_.erase(client);
     return status;
   }
-  Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
   auto segment = memory.ok() ? Segment::map(std::move(memory).value(), needs.value().sizes, needs.value().pool)
                              : Result<std::unique_ptr<Segment>>(memory.status());
   if (!segment.ok()) {
@@ -195,8 +199,8 @@ Status NodeServer::adopt(NodeLoop& loop, int client) {
   }
   RequestSink& sink = clients_->adopt(client, guest.config, segment.value()->channel());
   std::optional<ProcessHandle> alive;
-  if (process_begin(process) != 0 && process_begin(process) == json.value("began", uint64_t{0})) {
-    Result<ProcessHandle> handle = ProcessHandle::open(process);
+  if (note.alive()) {
+    Result<ProcessHandle> handle = ProcessHandle::open(note.process);
     if (handle.ok()) alive = std::move(handle).value();
   }
   log_.warning("client {} is taken over from a server that died", client);
@@ -299,37 +303,39 @@ std::optional<Nanoseconds> NodeServer::next_in() {
 }
 
 Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
-  if (Status status = share_with_actions(client, segment); !status.ok()) {
+  const Guest& guest = guests_[client];
+  Status status = share_with_actions(client, segment);
+  if (status.ok()) status = put_names(client, guest);
+  if (!status.ok()) {
     guests_.erase(client);
     return status;
   }
-  const Guest& guest = guests_[client];
-  Status status = write_down(client, guest);
-  if (status.ok()) status = lock_outputs(client);
-  if (!status.ok()) {
-    (void)job_.directory().remove_file(client_file(client));
+  if (status = lock_outputs(client); !status.ok()) {
+    remove_names(client);
     guests_.erase(client);
     return status;
   }
   return &clients_->begin(client, guest.config, segment.channel());
 }
 
-// What another server must know of the client to go on for it. The file is there whole or not at all.
-Status NodeServer::write_down(int client, const Guest& guest) const {
-  const Json json = {{"server", options_.server},
-                     {"process", guest.process},
-                     {"began", process_begin(guest.process)},
-                     {"message", guest.message}};
-  const std::string fresh = fresh_file(options_.server);
-  const Result<FileDescriptor> file = job_.directory().open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.ok()) return file.status();
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const int directory = job_.directory().fd();
-  if (::write(file.value().get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::renameat(directory, fresh.c_str(), directory, client_file(client).c_str()) != 0) {
-    return Status::of_errno("write", client_file(client), errno);
-  }
-  return {};
+// What another server must know of the client to go on for it, and then the segment: whoever finds one knows whose it
+// is, whenever this server dies.
+Status NodeServer::put_names(int client, const Guest& guest) const {
+  const PrivateDirectory& directory = job_.directory();
+  const ClientNote note{options_.server, guest.process, process_begin(guest.process), guest.message};
+  if (Status status = note.put(directory, client); !status.ok()) return status;
+  const std::string fresh = RuntimeDirectory::fresh_segment(options_.server);
+  const std::string name = RuntimeDirectory::client_segment(client);
+  if (::renameat(directory.fd(), fresh.c_str(), directory.fd(), name.c_str()) == 0) return {};
+  const Status status = Status::of_errno("name", directory.path_of(name), errno);
+  (void)ClientNote::remove(directory, client);
+  return status;
+}
+
+// In the other order.
+void NodeServer::remove_names(int client) const {
+  (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  (void)ClientNote::remove(job_.directory(), client);
 }
 
 void NodeServer::leave(int client, bool died) { clients_->leave(client, died); }
@@ -339,7 +345,7 @@ bool NodeServer::released(int client) { return clients_->released(client); }
 void NodeServer::dismiss(int client) {
   clients_->dismiss(client);
   guests_.erase(client);
-  (void)job_.directory().remove_file(client_file(client));
+  remove_names(client);
 }
 
 void NodeServer::progress() {

@@ -66,7 +66,9 @@ class NodeServer final : public NodeLoop::Host {
   Status prepare(const Config& config);
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
-  Status write_down(int client, const Guest& guest) const;
+  void remove_forgotten(const std::vector<std::string>& names) const;
+  Status put_names(int client, const Guest& guest) const;
+  void remove_names(int client) const;
   void finish();
 
   // NodeLoop::Host

@@ -50,14 +50,17 @@ class CoreNode {
 
   const fs::path& root() const { return root_.path(); }
 
-  // Processes of the server's program that serve this node. One that is just being started may not be among them.
-  std::vector<pid_t> servers() const {
+  // Processes of the server's program that serve this node, or only those of one number. One that is just being
+  // started may not be among them.
+  std::vector<pid_t> servers(int number = -1) const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       const std::string name = entry.path().filename();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
       const std::string line = text_of(entry.path() / "cmdline");
       const std::string root = std::string("--root") + '\0' + root_.path().string() + '\0';
+      const std::string server = std::string("--server") + '\0' + std::to_string(number) + '\0';
+      if (number >= 0 && line.find(server) == std::string::npos) continue;
       if (line.find(root) != std::string::npos) found.push_back(static_cast<pid_t>(std::stol(name)));
     }
     return found;
@@ -71,8 +74,8 @@ class CoreNode {
   }
 
   // Until the last one has ended.
-  void wait_end_of_servers() const {
-    for (std::vector<pid_t> left = servers(); !left.empty(); left = servers()) {
+  void wait_end_of_servers(int number = -1) const {
+    for (std::vector<pid_t> left = servers(number); !left.empty(); left = servers(number)) {
       for (const pid_t server : left) wait_end_of(server);
     }
   }

@@ -184,6 +184,65 @@ TEST_F(DeadJob, ASegmentThatNoClientEverGotIsRemoved) {
   expect_all_there();
 }
 
+// Two servers of one node take clients in and let them go beside each other. One that dies leaves of a client
+// nothing, its note, or its note and its segment; what else lies there (an older version left segments alone) is in
+// nobody's way.
+TEST(TwoServers, WhatOneLeftHalfMadeIsNoObstacleBesideTheOther) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, cores: 2}";
+  OpenRun first(config, directory, 0);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  const test::fs::path job = node.root() / node.jobs().at(0);
+  std::ofstream(job / "client_1.segment") << "half made";
+  std::ofstream(job / "server_1.segment") << "half made";
+  std::ofstream(job / "server_1.new") << "half written";
+  std::ofstream(job / "client_3.json") << R"({"server": 1, "process": 0, "began": 0, "message": "no segment yet"})";
+  for (const int client : {1, 3}) {
+    OpenRun second(config, directory, client);
+    ASSERT_TRUE(second.opened()) << second.error().message;
+    EXPECT_EQ(test::write_iteration(second, 0, client), TAILRACE_OK);
+    EXPECT_EQ(second.close(), TAILRACE_OK);
+    expect_exact(directory.path() / file_of(client, 0), 0, client);
+  }
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+// Whoever begins does not take the other's clients, nor what the other has taken in or let go in this moment.
+TEST(TwoServers, BeginAndEndBesideEachOther) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, cores: 2}";
+  config.log = "{level: warning}";
+  config.budget = "1 MiB";
+  config.shape = "[8, 64]";
+  constexpr int kTimes = test::kSanitized ? 10 : 60;
+  const auto visit = [&](int server) {
+    for (int time = 0; time < kTimes; ++time) {
+      OpenRun run(config, directory, server);
+      if (!run.opened()) std::fprintf(stderr, "%s\n", run.error().message.c_str());
+      if (!run.opened() || run.close() != TAILRACE_OK) return 1;
+      node.wait_end_of_servers(server);
+    }
+    return 0;
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(visit(1));
+  EXPECT_EQ(visit(0), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  node.wait_end_of_servers();
+  for (const char* const log : {"run_core0.log", "run_core1.log"}) {
+    EXPECT_EQ(test::text_of(directory.path() / log), "") << "nothing was to be taken over";
+  }
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 TEST(Drain, DoesNotTouchALivingJob) {
   const CoreNode node;
   const Directory directory("/dev/shm");

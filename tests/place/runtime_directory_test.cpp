@@ -79,6 +79,9 @@ TEST(RuntimeDirectory, NamesOfFiles) {
                                           "client_4.segmen",   "client_99999999999.segment", "server_0.sock",
                                           "segment",           "client_5.segment.part"};
   EXPECT_EQ(RuntimeDirectory::clients_of(names), (std::vector<int>{3, 10}));
+  EXPECT_EQ(RuntimeDirectory::noted_clients(names), std::vector<int>());
+  EXPECT_EQ(RuntimeDirectory::noted_clients({"client_4.json", "client_05.json", "client_4.segment", "server_0.json"}),
+            std::vector<int>{4});
 }
 
 TEST(RuntimeDirectory, IsMadeAndListed) {

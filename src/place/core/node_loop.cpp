@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "model/core_wire.hpp"
-#include "place/core/runtime_directory.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -142,7 +141,6 @@ bool NodeLoop::work() {
   for (const auto& [number, died] : round.dismissed) {
     hear_no_more(*clients_[number]);
     clients_.erase(number);
-    (void)directory_.remove_file(RuntimeDirectory::client_segment(number));
     log_.info("client {} has {}", number, died ? "gone without a word" : "gone");
   }
   if (!round.dismissed.empty() && !waiting_.empty()) number_is_free_ = true;
@@ -307,7 +305,7 @@ Result<NodeLoop::Client*> NodeLoop::enter(const Hello& hello, pid_t process, con
   if (!guest.ok()) return guest.status();
   auto client = std::make_unique<Client>();
   client->number = hello.client;
-  const std::string name = RuntimeDirectory::client_segment(hello.client);
+  const std::string& name = options_.fresh_segment;
   Result<std::unique_ptr<Segment>> segment =
       Segment::create(directory_, name, guest.value().sizes, guest.value().pool);
   if (!segment.ok()) return segment.status();

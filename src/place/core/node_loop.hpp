@@ -42,7 +42,8 @@ class NodeLoop {
    public:
     // Whether the client may come, and what it needs. `configuration` is what it sent.
     virtual Result<Guest> admit(int client, pid_t process, const std::string& configuration) = 0;
-    // From here on the client is served. `segment` stays until dismiss().
+    // From here on the client is served. `segment` stays until dismiss(); its file gets its name here, and goes
+    // there.
     virtual Result<RequestSink*> serve(int client, Segment& segment) = 0;
     // In how long progress() must be called though nothing has happened; none: that does not matter.
     virtual std::optional<Nanoseconds> next_in() { return std::nullopt; }
@@ -50,6 +51,7 @@ class NodeLoop {
 
   struct Options {
     std::string name;                            // of the server, for its clients' logs
+    std::string fresh_segment;                   // the name of a segment's file before serve()
     std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
     std::vector<int> watched;                    // descriptors that wake the loop when something happens to them
   };

@@ -19,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kSegmentBegin = "client_";
+constexpr std::string_view kClientBegin = "client_";
 constexpr std::string_view kSegmentEnd = ".segment";
+constexpr std::string_view kNoteEnd = ".json";
 
 // FNV-1a, 64 bits: all that share a directory compute it, so it stays the same from version to version.
 uint64_t hash_of(std::string_view text) {
@@ -40,6 +41,23 @@ std::string canonical(const std::string& path) {
   if (error) found = absolute.lexically_normal();
   if (!found.has_filename()) found = found.parent_path();  // "out/" is "out"
   return found.string();
+}
+
+// k of each "client_<k><end>", sorted.
+std::vector<int> clients_with(const std::vector<std::string>& names, std::string_view end_of_name) {
+  std::vector<int> clients;
+  for (const std::string_view name : names) {
+    if (!name.starts_with(kClientBegin) || !name.ends_with(end_of_name)) continue;
+    if (name.size() <= kClientBegin.size() + end_of_name.size()) continue;
+    const char* first = name.data() + kClientBegin.size();
+    const char* last = name.data() + name.size() - end_of_name.size();
+    int client = -1;
+    const auto [end, error] = std::from_chars(first, last, client);
+    const bool is_number = error == std::errc{} && end == last && client >= 0;
+    if (is_number && name == fmt::format("{}{}{}", kClientBegin, client, end_of_name)) clients.push_back(client);
+  }
+  std::sort(clients.begin(), clients.end());
+  return clients;
 }
 
 // False if it is anything else.
@@ -69,26 +87,24 @@ std::string RuntimeDirectory::server_socket(int server) { return fmt::format("se
 
 std::string RuntimeDirectory::server_log(int server) { return fmt::format("server_{}.log", server); }
 
+std::string RuntimeDirectory::server_ledger(int server) { return fmt::format("server_{}.ledger", server); }
+
+std::string RuntimeDirectory::fresh_segment(int server) { return fmt::format("server_{}.segment", server); }
+
 std::string RuntimeDirectory::client_segment(int client) {
-  return fmt::format("{}{}{}", kSegmentBegin, client, kSegmentEnd);
+  return fmt::format("{}{}{}", kClientBegin, client, kSegmentEnd);
 }
 
-std::string RuntimeDirectory::client_note(int client) { return fmt::format("client_{}.json", client); }
+std::string RuntimeDirectory::client_note(int client) {
+  return fmt::format("{}{}{}", kClientBegin, client, kNoteEnd);
+}
 
 std::vector<int> RuntimeDirectory::clients_of(const std::vector<std::string>& names) {
-  std::vector<int> clients;
-  for (const std::string_view name : names) {
-    if (!name.starts_with(kSegmentBegin) || !name.ends_with(kSegmentEnd)) continue;
-    if (name.size() <= kSegmentBegin.size() + kSegmentEnd.size()) continue;
-    const char* first = name.data() + kSegmentBegin.size();
-    const char* last = name.data() + name.size() - kSegmentEnd.size();
-    int client = -1;
-    const auto [end, error] = std::from_chars(first, last, client);
-    if (error == std::errc{} && end == last && client >= 0 && name == client_segment(client))
-      clients.push_back(client);
-  }
-  std::sort(clients.begin(), clients.end());
-  return clients;
+  return clients_with(names, kSegmentEnd);
+}
+
+std::vector<int> RuntimeDirectory::noted_clients(const std::vector<std::string>& names) {
+  return clients_with(names, kNoteEnd);
 }
 
 Result<RuntimeDirectory> RuntimeDirectory::open(const std::string& root, const std::string& job) {

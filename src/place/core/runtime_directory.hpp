@@ -6,8 +6,9 @@
 //       server_0.lock, server_0.sock   of the server that runs
 //       server_0.log                   what it, or the system for it, had to say on stderr
 //       server_0.ledger                what it has accepted and not yet published
+//       server_0.segment, server_0.new, what it is just making, before it gets its name
+//       client_3.json                  who that client is, its server, and its configuration; first there, last to go
 //       client_3.segment               memory that client 3 and its server share
-//       client_3.json                  who that client is, and its configuration
 //
 // What the files hold is not known here.
 #pragma once
@@ -32,11 +33,15 @@ class RuntimeDirectory {
   static std::string server_lock(int server);
   static std::string server_socket(int server);
   static std::string server_log(int server);
+  static std::string server_ledger(int server);
+  // Of a client that the server is about to take in.
+  static std::string fresh_segment(int server);
   static std::string client_segment(int client);
   // What the server wrote down of a client: who it is, and its configuration.
   static std::string client_note(int client);
-  // The clients that have a segment, sorted.
+  // The clients that have a segment, sorted; those that are written down.
   static std::vector<int> clients_of(const std::vector<std::string>& names);
+  static std::vector<int> noted_clients(const std::vector<std::string>& names);
 
   // Makes root and job directory if they are missing. `job` is what job_name() gave.
   static Result<RuntimeDirectory> open(const std::string& root, const std::string& job);

@@ -37,21 +37,24 @@ Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error) {
 
 Result<std::unique_ptr<Segment>> Segment::create(const PrivateDirectory& directory, const std::string& name,
                                                  const ChannelSizes& sizes, uint64_t pool) {
+  auto segment = make(directory, name, sizes, pool);
+  if (!segment.ok() && segment.status().fault().system_errno != EEXIST) (void)directory.remove_file(name);
+  return segment;
+}
+
+Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory, const std::string& name,
+                                               const ChannelSizes& sizes, uint64_t pool) {
   const uint64_t bytes = pool + ChannelMemory(sizes).bytes();
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR | O_CREAT | O_EXCL);
   if (!file.ok()) return file.status();
   // Takes the pages from the system: a full shared memory is told here, not by a signal at the first touch.
   if (const int error = posix_fallocate(file.value().get(), 0, static_cast<off_t>(bytes)); error != 0) {
-    (void)directory.remove_file(name);
     return no_room(directory, bytes, error);
   }
   const Result<std::byte*> mapping = map_shared(file.value().get(), bytes);
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));
-  if (Status status = segment->guard(); !status.ok()) {
-    (void)directory.remove_file(name);
-    return status;
-  }
+  if (Status status = segment->guard(); !status.ok()) return status;
   segment->memory_.construct(segment->parts());
   if (const int error = touch(mapping.value(), bytes); error != 0) return no_room(directory, bytes, error);
   return segment;

@@ -24,7 +24,8 @@ namespace tailrace::impl {
 
 class Segment {
  public:
-  // Makes the file `name` of that size, and touches all of it. TAILRACE_OUT_OF_MEMORY if there is no room.
+  // Makes the file `name` of that size, and touches all of it. TAILRACE_OUT_OF_MEMORY if there is no room. There is
+  // no file if it fails.
   static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
                                                  const ChannelSizes& sizes, uint64_t pool);
   // What of a client's budget is its pool: whole pages.
@@ -45,6 +46,8 @@ class Segment {
 
  private:
   Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool);
+  static Result<std::unique_ptr<Segment>> make(const PrivateDirectory& directory, const std::string& name,
+                                               const ChannelSizes& sizes, uint64_t pool);
   Status guard();
   std::byte* parts() const { return mapping_ + pool_; }
 
