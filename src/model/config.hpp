@@ -14,7 +14,7 @@
 namespace tailrace::impl {
 
 enum class PlaceKind { thread, core };
-enum class OnServerLoss { restart, fail };
+enum class OnServerLoss { restart, sync, fail };
 enum class CpuChoice { automatic, none, list };
 enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };

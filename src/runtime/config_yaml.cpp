@@ -72,8 +72,8 @@ void read_place(const YamlValue& value, Config& config) {
   if (const auto cores = value.find("cores")) config.place.cores = static_cast<int>(cores->integer(1, most_cores));
   if (const auto server = value.find("server")) config.place.server = server->text("the path of tailrace-core");
   if (const auto loss = value.find("on_server_loss")) {
-    constexpr OnServerLoss choices[] = {OnServerLoss::restart, OnServerLoss::fail};
-    config.place.on_server_loss = choices[loss->choice({"restart", "fail"})];
+    constexpr OnServerLoss choices[] = {OnServerLoss::restart, OnServerLoss::sync, OnServerLoss::fail};
+    config.place.on_server_loss = choices[loss->choice({"restart", "sync", "fail"})];
   }
   if (const auto patience = value.find("patience")) {
     config.place.patience = patience->number("seconds, more than 0");
@@ -113,6 +113,20 @@ void check_file_per_node(const YamlValue& top, const Config& config) {
     file_per->fault("node, and no place.clients", "place.clients: how many clients a node has");
   } else if (config.place.cores > 1) {
     file_per->fault(fmt::format("node with {} servers of a node", config.place.cores), "place.cores: 1");
+  }
+}
+
+// A client that goes on alone has its own blocks only, and no plugin host.
+void check_sync(const YamlValue& top, const Config& config) {
+  if (config.place.on_server_loss != OnServerLoss::sync) return;
+  const auto place = top.find("place");
+  const auto loss = place ? place->find("on_server_loss") : std::nullopt;
+  if (!loss) return;
+  const auto is_store = [](const Action& action) { return action.run == Action::Run::store; };
+  if (config.storage.file_per == FilePer::node) {
+    loss->fault("sync with storage.file_per: node", "restart or fail; sync is for files of one process");
+  } else if (!std::all_of(config.actions.begin(), config.actions.end(), is_store)) {
+    loss->fault("sync with actions", "restart or fail: actions run in a server alone");
   }
 }
 
@@ -222,6 +236,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
   if (const auto python = top.find("python")) read_python(*python, config);
+  check_sync(top, config);
 }
 
 // What the program gave beside the file.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -78,6 +77,9 @@ struct Noted {
   pid_t process = 0;
   bool alive = false;
   std::optional<Config> config;
+
+  // Since its server has died (on_server_loss: sync).
+  bool serves_itself() const { return server && *server >= RuntimeDirectory::kFirstOwnServer; }
 };
 
 Noted noted(const PrivateDirectory& directory, int client) {
@@ -92,7 +94,8 @@ Noted noted(const PrivateDirectory& directory, int client) {
 
 Json client_status(const PrivateDirectory& directory, int client, const Noted& of) {
   Json json = {{"client", client}, {"process", of.process}, {"alive", of.alive}};
-  if (of.server) json["server"] = *of.server;
+  if (of.server && !of.serves_itself()) json["server"] = *of.server;
+  if (of.serves_itself()) json["serves_itself"] = true;
   if (of.config) {
     json["name"] = of.config->name;
     json["output"] = of.config->storage.paths;
@@ -122,23 +125,10 @@ Json server_status(const RuntimeDirectory& job, int server) {
   return json;
 }
 
-// k of "server_<k>.lock", "server_<k>.ledger" and "server_<k>.sock".
-std::optional<int> server_of(const std::string& name) {
-  constexpr std::string_view begin = "server_";
-  if (!name.starts_with(begin) || name.ends_with(".log")) return {};
-  int server = -1;
-  const char* const last = name.data() + name.size();
-  const auto [end, error] = std::from_chars(name.data() + begin.size(), last, server);
-  if (error != std::errc{} || end == last || *end != '.' || server < 0) return {};
-  return server;
-}
-
-std::set<int> servers_in(const std::vector<std::string>& names) {
-  std::set<int> servers;
-  for (const std::string& name : names) {
-    if (const auto server = server_of(name)) servers.insert(*server);
-  }
-  return servers;
+// Those of the node, without clients that are their own.
+std::set<int> node_servers(const std::vector<std::string>& names) {
+  const std::vector<int> all = RuntimeDirectory::servers_of(names);
+  return {all.begin(), std::lower_bound(all.begin(), all.end(), RuntimeDirectory::kFirstOwnServer)};
 }
 
 // The job's directory, as it is: nothing is made. None: it has gone.
@@ -152,7 +142,7 @@ Result<std::optional<RuntimeDirectory>> open_job(const std::string& root, const 
 Result<Json> one_job(const RuntimeDirectory& job) {
   const Result<std::vector<std::string>> names = job.directory().names();
   if (!names.ok()) return names.status();
-  std::set<int> servers = servers_in(names.value());
+  std::set<int> servers = node_servers(names.value());
   Json json = {{"job", job.job()}, {"clients", Json::array()}, {"servers", Json::array()}};
   std::set<std::string> output;
   uint64_t shared = 0;
@@ -161,7 +151,7 @@ Result<Json> one_job(const RuntimeDirectory& job) {
     const Noted of = noted(job.directory(), client);
     alive = alive || of.alive;
     if (of.config) output.insert(of.config->storage.paths.begin(), of.config->storage.paths.end());
-    if (of.server) servers.insert(*of.server);
+    if (of.server && !of.serves_itself()) servers.insert(*of.server);
     Json status = client_status(job.directory(), client, of);
     shared += status.value("segment_bytes", uint64_t{0});
     json["clients"].push_back(std::move(status));
@@ -207,7 +197,8 @@ Result<std::vector<int>> servers_of(const std::string& root, const std::string& 
   const PrivateDirectory& in = directory.value()->directory();
   const Result<std::vector<std::string>> names = in.names();
   if (!names.ok()) return names.status();
-  std::set<int> servers = servers_in(names.value());
+  const std::vector<int> with_files = RuntimeDirectory::servers_of(names.value());
+  std::set<int> servers(with_files.begin(), with_files.end());
   for (const int client : RuntimeDirectory::clients_of(names.value())) {
     if (const Noted of = noted(in, client); of.server) servers.insert(*of.server);
   }

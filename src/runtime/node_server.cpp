@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "action/find_plugin_host.hpp"
 #include "base/memory_guard.hpp"
@@ -79,6 +80,9 @@ Status NodeServer::run(const NodeServerOptions& options) {
   {
     Result<ServerLock> lock = ServerLock::take(job.value(), options.server);
     if (!lock.ok()) return fail(lock.status());
+    if (!options.drain || options.server < RuntimeDirectory::kFirstOwnServer) {
+      drain_own_servers(options, job.value(), *log.value());
+    }
     NodeServer server(options, job.value(), *log.value());
     status = server.serve();
     if (!status.ok() && !server.announced_) announce_failure(options.announce, status);
@@ -87,7 +91,37 @@ Status NodeServer::run(const NodeServerOptions& options) {
   return status;
 }
 
+// What clients have left that were their own servers, and have died: it is little, as they had written all but their
+// last verb. So whoever comes next finds it done.
+void NodeServer::drain_own_servers(const NodeServerOptions& options, RuntimeDirectory& job, Log& log) {
+  const auto names = job.directory().names();
+  if (!names.ok()) return;
+  for (const int server : RuntimeDirectory::servers_of(names.value())) {
+    if (server < RuntimeDirectory::kFirstOwnServer) continue;
+    NodeServerOptions own = options;
+    own.server = server;
+    own.drain = true;
+    own.announce = -1;
+    const Result<ServerLock> lock = ServerLock::take(job, server);
+    const Status status = lock.ok() ? NodeServer(own, job, log).serve() : lock.status();
+    if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
+    log.error("what client {} has left is left as it is: {}", server - RuntimeDirectory::kFirstOwnServer,
+              status.fault().message);
+  }
+}
+
+// A client that is its own server is left alone as long as it lives.
+Status NodeServer::check_own_server() const {
+  const int client = options_.server - RuntimeDirectory::kFirstOwnServer;
+  if (client < 0) return {};
+  const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+  if (!note.ok() || !note.value().alive()) return {};
+  return Status(TAILRACE_CLIENT_IN_USE,
+                fmt::format("client {} lives (process {}), and is its own server", client, note.value().process));
+}
+
 Status NodeServer::serve() {
+  if (Status status = check_own_server(); !status.ok()) return status;
   // Of one that died while it made them.
   (void)job_.directory().remove_file(ClientNote::fresh_name(options_.server));
   (void)job_.directory().remove_file(RuntimeDirectory::fresh_segment(options_.server));
@@ -138,13 +172,19 @@ void NodeServer::finish() {
 Status NodeServer::adopt_all(NodeLoop& loop) {
   const auto names = job_.directory().names();
   if (!names.ok()) return names.status();
+  std::set<int> ours;
   for (const int client : RuntimeDirectory::noted_clients(names.value())) {
-    if (Status status = adopt(loop, client); !status.ok()) {
+    const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+    if (note.ok() && note.value().server != options_.server) continue;
+    if (!note.ok() && note.status().fault().system_errno == ENOENT) continue;  // another server's, which has left
+    ours.insert(client);
+    if (Status status = note.ok() ? adopt(loop, client, note.value()) : note.status(); !status.ok()) {
       left_aside_ = true;
       log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
                  job_.directory().path(), status.fault().message);
     }
   }
+  ledger_->keep_only(ours);  // others have gone on by themselves, and may come as new ones
   remove_forgotten(names.value());
   return {};
 }
@@ -169,12 +209,7 @@ bool NodeServer::others_are_alive() const {
   return false;
 }
 
-Status NodeServer::adopt(NodeLoop& loop, int client) {
-  const Result<ClientNote> read = ClientNote::read(job_.directory(), client);
-  if (!read.ok() && read.status().fault().system_errno == ENOENT) return {};  // another server's, which has left
-  if (!read.ok()) return read.status();
-  const ClientNote& note = read.value();
-  if (note.server != options_.server) return {};
+Status NodeServer::adopt(NodeLoop& loop, int client, const ClientNote& note) {
   Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
   // It was not welcomed yet, or not needed any more: nothing of it is left to do.
   if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {

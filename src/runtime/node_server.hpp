@@ -21,6 +21,7 @@
 #include "model/config.hpp"
 #include "place/core/node_loop.hpp"
 #include "place/core/runtime_directory.hpp"
+#include "runtime/client_note.hpp"
 #include "session/ledger.hpp"
 #include "session/node_clients.hpp"
 #include "storage/storage.hpp"
@@ -58,9 +59,11 @@ class NodeServer final : public NodeLoop::Host {
   NodeServer(const NodeServerOptions& options, RuntimeDirectory& job, Log& log);
   ~NodeServer() override;
 
+  static void drain_own_servers(const NodeServerOptions& options, RuntimeDirectory& job, Log& log);
   Status serve();
+  Status check_own_server() const;
   Status adopt_all(NodeLoop& loop);
-  Status adopt(NodeLoop& loop, int client);
+  Status adopt(NodeLoop& loop, int client, const ClientNote& note);
   bool others_are_alive() const;
   Status lock_outputs(int client);
   Status prepare(const Config& config);

@@ -12,6 +12,7 @@
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"
+#include "runtime/own_server.hpp"
 #include "runtime/provenance.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace_file.hpp"
@@ -82,6 +83,11 @@ Status Session::build_for_core(const ConfigInput& input) {
   options.client = client_id_;
   options.configuration = std::move(message).value();
   options.restart = config_.place.on_server_loss == OnServerLoss::restart;
+  if (config_.place.on_server_loss == OnServerLoss::sync) {
+    options.stand_in = [this, server = options.server](RuntimeDirectory& job, const Segment& segment) {
+      return OwnServer::take_over(job, server, client_id_, config_, segment, *log_);
+    };
+  }
   options.patience = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(config_.place.patience));
   options.start.executable = std::move(program).value();
   options.start.log = config_.log.file.empty()

@@ -181,6 +181,13 @@ void Ledger::forget(int client) {
   write_anew();
 }
 
+void Ledger::keep_only(const std::set<int>& clients) {
+  const size_t forgotten = std::erase_if(records_, [&](const LedgerRecord& of) {
+    return of.client != kNode && of.kind != Kind::gone && !clients.contains(of.client);
+  });
+  if (forgotten > 0) write_anew();
+}
+
 void Ledger::append(const LedgerRecord& record) {
   if (given_up_) return;
   if (const Status status = store_->append(record); !status.ok()) return give_up(status);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/function_ref.hpp"
@@ -53,6 +54,8 @@ class Ledger {
   uint64_t journal_end(int group) const;
   // Nothing of the client is left to do.
   void forget(int client);
+  // The same of all clients but these.
+  void keep_only(const std::set<int>& clients);
 
   // What a line of placed() says.
   struct Placed {

@@ -125,6 +125,9 @@ TEST(right, place_core) {
   EXPECT_EQ(place.node, 7);
   EXPECT_EQ(place.server, "/opt/bin/tailrace-core");
   EXPECT_EQ(place.on_server_loss, OnServerLoss::fail);
+  const auto sync = read_with("place: {kind: core, on_server_loss: sync}");
+  ASSERT_TRUE(sync.ok()) << sync.status().fault().message;
+  EXPECT_EQ(sync.value().place.on_server_loss, OnServerLoss::sync);
   EXPECT_EQ(place.patience, 2.5);
 }
 

@@ -1,11 +1,13 @@
-// core_kills [--kills N] [--seed S]: kill -9 of clients and servers of place `core` at random moments (promises 1, 3
-// and 5).
+// core_kills [--kills N] [--seed S] [--servers N] [--sync]: kill -9 of clients and servers of place `core` at random
+// moments (promises 1, 3 and 5).
 //
 // In each round a few clients run, each a process of its own, and whoever is killed is replaced: a server by its
-// clients, a client by another one. When all is over, what they wrote is compared with what they had been told: every
-// iteration whose end a client was told of is in its file to the bit, whoever died; no file is incomplete; no call
-// has failed; no segment, ledger or lock is left. The moment of a kill is measured by the clients' progress and a few
-// spins, never by a clock. The seed is printed, and repeats what is random here; the machine's part is its own.
+// clients, a client by another one. With --servers they have several, of which one at a time is killed; with --sync a
+// server is not replaced by its clients, but by the next one that comes: they go on by themselves. When all is over,
+// what they wrote is compared with what they had been told: every iteration whose end a client was told of is in its
+// file to the bit, whoever died; no file is incomplete; no call has failed; no segment, ledger or lock is left. The
+// moment of a kill is measured by the clients' progress and a few spins, never by a clock. The seed is printed, and
+// repeats what is random here; the machine's part is its own.
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -39,13 +41,23 @@ struct Totals {
   uint64_t wrong = 0;
 };
 
+// Of the place.
+struct Options {
+  int servers = 1;
+  bool sync = false;
+
+  std::string text() const {
+    return "cores: " + std::to_string(servers) + ", on_server_loss: " + (sync ? "sync" : "restart");
+  }
+};
+
 // One client, alive or not.
 struct Client {
-  Client(int number_in, uint64_t seed, uint64_t job, const Directory& directory)
+  Client(int number_in, uint64_t seed, uint64_t job, const Options& options, const Directory& directory)
       : number(number_in),
         scenario(seed),
         process(SIMULATION, {directory.path(), std::to_string(seed), std::to_string(kIterations),
-                             std::to_string(number), std::to_string(job)}) {
+                             std::to_string(number), std::to_string(job), options.text()}) {
     scenario.share(job);
   }
 
@@ -71,8 +83,8 @@ struct Client {
 
 class Round {
  public:
-  Round(uint64_t seed, uint64_t kills, Totals& totals)
-      : seed_(seed), random_(seed), kills_(kills), totals_(totals), directory_(somewhere()) {}
+  Round(uint64_t seed, uint64_t kills, const Options& options, Totals& totals)
+      : seed_(seed), random_(seed), kills_(kills), options_(options), totals_(totals), directory_(somewhere()) {}
 
   void run() {
     while (clients_.size() < kClients) start_client();
@@ -81,7 +93,8 @@ class Round {
     }
     node_.wait_end_of_servers();
     // If the last client was killed, and its server with it, nobody was left to go on.
-    for (const int status : node_.drain()) complain("tailrace-core --drain ended with " + std::to_string(status));
+    for (const int status : node_.drain(options_.servers))
+      complain("tailrace-core --drain ended with " + std::to_string(status));
     for (const auto& client : clients_) check(*client);
     check_leavings();
     ++totals_.rounds;
@@ -100,7 +113,7 @@ class Round {
   void start_client() {
     const int number = static_cast<int>(clients_.size());
     const uint64_t seed = seed_ * 1000 + static_cast<uint64_t>(number);
-    clients_.push_back(std::make_unique<Client>(number, seed, seed_, directory_));
+    clients_.push_back(std::make_unique<Client>(number, seed, seed_, options_, directory_));
   }
 
   // A byte of every client that has said something. False when none is running.
@@ -132,7 +145,9 @@ class Round {
   }
 
   void kill_server() {
-    const int hit = node_.kill_servers(SIGKILL);
+    const int which =
+        options_.servers == 1 ? -1 : static_cast<int>(random_() % static_cast<uint64_t>(options_.servers));
+    const int hit = node_.kill_servers(SIGKILL, which);
     totals_.servers += static_cast<uint64_t>(hit);
     kills_ -= std::min(kills_, static_cast<uint64_t>(hit));
   }
@@ -194,6 +209,7 @@ class Round {
   const uint64_t seed_;
   std::mt19937_64 random_;
   uint64_t kills_;
+  const Options options_;
   Totals& totals_;
   const Directory directory_;
   const CoreNode node_;
@@ -207,20 +223,27 @@ uint64_t option(int argc, char** argv, const char* name, uint64_t otherwise) {
   return otherwise;
 }
 
+bool flag(int argc, char** argv, const char* name) {
+  return std::any_of(argv, argv + argc, [name](const char* text) { return std::strcmp(text, name) == 0; });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const uint64_t kills = option(argc, argv, "--kills", 40);
   const uint64_t seed = option(argc, argv, "--seed", std::random_device{}());
-  std::printf("core_kills --kills %llu --seed %llu\n", static_cast<unsigned long long>(kills),
-              static_cast<unsigned long long>(seed));
+  Options options;
+  options.servers = static_cast<int>(option(argc, argv, "--servers", 1));
+  options.sync = flag(argc, argv, "--sync");
+  std::printf("core_kills --kills %llu --seed %llu --servers %d%s\n", static_cast<unsigned long long>(kills),
+              static_cast<unsigned long long>(seed), options.servers, options.sync ? " --sync" : "");
   std::fflush(stdout);
   // Servers are nobody's children: here they become ours, and are taken from the system's table at the round's end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Totals totals;
   for (uint64_t round = 0, left = kills; left > 0 && totals.wrong == 0; ++round) {
     const uint64_t of_round = std::min(left, kPerRound);
-    Round one(seed + round, of_round, totals);
+    Round one(seed + round, of_round, options, totals);
     one.run();
     left -= of_round - one.kills_left();
   }

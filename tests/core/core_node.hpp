@@ -66,10 +66,10 @@ class CoreNode {
     return found;
   }
 
-  // Sends `signal` to all; returns to how many.
-  int kill_servers(int signal) const {
+  // Sends `signal` to all, or to those of one number; returns to how many.
+  int kill_servers(int signal, int number = -1) const {
     int hit = 0;
-    for (const pid_t server : servers()) hit += kill(server, signal) == 0 ? 1 : 0;
+    for (const pid_t server : servers(number)) hit += kill(server, signal) == 0 ? 1 : 0;
     return hit;
   }
 

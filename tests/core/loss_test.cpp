@@ -9,6 +9,7 @@ namespace {
 
 using test::CoreNode;
 using test::Directory;
+using test::expect_exact;
 using test::file_of;
 using test::OpenRun;
 using test::OtherProcess;
@@ -130,6 +131,138 @@ TEST(ServerLoss, AfterTheClientHasLeftIsNoLoss) {
   for (int64_t iteration = 0; iteration < 2; ++iteration) {
     test::expect_exact(directory.path() / file_of(0, iteration), iteration);
   }
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+// ---- on_server_loss: sync -----------------------------------------------------------------------------------
+
+const char* const kSyncPlace = "core, on_server_loss: sync";
+
+test::Config sync_config() {
+  test::Config config = test::core_config();
+  config.place = std::string("{kind: ") + kSyncPlace + ", cpus: none}";
+  return config;
+}
+
+std::string status_of(const CoreNode& node) {
+  OtherProcess program(CORE_SERVER, {"--root", node.root(), "--status"});
+  std::string text;
+  for (char byte = 0; program.read_byte(byte);) text += byte;
+  EXPECT_EQ(program.wait_end(), 0);
+  return text;
+}
+
+TEST(ServerLossSync, EachClientGoesOnAloneAndWritesBeforeItGoesOn) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun first(sync_config(), directory, 0);
+  OpenRun second(sync_config(), directory, 1);
+  ASSERT_TRUE(first.opened() && second.opened());
+  ASSERT_EQ(test::write_iteration(first, 0, 0), TAILRACE_OK);
+  ASSERT_EQ(test::write_iteration(second, 0, 1), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(first), TAILRACE_OK);
+  stop(only_server(node));
+  ASSERT_EQ(test::write_iteration(first, 1, 0), TAILRACE_OK);
+  ASSERT_EQ(test::write_blocks(first, 2, 0), TAILRACE_OK);
+  ASSERT_EQ(test::write_iteration(second, 1, 1), TAILRACE_OK);
+  kill_server(node);
+  EXPECT_EQ(tailrace_flush(first), TAILRACE_OK) << first.error().message;
+  EXPECT_EQ(tailrace_flush(second), TAILRACE_OK) << second.error().message;
+  EXPECT_NE(status_of(node).find("\"serves_itself\": true"), std::string::npos);
+  // From here on nothing waits to be flushed.
+  for (int64_t iteration = 2; iteration < 20; ++iteration) {
+    const tailrace_status wrote = iteration > 2 ? test::write_blocks(first, iteration, 0) : TAILRACE_OK;
+    EXPECT_EQ(wrote, TAILRACE_OK) << first.error().message;
+    EXPECT_EQ(tailrace_end_iteration(first, iteration), TAILRACE_OK) << first.error().message;
+    expect_exact(directory.path() / file_of(0, iteration), iteration, 0);
+    EXPECT_EQ(test::write_iteration(second, iteration, 1), TAILRACE_OK) << second.error().message;
+    expect_exact(directory.path() / file_of(1, iteration), iteration, 1);
+  }
+  std::vector<double> back(test::block(0, 0).size());
+  EXPECT_EQ(tailrace_read(first, "c", 1, back.data()), TAILRACE_OK) << first.error().message;
+  EXPECT_EQ(back, test::block(1, 2));
+  EXPECT_TRUE(node.servers().empty()) << "nobody may have started another one";
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  for (const int client : {0, 1}) {
+    for (const int64_t iteration : {0, 1}) {
+      expect_exact(directory.path() / file_of(client, iteration), iteration, client);
+    }
+  }
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+  EXPECT_FALSE(test::fs::exists(directory.path() / ".run_c0.lock"));
+}
+
+// A client that had become its own server and was killed in the middle of iteration 2.
+class DeadAlone : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Environment place("TAILRACE_TEST_PLACE", kSyncPlace);
+    OtherProcess client(TEST_OTHER_PROCESS);
+    ASSERT_EQ(client.ask("open " + directory_.path().string() + " run 0"), kOk);
+    ASSERT_EQ(client.ask("write 0"), kOk);
+    stop(only_server(node_));
+    ASSERT_EQ(client.ask("end 0"), kOk);
+    kill_server(node_);
+    ASSERT_EQ(client.ask("flush"), kOk);
+    ASSERT_EQ(client.ask("write 1"), kOk);
+    ASSERT_EQ(client.ask("end 1"), kOk);
+    ASSERT_EQ(client.ask("write 2"), kOk);
+    client.end(SIGKILL);
+    for (const int64_t iteration : {0, 1}) {
+      test::expect_exact(directory_.path() / file_of(0, iteration), iteration);
+      test::fs::remove(directory_.path() / file_of(0, iteration));  // if it comes again, old bytes were written again
+    }
+  }
+
+  void expect_nothing_again() const {
+    for (const int64_t iteration : {0, 1, 2}) {
+      EXPECT_FALSE(test::fs::exists(directory_.path() / file_of(0, iteration))) << iteration;
+    }
+    EXPECT_EQ(node_.leavings(), std::vector<std::string>());
+    EXPECT_FALSE(test::fs::exists(directory_.path() / ".run_c0.lock"));
+  }
+
+  const CoreNode node_;
+  const Directory directory_{"/dev/shm"};
+};
+
+TEST_F(DeadAlone, IsWrittenByDrainAndNothingTwice) {
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_nothing_again();
+}
+
+TEST_F(DeadAlone, TheSameClientMayComeAgain) {
+  OpenRun run(sync_config(), directory_, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  EXPECT_EQ(test::write_iteration(run, 3), TAILRACE_OK);
+  kill_server(node_);  // the next one must not believe what the first server had written down
+  EXPECT_EQ(test::write_iteration(run, 4), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  for (const int64_t iteration : {3, 4}) test::expect_exact(directory_.path() / file_of(0, iteration), iteration);
+  expect_nothing_again();
+}
+
+TEST(ServerLossSync, WhoGoesOnAloneIsLeftAloneByANewServer) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun alone(sync_config(), directory, 0);
+  ASSERT_TRUE(alone.opened()) << alone.error().message;
+  ASSERT_EQ(test::write_iteration(alone, 0), TAILRACE_OK);
+  kill_server(node);
+  ASSERT_EQ(tailrace_flush(alone), TAILRACE_OK) << alone.error().message;
+  {
+    OpenRun other(sync_config(), directory, 1);
+    ASSERT_TRUE(other.opened()) << other.error().message;
+    EXPECT_EQ(test::write_iteration(other, 0, 1), TAILRACE_OK);
+    EXPECT_EQ(test::write_iteration(alone, 1), TAILRACE_OK) << alone.error().message;
+    EXPECT_EQ(other.close(), TAILRACE_OK);
+  }
+  node.wait_end_of_servers();
+  EXPECT_EQ(test::write_iteration(alone, 2), TAILRACE_OK) << alone.error().message;
+  EXPECT_EQ(alone.close(), TAILRACE_OK);
+  for (const int64_t iteration : {0, 1, 2}) test::expect_exact(directory.path() / file_of(0, iteration), iteration);
+  test::expect_exact(directory.path() / file_of(1, 0), 0, 1);
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 

@@ -1,8 +1,8 @@
-// simulation DIRECTORY SEED ITERATIONS [CLIENT JOB]: writes what Scenario(SEED) says, reads some of it back, and says
-// a byte on its standard output after each call: 'e' for an iteration that was ended, 'f' for a flush (all ended
-// before are published), '.' for any other, and 'c' after close. Says "!", and what went wrong on standard error, if
-// any call fails or reads something else. With CLIENT and JOB in place `core`, as that client of the job of that
-// seed.
+// simulation DIRECTORY SEED ITERATIONS [CLIENT JOB [MORE]]: writes what Scenario(SEED) says, reads some of it back,
+// and says a byte on its standard output after each call: 'e' for an iteration that was ended, 'f' for a flush (all
+// ended before are published), '.' for any other, and 'c' after close. Says "!", and what went wrong on standard
+// error, if any call fails or reads something else. With CLIENT and JOB in place `core`, as that client of the job of
+// that seed; MORE is what its `place` has beside that.
 #include <unistd.h>
 
 #include <cstdio>
@@ -68,10 +68,11 @@ void read_back(tailrace_client* client, const test::Scenario& scenario, int64_t 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4 && argc != 6) return 2;
+  if (argc != 4 && argc != 6 && argc != 7) return 2;
   test::Scenario scenario(std::strtoull(argv[2], nullptr, 10));
-  const int number = argc == 6 ? std::atoi(argv[4]) : 0;
-  if (argc == 6) scenario.share(std::strtoull(argv[5], nullptr, 10));
+  const int number = argc >= 6 ? std::atoi(argv[4]) : 0;
+  if (argc >= 6) scenario.share(std::strtoull(argv[5], nullptr, 10));
+  if (argc == 7) scenario.place += std::string(", ") + argv[6];
   const std::string text = scenario.config();
   tailrace_open_options options{};
   options.struct_size = sizeof options;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client looks after its server
 constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // the server touches a segment before it answers
+constexpr Nanoseconds kEnding = std::chrono::seconds(2);       // of a process that is being ended
 constexpr int kTries = 16;                                     // servers that end just as they are met
 
 template <size_t N>
@@ -57,8 +58,9 @@ Status CorePlace::begin() {
   segment_->control().client_state.store(ChannelControl::kClientHere, std::memory_order_release);
   socket_ = std::move(of.socket);
   bell_ = std::move(of.bell);
-  process_ = of.process;
-  description_ = fmt::format("core, server process {}, {}; segment {} MiB", process_, of.description, of.pool >> 20);
+  process_ = std::move(of.process);
+  description_ =
+      fmt::format("core, server process {}, {}; segment {} MiB", process_->pid(), of.description, of.pool >> 20);
   return {};
 }
 
@@ -106,17 +108,24 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
   if (answer.value().descriptors.size() != 2) {
     return Status(TAILRACE_INTERNAL, "the node's server sent no segment with its welcome");
   }
+  Result<ProcessHandle> process = socket.peer_process();
+  if (!process.ok()) return process.status();
   const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
   return Met{std::move(socket),
              std::move(answer.value().descriptors[0]),
              std::move(answer.value().descriptors[1]),
              sizes,
              welcome.pool,
-             welcome.server,
+             std::move(process).value(),
              text_of(welcome.description)};
 }
 
 void CorePlace::ring() {
+  if (stand_in_) {
+    // Written before the verb returns. If that takes too long, the next that waits says so.
+    (void)wait([this] { return stand_in_->idle(); }, std::nullopt);
+    return;
+  }
   if (!segment_->control().server_asleep.claim()) return;
   const uint64_t one = 1;
   ssize_t put = 0;
@@ -140,11 +149,11 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
   for (;;) {
     Nanoseconds slice = kLook;
     if (timeout) slice = std::min(slice, *timeout - (clock.now() - start));
-    if (channel().client_bell.wait_until(ready, slice, clock)) return {};
+    if (sleep(ready, slice)) return {};
     if (!lost_.ok()) return lost_;
     const Nanoseconds now = clock.now();
     // Before the time is looked at: whoever only asks now and then must notice, too.
-    if (!socket_ || socket_->peer_gone()) {
+    if (!stand_in_ && (!socket_ || socket_->peer_gone())) {
       if (Status status = go_on_after_loss(); !status.ok()) return status;
       if (ready()) return {};
       last_end = clock.now();
@@ -155,39 +164,74 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
       last_end = now;
     }
     if (now - last_end >= options_.patience) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - last_end).count();
+      const std::string who = stand_in_ ? "this process, which serves itself,"
+                                        : fmt::format("the node's server (process {})", process_->pid());
       return Status(TAILRACE_TIMEOUT,
-                    fmt::format("the node's server (process {}) has brought nothing to an end for {} s; it lives, so "
-                                "look at its storage (place.patience is the limit)",
-                                process_, std::chrono::duration_cast<std::chrono::seconds>(now - last_end).count()));
+                    fmt::format("{} has brought nothing to an end for {} s; it lives, so look at its "
+                                "storage (place.patience is the limit)",
+                                who, seconds));
     }
   }
 }
 
+// Whether ready() holds; else after so long, or sooner if something has happened.
+bool CorePlace::sleep(FunctionRef<bool()> ready, Nanoseconds at_most) {
+  if (!stand_in_) return channel().client_bell.wait_until(ready, at_most);
+  if (ready()) return true;
+  stand_in_->work(at_most);
+  return ready();
+}
+
 Status CorePlace::go_on_after_loss() {
   socket_.reset();
-  log_.error("the node's server (process {}) has died{}", process_,
-             options_.restart ? "; another one goes on with what was committed" : "");
-  Status why(TAILRACE_SERVER_LOST, fmt::format("the node's server (process {}) has died", process_));
-  if (options_.restart) {
-    Result<Met> met = meet_server(true);
-    if (met.ok()) {
-      socket_ = std::move(met.value().socket);
-      bell_ = std::move(met.value().bell);
-      process_ = met.value().process;
+  log_.error("the node's server (process {}) has died", process_->pid());
+  Status why(TAILRACE_SERVER_LOST, fmt::format("the node's server (process {}) has died", process_->pid()));
+  if (options_.restart || options_.stand_in) {
+    const Status status = options_.stand_in ? go_on_alone() : meet_another();
+    if (status.ok()) {
       ++losses_;
-      log_.warning("the node's server is now process {}", process_);
       return {};
     }
     why = Status(TAILRACE_SERVER_LOST,
-                 why.fault().message + ", and another one cannot take its place: " + met.status().fault().message);
+                 why.fault().message + ", and another one cannot take its place: " + status.fault().message);
   }
   lost_ = why;
   return lost_;
 }
 
+Status CorePlace::meet_another() {
+  Result<Met> met = meet_server(true);
+  if (!met.ok()) return met.status();
+  socket_ = std::move(met.value().socket);
+  bell_ = std::move(met.value().bell);
+  process_ = std::move(met.value().process);
+  log_.warning("the node's server is now process {}", process_->pid());
+  return {};
+}
+
+Status CorePlace::go_on_alone() {
+  // It closes its connections before it has let go of all that it held.
+  (void)process_->wait_end(kEnding);
+  Result<std::unique_ptr<StandIn>> stand_in = options_.stand_in(job_, *segment_);
+  // Another client has started one, which has this one's segment.
+  if (stand_in.status().code() == TAILRACE_CLIENT_IN_USE) return meet_another();
+  if (!stand_in.ok()) return stand_in.status();
+  stand_in_ = std::move(stand_in).value();
+  log_.warning("client {} goes on alone: what it hands over is written before it goes on", options_.client);
+  return {};
+}
+
 void CorePlace::stop() {
   // release: whoever sees it sees all that was sent; partner: NodeLoop::adopt().
   segment_->control().client_state.store(ChannelControl::kClientLeft, std::memory_order_release);
+  if (stand_in_ && !stand_in_->finish(options_.patience)) {
+    log_.error(
+        "storage has brought nothing to an end for {} s: what is left of client {} is left to tailrace recover",
+        std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(), options_.client);
+    (void)stand_in_.release();  // storage may still look at what it holds
+  }
+  stand_in_.reset();
   if (!socket_) return;
   const Goodbye goodbye;
   // If it does not hear it, it sees the connection close.

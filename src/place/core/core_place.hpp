@@ -1,20 +1,23 @@
 // CorePlace: the client's side of place `core`: a segment shared with a server process on the same node.
 //
 // Meets the server, starting it if it is the first, and notices its death: by its connection, while it waits. Then,
-// as configured, it looks for another server, which goes on with what was committed, or gives up. One thread, the
-// client's.
+// as configured, it looks for another server, which goes on with what was committed, or goes on by itself (StandIn),
+// or gives up. One thread, the client's.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/file_descriptor.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "base/unix_socket.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/segment.hpp"
+#include "place/core/stand_in.hpp"
 #include "place/place.hpp"
 
 namespace tailrace::impl {
@@ -29,6 +32,9 @@ class CorePlace final : public Place {
     int client = 0;
     std::string configuration;  // for the server
     bool restart = true;        // whether another server may take a dead one's place
+    // If set, what takes it in this process, for this client alone; TAILRACE_CLIENT_IN_USE if there is another server
+    // already, which is met instead. Borrows both as long as the place is there.
+    std::function<Result<std::unique_ptr<StandIn>>(RuntimeDirectory& job, const Segment& segment)> stand_in;
     // A server that lives and brings nothing to an end for so long is given up.
     Nanoseconds patience = std::chrono::minutes(10);
   };
@@ -55,14 +61,17 @@ class CorePlace final : public Place {
     FileDescriptor bell;
     ChannelSizes sizes;
     uint64_t pool = 0;
-    int process = 0;
+    ProcessHandle process;
     std::string description;
   };
 
   Result<Met> meet_server(bool again);
   Result<Met> greet(UnixSocket socket, bool again) const;
   Status begin();
+  bool sleep(FunctionRef<bool()> ready, Nanoseconds at_most);
   Status go_on_after_loss();
+  Status go_on_alone();
+  Status meet_another();
   uint64_t ends_so_far();
 
   const Options options_;
@@ -71,8 +80,9 @@ class CorePlace final : public Place {
   std::unique_ptr<Segment> segment_;
   std::optional<UnixSocket> socket_;  // none: stopped, or the server is lost for good
   FileDescriptor bell_;
-  int process_ = 0;  // the server's
-  Status lost_;      // why there is no server any more
+  std::optional<ProcessHandle> process_;  // the server's
+  std::unique_ptr<StandIn> stand_in_;     // none: there is a server, or nobody is left
+  Status lost_;                           // why there is no server any more
   uint32_t losses_ = 0;
   std::string description_;
 };

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "base/file_mutex.hpp"
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kClientBegin = "client_";
 constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kNoteEnd = ".json";
+constexpr std::string_view kServerBegin = "server_";
+constexpr std::string_view kLogEnd = ".log";
 
 // FNV-1a, 64 bits: all that share a directory compute it, so it stays the same from version to version.
 uint64_t hash_of(std::string_view text) {
@@ -62,7 +65,7 @@ std::vector<int> clients_with(const std::vector<std::string>& names, std::string
 
 // False if it is anything else.
 bool remove_empty_log(const PrivateDirectory& directory, const std::string& name) {
-  if (!name.starts_with("server_") || !name.ends_with(".log")) return false;
+  if (!name.starts_with(kServerBegin) || !name.ends_with(kLogEnd)) return false;
   struct stat info {};
   if (fstatat(directory.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_size != 0) return false;
   return directory.remove_file(name).ok();
@@ -105,6 +108,18 @@ std::vector<int> RuntimeDirectory::clients_of(const std::vector<std::string>& na
 
 std::vector<int> RuntimeDirectory::noted_clients(const std::vector<std::string>& names) {
   return clients_with(names, kNoteEnd);
+}
+
+std::vector<int> RuntimeDirectory::servers_of(const std::vector<std::string>& names) {
+  std::set<int> servers;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kServerBegin) || name.ends_with(kLogEnd)) continue;
+    int server = -1;
+    const char* const last = name.data() + name.size();
+    const auto [end, error] = std::from_chars(name.data() + kServerBegin.size(), last, server);
+    if (error == std::errc{} && end != last && *end == '.' && server >= 0) servers.insert(server);
+  }
+  return {servers.begin(), servers.end()};
 }
 
 Result<RuntimeDirectory> RuntimeDirectory::open(const std::string& root, const std::string& job) {

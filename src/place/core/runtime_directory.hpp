@@ -30,6 +30,10 @@ class RuntimeDirectory {
   static std::string job_name(const std::string& name, const std::string& output);
 
   static std::string election_lock() { return "election.lock"; }
+  // Servers of a node are 0, 1, …; a client whose server has died may be one itself, of this number.
+  static constexpr int kFirstOwnServer = 1000;
+  static int own_server(int client) { return kFirstOwnServer + client; }
+
   static std::string server_lock(int server);
   static std::string server_socket(int server);
   static std::string server_log(int server);
@@ -42,6 +46,8 @@ class RuntimeDirectory {
   // The clients that have a segment, sorted; those that are written down.
   static std::vector<int> clients_of(const std::vector<std::string>& names);
   static std::vector<int> noted_clients(const std::vector<std::string>& names);
+  // The servers that have files beside logs, sorted.
+  static std::vector<int> servers_of(const std::vector<std::string>& names);
 
   // Makes root and job directory if they are missing. `job` is what job_name() gave.
   static Result<RuntimeDirectory> open(const std::string& root, const std::string& job);
