@@ -58,6 +58,9 @@ class Engine {
     Nanoseconds busy{0};        // time with at least one transfer under way
   };
   Counts counts() const;
+  // Whether transfers are under way.
+  bool moving() const { return !executor_.idle(); }
+  const Clock& clock() const { return clock_; }
 
  private:
   struct File {

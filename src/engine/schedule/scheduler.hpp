@@ -1,5 +1,5 @@
-// The schedule stage: in which order ready requests leave. A seam: HBRR, TWINS and slots come behind the same three
-// functions.
+// The schedule stage: in which order ready requests leave. A seam: HBRR and TWINS come behind the same three
+// functions, as slots (slots.hpp) do.
 //
 // Knows only ready requests, which do not depend on each other, so every order is right. Driven by the engine's
 // thread.
