@@ -63,6 +63,7 @@ class SessionRig {
   FailureLog& failures() { return place_->channel().failures; }
   const ServerCounters& counters() { return place_->channel().counters; }
   const VariableCounters& counters(uint32_t variable) { return place_->channel().variables[variable]; }
+  std::vector<IterationFigures> iterations() { return place_->channel().iterations.read(); }
 
   // After stop().
   const TraceLog& client_trace() const { return client_trace_; }

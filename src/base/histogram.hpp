@@ -18,11 +18,11 @@ namespace tailrace::impl {
 class Tally {
  public:
   void add(uint64_t by = 1) { set(get() + by); }
-  void set(uint64_t to) { value_.store(to, std::memory_order_relaxed); }
+  void set(uint64_t to, std::memory_order order = std::memory_order_relaxed) { value_.store(to, order); }
   void raise(uint64_t to) {
     if (to > get()) set(to);
   }
-  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+  uint64_t get(std::memory_order order = std::memory_order_relaxed) const { return value_.load(order); }
 
  private:
   std::atomic<uint64_t> value_{0};

@@ -41,6 +41,7 @@ struct Descriptor {
   union {
     Bytes bytes = {};
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
+    uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
   };
 };
 
@@ -51,6 +52,7 @@ static_assert(offsetof(Descriptor, sequence) == 16);
 static_assert(offsetof(Descriptor, ticket) == 24);
 static_assert(offsetof(Descriptor, bytes) == 32);
 static_assert(offsetof(Descriptor, event) == 32);
+static_assert(offsetof(Descriptor, waited) == 32);
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 
 }  // namespace tailrace::impl

@@ -19,6 +19,7 @@
 #include "model/descriptor_wire.hpp"
 #include "place/counters.hpp"
 #include "place/failure_log.hpp"
+#include "place/iteration_log.hpp"
 #include "place/ticket_table.hpp"
 
 namespace tailrace::impl {
@@ -53,6 +54,7 @@ struct Channel {
   FailureLog failures;                     // the server adds, the client takes
   ServerCounters& counters;                // the server writes, the client reads
   std::span<VariableCounters> variables;   // by variable; likewise
+  IterationLog iterations;                 // the server writes, anybody reads
   std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
   // Where the server holds blocks for actions, how it learns that the client waits for them. The server writes how
   // many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.

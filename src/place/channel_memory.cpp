@@ -61,6 +61,7 @@ Channel ChannelMemory::view(std::byte* memory, std::span<std::byte> pool) const 
                  FailureLog(control.failures, at<FailureRecord>(memory, failures_, FailureLog::kKept)),
                  control.counters,
                  at<VariableCounters>(memory, variables_, sizes_.variables),
+                 IterationLog(control.iterations),
                  control.server_life,
                  control.given_back,
                  control.hungry};

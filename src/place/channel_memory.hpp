@@ -39,6 +39,7 @@ struct ChannelControl {
   SpscRing<Descriptor>::Counters ring;
   FailureLog::Shared failures;
   alignas(64) ServerCounters counters;
+  IterationLog::Shared iterations;
 };
 
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);

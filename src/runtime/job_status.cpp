@@ -20,6 +20,7 @@
 #include "place/core/segment.hpp"
 #include "runtime/client_message.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/iterations_json.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -68,7 +69,8 @@ Json counted(const ChannelControl& control) {
           {"bytes_written", of.bytes_written.get()},
           {"iterations_published", of.iterations_published.get()},
           {"iterations_failed", of.iterations_failed.get()},
-          {"busy_seconds", static_cast<double>(of.busy_nanoseconds.get()) * 1e-9}};
+          {"busy_seconds", static_cast<double>(of.busy_nanoseconds.get()) * 1e-9},
+          {"iterations", iterations_json(IterationLog::read(control.iterations))}};
 }
 
 // What the server wrote down of a client when it came: see NodeServer.

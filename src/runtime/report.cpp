@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/iterations_json.hpp"
 #include "runtime/new_text_file.hpp"
 #include "runtime/stats.hpp"
 
@@ -95,6 +96,7 @@ Status write_report(Session& session) {
     variables.push_back(variable_json(session, variable));
   }
   report["variables"] = std::move(variables);
+  report["iterations"] = iterations_json(session.iterations());
   NewTextFile file(fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0], session.config().name,
                                session.client_id()),
                    "statistics");

@@ -40,6 +40,8 @@ class Session {
   int client_id() const { return client_id_; }
   const ServerCounters& server_counters() { return place_->channel().counters; }
   const VariableCounters& server_counters(uint32_t variable) { return place_->channel().variables[variable]; }
+  // The latest that the server has taken something of.
+  std::vector<IterationFigures> iterations() { return place_->channel().iterations.read(); }
   // After finish().
   const TraceLog& client_trace() const { return client_trace_; }
   const TraceLog& server_trace() const { return server_trace_; }

@@ -145,6 +145,8 @@ Status Client::end_iteration(int64_t iteration) {
     Descriptor descriptor;
     descriptor.verb = Verb::end_iteration;
     descriptor.iteration = iteration;
+    descriptor.waited = count_of(counters_.waiting_memory - waited_before_);
+    waited_before_ = counters_.waiting_memory;
     if (Status sent = send(descriptor); !sent.ok()) return about(sent, "end_iteration", {}, iteration);
   }
   iterations_.end(iteration);
@@ -380,8 +382,8 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
                             bytes, uncommitted_, pool_.size()));
 }
 
-// Where actions hold blocks, the server must know that they are waited for, and how much the client has seen come
-// back: it may have given back more since.
+// Where actions hold blocks, the server must know that they are waited for, and how much
+// the client has seen come back: it may have given back more since.
 void Client::tell_hunger() {
   if (!server_holds_blocks_) return;
   // release: what was collected is before; partner: the acquire in Server::hungry().

@@ -127,6 +127,7 @@ class Client {
   uint32_t losses_ = 0;         // of the place, as of the last look
   std::vector<uint64_t> sent_;  // by block of the pool: the verb that it went away with, or 0
   ClientCounters counters_;
+  Nanoseconds waited_before_{0};                   // for memory, when the latest iteration ended
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
   const bool server_holds_blocks_;                 // for actions

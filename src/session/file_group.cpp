@@ -377,7 +377,9 @@ FileGroup::WorkId FileGroup::new_work(Kind kind, int64_t iteration) {
 void FileGroup::submit(WorkId id, Request request) {
   request.sink = this;
   request.token = id;
-  ++works_[id].requests;
+  Work& work = works_[id];
+  if (work.kind == Kind::publication) request.phase = phase_of(work.iteration);
+  ++work.requests;
   engine_.submit(std::move(request));
 }
 

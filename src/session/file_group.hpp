@@ -69,6 +69,9 @@ class FileGroup final : public CompletionSink {
   // All are borrowed for the life of the group; `config` is that of any client, for what they have in common.
   FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options);
 
+  // Of requests that write what the iteration has brought, see Request.
+  static uint64_t phase_of(int64_t iteration) { return static_cast<uint64_t>(iteration) + 1; }
+
   // Requests of the engine that one call below may make at most.
   static constexpr uint32_t kRequestsAtOnce = kMaxPublicationRequests + 3;
 

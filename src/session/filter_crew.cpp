@@ -106,6 +106,7 @@ bool FilterCrew::tell_ends() {
   }
   const std::unique_ptr<Flight> flight = std::move(flown_.front());
   flown_.pop_front();
+  worked_ += flight->job.took;
   flight->job.owner->done(flight->job);
   return true;
 }

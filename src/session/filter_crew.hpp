@@ -89,6 +89,9 @@ class FilterCrew {
 
   // Grants buffers and tells ends. Returns whether there were any.
   bool progress();
+  // Whether a chunk is with the filters; and how long they have worked ever, all threads together.
+  bool working() const { return !flown_.empty(); }
+  Nanoseconds worked() const { return worked_; }
   // Grants none until it is told to.
   void pause(bool paused) { paused_ = paused; }
 
@@ -122,6 +125,7 @@ class FilterCrew {
   std::deque<FilterJob::Owner*> wishes_;       // oldest first
   std::deque<std::unique_ptr<Flight>> flown_;  // started, and not told: oldest first
   ChunkFilter inline_filter_;                  // without threads
+  Nanoseconds worked_{0};                      // of those that were told
   bool paused_ = false;
 
   std::mutex mutex_;

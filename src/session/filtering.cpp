@@ -263,6 +263,12 @@ void Filtering::count(Work& work, const FilterJob& job) {
   if (job.chunk.effort == Effort::skipped) of.chunks_skipped.add();
   of.bytes_filtered.add(run.count * work.plan->element_bytes());
   of.bytes_stored.add(job.chunk.bytes);
+  IterationRecord* const record = channel_.iterations.find(work.descriptor.iteration);
+  if (record == nullptr) return;
+  record->chunks_filtered.add();
+  if (job.chunk.effort == Effort::relaxed) record->chunks_relaxed.add();
+  if (job.chunk.effort == Effort::skipped) record->chunks_skipped.add();
+  record->bytes_stored.add(job.chunk.bytes);
 }
 
 }  // namespace tailrace::impl

@@ -13,6 +13,13 @@ constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks
 // What one descriptor may need at most.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
+IterationRecord::Outcome outcome_of(const FileGroup::Departure& how) {
+  using Outcome = IterationRecord::Outcome;
+  if (how.dropped) return Outcome::dropped;
+  if (!how.status.ok()) return Outcome::failed;
+  return how.written ? Outcome::published : Outcome::empty;
+}
+
 }  // namespace
 
 Server::Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
@@ -24,7 +31,9 @@ Server::Server(const Config& config, int client, Channel& channel, Engine& engin
       files_(files),
       format_(files.format()),
       trace_(trace),
-      life_(channel.life.load(std::memory_order_relaxed)) {
+      life_(channel.life.load(std::memory_order_relaxed)),
+      crew_(crew),
+      meter_(channel.iterations, engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()) {
   TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
   const std::vector<Variable>& variables = config.variables;
   if (std::any_of(variables.begin(), variables.end(), [](const Variable& of) { return of.filtered(); })) {
@@ -52,11 +61,24 @@ void Server::accept(const Descriptor& descriptor) {
     flushes_.push_back(descriptor);
     return;
   }
+  measure_verb(descriptor);
+  begin(descriptor);
+}
+
+// Reads are of any iteration, at any time.
+void Server::measure_verb(const Descriptor& descriptor) {
+  if (descriptor.verb == Verb::read) return;
+  meter_.begin(descriptor.iteration);
+  const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::borrow;
+  if (block) meter_.took(descriptor.iteration, descriptor.bytes.length);
+}
+
+void Server::begin(const Descriptor& descriptor) {
   unfinished_.insert(descriptor.sequence);
   switch (descriptor.verb) {
     case Verb::write:
     case Verb::borrow: return begin_block(descriptor);
-    case Verb::read: return begin_read(descriptor);
+    case Verb::read: ++reads_; return begin_read(descriptor);
     case Verb::end_iteration: return end_iteration(descriptor);
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
@@ -69,6 +91,8 @@ void Server::progress() {
   do {
     engine_.progress();
   } while ((filtering_ && filtering_->progress()) || files_.progress());
+  const bool filtering = crew_ != nullptr && crew_->working();
+  meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
   copy_counts();
   answer_flushes();
 }
@@ -93,6 +117,7 @@ Block Server::block_of(const Descriptor& descriptor) const {
 void Server::begin_block(const Descriptor& descriptor) {
   const WorkId id = new_work(Kind::block, descriptor);
   Work& work = works_[id];
+  if (descriptor.verb == Verb::write) pending_bytes_ += descriptor.bytes.length;
   if (Status writable = files_.writable(descriptor.iteration); !writable.ok()) {
     work.refused = true;
     work.status = std::move(writable);
@@ -116,6 +141,8 @@ void Server::begin_block(const Descriptor& descriptor) {
   request.operation = Operation::write;
   request.file = file.value();
   request.pieces = {{extent.value(), memory_of(descriptor)}};
+  // Who has a ticket may wait for it.
+  if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   submit(id, std::move(request));
 }
 
@@ -183,6 +210,7 @@ Result<FileId> Server::file_to_read(const Descriptor& descriptor, Work& work, Ex
 }
 
 void Server::end_iteration(const Descriptor& descriptor) {
+  meter_.end(descriptor.iteration, Nanoseconds(static_cast<int64_t>(descriptor.waited)));
   if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
   // Where other clients must end it, too, this one is done with it: its flushes must not wait for them.
   const bool actions_wait = actions_ != nullptr && actions_->ending(client(), descriptor.iteration);
@@ -190,6 +218,7 @@ void Server::end_iteration(const Descriptor& descriptor) {
 }
 
 void Server::drop_iteration(const Descriptor& descriptor) {
+  meter_.end(descriptor.iteration, Nanoseconds::zero());
   if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
   if (actions_ != nullptr) actions_->dropping(client(), descriptor.iteration);
   files_.drop(*this, descriptor.iteration);
@@ -210,6 +239,7 @@ void Server::note_event(const Descriptor& descriptor) {
 }
 
 void Server::left(int64_t iteration, const FileGroup::Departure& how) {
+  meter_.left(iteration, outcome_of(how), how.course.ended);
   if (how.written) {
     const bool published = how.status.ok();
     (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
@@ -252,7 +282,10 @@ void Server::accept_again(const Descriptor& descriptor) {
   }
   const bool answered = descriptor.ticket != kNoTicket && !channel_.tickets.pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || descriptor.verb == Verb::flush)) return;
-  accept(descriptor);
+  if (descriptor.verb == Verb::flush) return accept(descriptor);
+  // What came was counted when it came; that is not known of the very last verb alone.
+  if (descriptor.verb != Verb::read) meter_.begin(descriptor.iteration);
+  begin(descriptor);
 }
 
 void Server::place_again(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
@@ -289,11 +322,16 @@ void Server::give_back(uint32_t block, uint64_t sequence) {
   channel_.client_bell.ring();
 }
 
-bool Server::hungry() const {
-  if (!works_.empty() || !channel_.ring.empty()) return false;
+bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && waits_for_memory(); }
+
+bool Server::waits_for_memory() const {
   // acquire: partner of the release in Client::tell_hunger().
   const uint64_t hungry = channel_.hungry.load(std::memory_order_acquire);
   return hungry != 0 && hungry - 1 >= channel_.given_back.load(std::memory_order_relaxed);
+}
+
+bool Server::pressed() const {
+  return !flushes_.empty() || reads_ > 0 || 2 * pending_bytes_ > channel_.memory.size() || waits_for_memory();
 }
 
 void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }
@@ -344,7 +382,9 @@ void Server::end_work(WorkId id) {
 void Server::end_block(const Work& work) {
   const Descriptor& descriptor = work.descriptor;
   VariableCounters& of = channel_.variables[descriptor.variable];
+  if (descriptor.verb == Verb::write) pending_bytes_ -= descriptor.bytes.length;
   if (work.status.ok()) {
+    if (!is_filtered(descriptor)) meter_.stored(descriptor.iteration, descriptor.bytes.length);
     channel_.counters.blocks_written.add();
     channel_.counters.bytes_written.add(descriptor.bytes.length);
     of.blocks_written.add();
@@ -395,6 +435,7 @@ void Server::measure_block(const Work& work) {
 
 void Server::end_verb(const Descriptor& descriptor, const Status& status) {
   if (!status.ok()) channel_.failures.add(descriptor.ticket, about(status, descriptor));
+  if (descriptor.verb == Verb::read) --reads_;
   unfinished_.erase(descriptor.sequence);
   if (descriptor.ticket == kNoTicket) return;
   channel_.tickets.end(descriptor.ticket, status.ok());

@@ -20,6 +20,7 @@
 #include "session/action_port.hpp"
 #include "session/file_group.hpp"
 #include "session/filtering.hpp"
+#include "session/iteration_meter.hpp"
 #include "session/trace.hpp"
 
 namespace tailrace::impl {
@@ -58,6 +59,9 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void give_back(uint32_t block, uint64_t sequence);
   // Whether the client waits for memory though it has seen all that was given back, and nothing is being written.
   bool hungry() const;
+  // Whether the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be held
+  // back.
+  bool pressed() const;
   // Tells the client of a failure that is none of its verbs'.
   void tell(const Status& failure);
   FileGroup& files() { return files_; }
@@ -79,6 +83,8 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
 
   using WorkId = Filtering::WorkId;
 
+  void begin(const Descriptor& descriptor);
+  void measure_verb(const Descriptor& descriptor);
   void begin_block(const Descriptor& descriptor);
   void begin_read(const Descriptor& descriptor);
   void end_iteration(const Descriptor& descriptor);
@@ -100,6 +106,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void end_block(const Work& work);
   void measure_block(const Work& work);
   void copy_counts();
+  bool waits_for_memory() const;
   void end_verb(const Descriptor& descriptor, const Status& status);
   void begin_deferred(int64_t iteration);
   void return_block(const Descriptor& descriptor);
@@ -120,6 +127,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   TraceLog& trace_;
   const uint32_t life_;
   ActionPort* actions_ = nullptr;
+  FilterCrew* const crew_;                // may be none if nothing is filtered
   std::unique_ptr<Filtering> filtering_;  // none: nothing is filtered
 
   // The server's thread only.
@@ -129,6 +137,9 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   std::map<int64_t, std::vector<Descriptor>> deferred_;  // reads that wait until their iteration has left
   std::set<uint64_t> unfinished_;                        // sequences of verbs that have not ended
   std::deque<Descriptor> flushes_;                       // waiting for all before them
+  IterationMeter meter_;
+  uint64_t pending_bytes_ = 0;  // of the pool, in blocks that have not ended
+  uint32_t reads_ = 0;          // that have not ended
   bool has_left_ = false;
 };
 

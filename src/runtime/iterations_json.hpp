@@ -1,0 +1,14 @@
+// What the latest iterations have cost the server, as JSON: for reports and for whoever looks on.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "place/iteration_log.hpp"
+
+namespace tailrace::impl {
+
+// A list, oldest first; docs/formats/measurements.md has the members.
+nlohmann::ordered_json iterations_json(const std::vector<IterationFigures>& iterations);
+
+}  // namespace tailrace::impl
