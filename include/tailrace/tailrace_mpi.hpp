@@ -83,6 +83,13 @@ inline int number_of_node(MPI_Comm comm, MPI_Comm node) {
   return number;
 }
 
+/// How many nodes the ranks of `comm` are on.
+inline int count_nodes(MPI_Comm comm, MPI_Comm node) {
+  int nodes = rank_and_size(node).first == 0 ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
+  return nodes;
+}
+
 /// What the configuration may name, of ranks that compute: their numbers as a whole and on their node.
 struct Where {
   int rank = 0;
@@ -90,9 +97,11 @@ struct Where {
   int local_rank = 0;
   int local_size = 0;
   int node = 0;
+  int nodes = 1;
 
   std::vector<std::pair<std::string, int64_t>> parameters() const {
-    return {{"rank", rank}, {"size", size}, {"local_rank", local_rank}, {"local_size", local_size}, {"node", node}};
+    return {{"rank", rank}, {"size", size},  {"local_rank", local_rank}, {"local_size", local_size},
+            {"node", node}, {"nodes", nodes}};
   }
 };
 
@@ -200,6 +209,7 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
   const bool serves = local_rank >= computing_here;
   MPI_Comm computing = MPI_COMM_NULL;
   const auto [rank, all] = detail::rank_and_size(comm);
+  const int nodes = detail::count_nodes(comm, node);
   int servers = serves ? 1 : 0;
   detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
   detail::check_mpi(MPI_Comm_split(comm, serves ? MPI_UNDEFINED : 0, rank, &computing), "MPI_Comm_split");
@@ -208,7 +218,7 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
     MPI_Comm_free(&node);
     return computing;
   }
-  const detail::Where known{.size = all - servers, .local_size = computing_here};
+  const detail::Where known{.size = all - servers, .local_size = computing_here, .nodes = nodes};
   detail::ServerProcess server(config, local_rank - computing_here, known, options);
   server.wait_ready();
   detail::check_mpi(MPI_Barrier(node), "MPI_Barrier");
@@ -218,14 +228,15 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
 }
 
 /// Opens the client whose number is the rank in `comm`. The configuration has the parameters rank and size,
-/// local_rank and local_size (of the ranks of `comm` on this node), and node (its number); those in `options` go
-/// before them.
+/// local_rank and local_size (of the ranks of `comm` on this node), node (its number), and nodes (how many there
+/// are); those in `options` go before them.
 inline Client open(MPI_Comm comm, const std::string& config, Options options = {}) {
   MPI_Comm node = detail::node_of(comm);
   detail::Where where;
   std::tie(where.local_rank, where.local_size) = detail::rank_and_size(node);
   std::tie(where.rank, where.size) = detail::rank_and_size(comm);
   where.node = detail::number_of_node(comm, node);
+  where.nodes = detail::count_nodes(comm, node);
   MPI_Comm_free(&node);
   const auto known = where.parameters();
   options.parameters.insert(options.parameters.begin(), known.begin(), known.end());

@@ -82,6 +82,7 @@ struct Config {
     int cores = 1;       // servers of a node
     int clients = 0;     // of a node; 0: not said
     int node = 0;        // the node's number, for the names of its files
+    int nodes = 1;       // of the job
     std::string server;  // the program; empty: where it usually is
     OnServerLoss on_server_loss = OnServerLoss::restart;
     double patience = 600.0;  // seconds
@@ -95,6 +96,7 @@ struct Config {
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
+    bool slots = false;        // place `core`: servers write one after the other
     bool direct = true;        // bypass the page cache where it can be done
     uint32_t queue_depth = 8;  // transfers under way at once
   } storage;

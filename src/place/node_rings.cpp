@@ -19,6 +19,7 @@ void NodeRings::lose(int client, bool died) {
   Ring& ring = rings_.at(client);
   ring.gone = true;
   ring.died = died;
+  host_.lost(client);
 }
 
 NodeRings::Round NodeRings::work() {

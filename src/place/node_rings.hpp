@@ -27,6 +27,8 @@ class NodeRings {
     virtual Status check(int client, const Descriptor& descriptor) = 0;
     // The verb is about to be taken from the ring and given to the sink.
     virtual void accepted(int client, const Descriptor& descriptor) = 0;
+    // The client is gone: from here on the server waits for what it has sent to end.
+    virtual void lost(int) {}
     // Whether nothing that the client sent is under way.
     virtual bool settled(int client) = 0;
     // The client has gone and is settled: nothing more will come. Once; `died`: without saying goodbye.

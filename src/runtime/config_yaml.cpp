@@ -23,7 +23,7 @@ constexpr size_t most_paths = 64;
 constexpr int64_t most_cores = 64;  // servers of a node
 constexpr int64_t most_filter_threads = 64;
 constexpr int64_t most_clients = 4096;  // of a node
-constexpr int64_t most_node = 999'999;
+constexpr int64_t most_nodes = 1'000'000;
 
 bool is_series_name(std::string_view text) {
   // The names of files add an iteration and a suffix to it, and end at 255 bytes.
@@ -64,8 +64,9 @@ void read_place(const YamlValue& value, Config& config) {
   }
   if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
   // The keys of `core` are checked, and mean nothing, in place `thread`: so that one word changes the place.
-  value.only({"kind", "cpus", "filter_threads", "cores", "clients", "node", "server", "on_server_loss", "patience"},
-             {"servers"});
+  value.only(
+      {"kind", "cpus", "filter_threads", "cores", "clients", "node", "nodes", "server", "on_server_loss", "patience"},
+      {"servers"});
   if (const auto threads = value.find("filter_threads")) {
     config.place.filter_threads = static_cast<int>(threads->integer(1, most_filter_threads));
   }
@@ -98,7 +99,13 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
   if (const auto clients = place.find("clients")) {
     config.place.clients = read_number(*clients, parameters, 1, most_clients);
   }
-  if (const auto node = place.find("node")) config.place.node = read_number(*node, parameters, 0, most_node);
+  if (const auto node = place.find("node")) config.place.node = read_number(*node, parameters, 0, most_nodes - 1);
+  const auto nodes = place.find("nodes");
+  if (!nodes) return;
+  config.place.nodes = read_number(*nodes, parameters, 1, most_nodes);
+  if (config.place.nodes > config.place.node) return;
+  nodes->fault(std::to_string(config.place.nodes),
+               fmt::format("more than the number of this node, {}", config.place.node));
 }
 
 // Who must have ended an iteration before the node's file of it is whole must be known.
@@ -128,6 +135,16 @@ void check_sync(const YamlValue& top, const Config& config) {
   } else if (!std::all_of(config.actions.begin(), config.actions.end(), is_store)) {
     loss->fault("sync with actions", "restart or fail: actions run in a server alone");
   }
+}
+
+// Whose slot is when must be known.
+void check_slots(const YamlValue& top, const Config& config) {
+  if (!config.storage.slots || config.place.nodes > config.place.node) return;
+  const auto storage = top.find("storage");
+  const auto slots = storage ? storage->find("slots") : std::nullopt;
+  if (!slots) return;
+  slots->fault(fmt::format("true on node {}, and no place.nodes", config.place.node),
+               "place.nodes: how many nodes the job has");
 }
 
 void read_memory(const YamlValue& value, Config& config) {
@@ -162,7 +179,7 @@ void read_paths(const YamlValue& value, Config& config) {
 }
 
 void read_storage(const YamlValue& value, Config& config) {
-  value.only({"path", "backend", "durability", "file_per", "direct", "queue_depth"});
+  value.only({"path", "backend", "durability", "file_per", "slots", "direct", "queue_depth"});
   if (const auto path = value.find("path")) read_paths(*path, config);
   if (const auto backend = value.find("backend")) {
     constexpr Backend choices[] = {Backend::automatic, Backend::uring, Backend::posix, Backend::memory};
@@ -179,6 +196,7 @@ void read_storage(const YamlValue& value, Config& config) {
     constexpr FilePer choices[] = {FilePer::process, FilePer::node};
     config.storage.file_per = choices[file_per->choice({"process", "node"})];
   }
+  if (const auto slots = value.find("slots")) config.storage.slots = slots->flag();
   if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();
   if (const auto depth = value.find("queue_depth")) {
     config.storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
@@ -232,6 +250,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
   if (const auto place = top.find("place")) read_node(*place, parameters, config);
   check_file_per_node(top, config);
+  check_slots(top, config);
   if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);

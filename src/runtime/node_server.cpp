@@ -45,6 +45,8 @@ std::string this_program() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
+const char* name_of(bool flag) { return flag ? "true" : "false"; }
+
 bool same_actions(const Config& one, const Config& other) {
   const auto texts = [](const Config& config) {
     std::vector<std::string> of;
@@ -158,6 +160,7 @@ Status NodeServer::serve() {
 void NodeServer::finish() {
   while (engine_ && !engine_->idle()) {
     doorbell_.prepare();
+    if (slots_) slots_->open();
     engine_->progress();
     if (engine_->idle()) break;
     doorbell_.sleep();
@@ -290,6 +293,12 @@ Status NodeServer::prepare(const Config& config) {
     if (config.place.node != common_->place.node) {
       return not_common("place.node", std::to_string(config.place.node), std::to_string(common_->place.node));
     }
+    if (config.place.nodes != common_->place.nodes) {
+      return not_common("place.nodes", std::to_string(config.place.nodes), std::to_string(common_->place.nodes));
+    }
+    if (config.storage.slots != common_->storage.slots) {
+      return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
+    }
     return {};
   }
   if (config.storage.file_per == FilePer::node) {
@@ -301,7 +310,7 @@ Status NodeServer::prepare(const Config& config) {
   auto storage = open_storage(config, cpus, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, EngineOptions{});
+  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, EngineOptions{});
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   const auto make_format = [](int client, const Config& of) {
     Hdf5Format::Options options{client, {}, machine_name(), date_now};
@@ -311,6 +320,12 @@ Status NodeServer::prepare(const Config& config) {
   clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
   common_ = config;
   return prepare_actions();
+}
+
+Scheduler& NodeServer::make_scheduler(const Config& config) {
+  const int servers = config.place.nodes * config.place.cores;
+  if (!config.storage.slots || servers == 1) return fifo_;
+  return slots_.emplace(fifo_, Slots::Turn{config.place.node * config.place.cores + options_.server, servers});
 }
 
 // The plugin hosts are started when the first client has come.
@@ -333,8 +348,11 @@ Status NodeServer::share_with_actions(int client, const Segment& segment) {
 }
 
 std::optional<Nanoseconds> NodeServer::next_in() {
-  if (!actions_ || actions_->deadline() == Nanoseconds::max()) return std::nullopt;
-  return std::max(actions_->deadline() - clock_.now(), Nanoseconds::zero());
+  Nanoseconds next = Nanoseconds::max();
+  if (actions_) next = actions_->deadline();
+  if (slots_) next = std::min(next, slots_->due().value_or(next));
+  if (next == Nanoseconds::max()) return std::nullopt;
+  return std::max(next - clock_.now(), Nanoseconds::zero());
 }
 
 Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
@@ -384,7 +402,10 @@ void NodeServer::dismiss(int client) {
 }
 
 void NodeServer::progress() {
-  if (clients_) clients_->progress();
+  if (!clients_) return;
+  if (slots_) slots_->look(clock_.now());
+  if (slots_ && clients_->pressed()) slots_->open();
+  clients_->progress();
 }
 
 }  // namespace tailrace::impl

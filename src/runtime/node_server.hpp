@@ -18,6 +18,7 @@
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
+#include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
 #include "place/core/node_loop.hpp"
 #include "place/core/runtime_directory.hpp"
@@ -72,6 +73,7 @@ class NodeServer final : public NodeLoop::Host {
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
+  Scheduler& make_scheduler(const Config& config);
   void finish();
 
   // NodeLoop::Host
@@ -80,6 +82,7 @@ class NodeServer final : public NodeLoop::Host {
   std::optional<Nanoseconds> next_in() override;
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
+  void lost(int client) override { clients_->lost(client); }
   bool settled(int client) override { return clients_->settled(client); }
   void leave(int client, bool died) override;
   bool released(int client) override;
@@ -98,7 +101,8 @@ class NodeServer final : public NodeLoop::Host {
   std::optional<Config> common_;      // of the first client: what all have in common
   std::vector<LockFile> node_locks_;  // where there is a file a node
   std::unique_ptr<Storage> storage_;
-  Fifo scheduler_;
+  Fifo fifo_;
+  std::optional<Slots> slots_;  // none: nothing is held back
   std::unique_ptr<Engine> engine_;
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;

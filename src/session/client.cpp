@@ -30,7 +30,8 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
-      server_holds_blocks_(std::any_of(config.actions.begin(), config.actions.end(), is_call)) {}
+      server_holds_blocks_(config.storage.slots ||
+                           std::any_of(config.actions.begin(), config.actions.end(), is_call)) {}
 
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
   const Nanoseconds start = clock_.now();
@@ -382,7 +383,7 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
                             bytes, uncommitted_, pool_.size()));
 }
 
-// Where actions hold blocks, the server must know that they are waited for, and how much
+// Where the server holds blocks, for actions or until its slot, it must know that they are waited for, and how much
 // the client has seen come back: it may have given back more since.
 void Client::tell_hunger() {
   if (!server_holds_blocks_) return;

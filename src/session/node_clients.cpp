@@ -57,6 +57,7 @@ struct NodeClients::Member {
   std::unique_ptr<Server> server;
   std::set<int64_t> open;      // iterations that its verbs have begun and not ended
   std::set<int64_t> involved;  // iterations with verbs of it that have not left
+  bool is_lost = false;
   bool has_left = false;
 };
 
@@ -284,6 +285,14 @@ void NodeClients::accepted(int client, const Descriptor& descriptor) {
     const auto found = members_.find(of);
     return found == members_.end() || !found->second->channel.tickets.pending(verb.ticket);
   });
+}
+
+void NodeClients::lost(int client) { members_.at(client)->is_lost = true; }
+
+bool NodeClients::pressed() const {
+  if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return true;
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const auto& entry) { return entry.second->is_lost || entry.second->server->pressed(); });
 }
 
 bool NodeClients::settled(int client) const { return again_.empty() && members_.at(client)->server->settled(); }

@@ -50,6 +50,8 @@ class NodeClients {
   Status check(int client, const Descriptor& descriptor);
   // The verb is about to be taken from the ring and given to the client's sink.
   void accepted(int client, const Descriptor& descriptor);
+  // The client is gone; what it has sent must end.
+  void lost(int client);
   // Whether nothing that the client sent is under way.
   bool settled(int client) const;
   // The client has gone and is settled; `died`: without saying goodbye.
@@ -58,6 +60,8 @@ class NodeClients {
   bool released(int client) const;
   void dismiss(int client);
 
+  // Whether anybody waits for an end, or soon would: nothing may be held back until a slot.
+  bool pressed() const;
   // Moves everything on; see RequestSink.
   void progress();
   bool ready() const;

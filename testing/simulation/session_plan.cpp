@@ -111,12 +111,14 @@ NodePlan some_node(SplitDice dice, const Without& without) {
     const uint64_t delays[] = {3'000, 30'000, 300'000, 300'000, 3'000'000, 30'000'000};
     plan.deaths.push_back(dice.below(dice.one_of(delays)));
   }
+  if (dice.chance(40)) plan.turn = {static_cast<int>(dice.below(4)), 4};
   return plan;
 }
 
 // What clients of one node have in common.
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
+    client.config.storage.slots = phase.node->turn.servers > 1;
     client.config.storage.durability = phase.clients[0].config.storage.durability;
   }
 }

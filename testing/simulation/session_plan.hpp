@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_storage.hpp"
@@ -55,6 +56,7 @@ struct NodePlan {
   uint64_t server_weight = 1;
   std::vector<uint64_t> deaths;  // of the first servers: so long after each began, in nanoseconds
   bool restart = true;           // whether clients go on with another server
+  Slots::Turn turn;              // of several servers: writes wait for their slot
 };
 
 struct PhasePlan {

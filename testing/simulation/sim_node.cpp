@@ -54,17 +54,23 @@ struct SimNode::Life final : NodeRings::Host {
         storage(node.world_, node.disk_, node.faults_, doorbell, SplitDice(node.seed_, "node storage", number_in),
                 node.plan_.storage, fmt::format("server life {}", number_in)),
         any_order(SplitDice(node.seed_, "node order", number_in)),
-        engine(storage, node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.world_.clock(),
-               node.plan_.engine),
+        slots(node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.plan_.turn),
+        engine(storage, slots, node.world_.clock(), node.plan_.engine),
+        world(node.world_),
         rings(*this) {}
 
   Status check(int client, const Descriptor& verb) override { return clients->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients->accepted(client, verb); }
+  void lost(int client) override { clients->lost(client); }
   bool settled(int client) override { return clients->settled(client); }
   void leave(int client, bool died) override { clients->leave(client, died); }
   bool released(int client) override { return clients->released(client); }
   void dismiss(int client) override { clients->dismiss(client); }
-  void progress() override { clients->progress(); }
+  void progress() override {
+    slots.look(world.time());
+    if (clients->pressed()) slots.open();
+    clients->progress();
+  }
   bool ready() override { return clients->ready(); }
 
   const uint64_t number;
@@ -75,7 +81,9 @@ struct SimNode::Life final : NodeRings::Host {
   SimStorage storage;
   Fifo fifo;
   AnyOrder any_order;
+  Slots slots;
   Engine engine;
+  World& world;
   std::optional<Ledger> ledger;
   std::optional<NodeClients> clients;
   NodeRings rings;
@@ -232,6 +240,7 @@ void SimNode::live(Life& life) {
     if (worked) {
       life.doorbell.cancel();
     } else {
+      wake_for_slot(life);
       life.doorbell.sleep();
     }
     while (!life.inbox.empty()) {
@@ -242,6 +251,15 @@ void SimNode::live(Life& life) {
     life.rings.retract();
   }
   end(life);
+}
+
+// What NodeServer::next_in() is for.
+void SimNode::wake_for_slot(Life& life) {
+  const std::optional<Nanoseconds> due = life.slots.due();
+  if (!due) return;
+  world_.after(std::max(*due - world_.time(), Nanoseconds::zero()), [this, number = life.number] {
+    if (is_alive(number)) current_->doorbell.wake();
+  });
 }
 
 void SimNode::adopt_all(Life& life) {
@@ -338,6 +356,7 @@ void SimNode::unlink(int client) {
 void SimNode::end(Life& life) {
   while (!life.engine.idle()) {
     life.doorbell.prepare();
+    life.slots.open();
     life.engine.progress();
     if (life.engine.idle()) break;
     life.doorbell.sleep();

@@ -84,6 +84,7 @@ class SimNode {
   void live(Life& life);
   void adopt_all(Life& life);
   bool work(Life& life);
+  void wake_for_slot(Life& life);
   void hear(Life& life, Message& message);
   bool is_welcome_back(const Life& life, const Message& hello);
   void admit(Life& life, int client);

@@ -84,6 +84,7 @@ TEST(right, defaults) {
   EXPECT_EQ(config.place.choice, CpuChoice::automatic);
   EXPECT_TRUE(config.place.cpus.empty());
   EXPECT_EQ(config.place.cores, 1);
+  EXPECT_EQ(config.place.nodes, 1);
   EXPECT_EQ(config.place.server, "");
   EXPECT_EQ(config.place.on_server_loss, OnServerLoss::restart);
   EXPECT_EQ(config.memory.budget, uint64_t{256} << 20);
@@ -91,6 +92,7 @@ TEST(right, defaults) {
   EXPECT_EQ(config.storage.paths, std::vector<std::string>{"."});
   EXPECT_EQ(config.storage.backend, Backend::automatic);
   EXPECT_EQ(config.storage.durability, Durability::written);
+  EXPECT_FALSE(config.storage.slots);
   EXPECT_TRUE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 8u);
   EXPECT_EQ(config.time.dt, 1.0);
@@ -123,6 +125,8 @@ TEST(right, place_core) {
   EXPECT_EQ(place.cores, 2);
   EXPECT_EQ(place.clients, 24);
   EXPECT_EQ(place.node, 7);
+  EXPECT_EQ(place.nodes, 8);
+  EXPECT_TRUE(result.value().storage.slots);
   EXPECT_EQ(place.server, "/opt/bin/tailrace-core");
   EXPECT_EQ(place.on_server_loss, OnServerLoss::fail);
   const auto sync = read_with("place: {kind: core, on_server_loss: sync}");
@@ -140,8 +144,19 @@ TEST(right, the_program_may_know_the_clients_of_a_node) {
   EXPECT_EQ(result.value().place.clients, 3);
 }
 
+TEST(right, the_program_may_know_the_nodes) {
+  ConfigInput input;
+  input.text =
+      "tailrace: 1\nname: sim\nplace: {kind: core, node: node, nodes: nodes}\nstorage: {slots: true}\n"
+      "layouts: {field: {type: float64, shape: [7]}}\nvariables: {a: {layout: field}}\n";
+  input.parameters = {{"node", 4}, {"nodes", 5}};
+  const auto result = read_config(input);
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().place.nodes, 5);
+}
+
 TEST(right, keys_of_place_core_may_stand_in_place_thread) {
-  const auto result = read_with("place: {kind: thread, cores: 2, on_server_loss: fail}");
+  const auto result = read_with("place: {kind: thread, cores: 2, nodes: 3, on_server_loss: fail}");
   ASSERT_TRUE(result.ok()) << message_of(result);
   EXPECT_EQ(result.value().place.kind, PlaceKind::thread);
 }
