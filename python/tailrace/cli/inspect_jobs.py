@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import tailrace
+from tailrace import iterations
 
-from . import core_server, output
+from . import core_server, inspect_iterations, output
 
 
 def of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -29,6 +30,17 @@ def show(job: dict[str, Any]) -> None:
     output.print_table(("server", "process", "alive for", "busy"), _servers(job))
     output.print_table(("client", "process", "server", "budget", "held by server", "blocks waiting", "written",
                         "failed"), map(_client, job["clients"]))
+    for server in job["servers"]:
+        _show_iterations(job, server["server"])
+
+
+def _show_iterations(job: dict[str, Any], server: int) -> None:
+    of_clients = [client.get("iterations", []) for client in job["clients"] if client.get("server") == server]
+    try:
+        found = iterations.together(map(iterations.read, of_clients))
+    except iterations.Malformed:
+        return  # a client has written into its own memory: of the others the table above tells
+    inspect_iterations.show(found, "the core" if len(job["servers"]) == 1 else f"core {server}")
 
 
 def _servers(job: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

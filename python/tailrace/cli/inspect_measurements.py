@@ -11,9 +11,10 @@ import json
 import pathlib
 from typing import Any
 
+from tailrace import iterations
 from tailrace.quantity import format_size, format_time
 
-from . import output
+from . import inspect_iterations, output
 
 STATISTICS = ".stats.json"
 TRACE = ".trace.json"
@@ -96,6 +97,9 @@ def print_statistics(content: dict[str, Any]) -> None:
     rows = [row for variable in document["variables"] for row in _time_rows(variable)]
     if rows:
         output.print_table(("variable", "time", "times", "p50", "p90", "p99", "most", "total"), rows)
+    if document.get("iterations"):
+        print()
+        inspect_iterations.show(iterations.read(document["iterations"]), iterations.whose(document["description"]))
 
 
 def print_trace(content: dict[str, Any]) -> None:
@@ -196,6 +200,13 @@ def _check(document: dict[str, Any]) -> None:
             if times == "filtering" and times not in variable:
                 continue
             _numbers(_part(variable, times, dict, f"{where}."), _TIMES, f"{where}.{times}.")
+
+
+    if "iterations" in document:  # an earlier tailrace does not say
+        try:
+            iterations.read(document["iterations"])
+        except iterations.Malformed as error:
+            raise Unreadable(str(error)) from error
 
 
 def _part(holder: dict[str, Any], name: str, kind: type, where: str) -> Any:

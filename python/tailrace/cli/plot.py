@@ -14,7 +14,7 @@ from . import output
 if TYPE_CHECKING:
     from tailrace.pictures.gallery import Picture
 
-_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers")
+_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy")
 _FORMATS = ("png", "svg")
 
 
@@ -24,12 +24,13 @@ def register(subparsers: Any) -> None:
         "plot", help="draw results, traces and write times",
         description="Draws a result file of `tailrace bench pattern` (curve over C/W, ablation bars) or `make "
                     "bench-peers` "
-                    "(bars), a trace (timeline; those of one run, given together, become one), or per-process write "
+                    "(bars), a trace (timeline; those of one run, given together, become one), statistics (how busy "
+                    "the writer was over the iterations), or per-process write "
                     "times "
                     "(variability tiles). Prints the paths of the pictures. Exit code 1 if one cannot be drawn.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=pathlib.Path,
-                        help="result (JSON), trace (JSON), or write times (CSV or JSON with run, process, seconds, "
-                             "bytes"
+                        help="result, trace or statistics (JSON), or write times (CSV or JSON with run, process, "
+                             "seconds, bytes"
                              "[, experiment])")
     parser.add_argument("--kind", choices=_KINDS, default="auto", help="draw this only; default: by the file's "
                                                                        "content")

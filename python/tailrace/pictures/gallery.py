@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from . import ablation, curve, numbers, peers, style, tiles, timeline, trace
+from . import ablation, busy, curve, numbers, peers, style, tiles, timeline, trace
 from .fault import PictureError
 from .source import Source
 
-KINDS = ("curve", "tiles", "timeline", "ablation", "peers")
+KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy")
 _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
-          "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"'}
+          "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"',
+          "busy": "statistics of tailrace"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def draw(sources: Sequence[Source], kind: str = "auto", window: Window = Window(
             _require(source, ["timeline"], kind)
             pictures.append(_timeline(group, window))
             continue
-        kinds = ["tiles"] if source.kind == "times" else kinds_of(source.data)
+        kinds = {"times": ["tiles"], "statistics": ["busy"]}.get(source.kind) or kinds_of(source.data)
         pictures += [_draw(source, one) for one in _require(source, kinds, kind)]
     return pictures
 
@@ -84,7 +85,8 @@ def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
     # Points can be drawn either way, if one asks for it.
     possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ())}
     if kind not in possible:
-        found = {"result": "a result file", "trace": "a trace", "times": "write times"}[source.kind]
+        found = {"result": "a result file", "trace": "a trace", "times": "write times",
+                 "statistics": "statistics"}[source.kind]
         can = f" (it gives {', '.join(sorted(possible))})" if possible else ""
         raise PictureError(source.path, f"no data for {kind}: found {found}{can}; expected {_NEEDS[kind]}")
     return [kind]
@@ -101,6 +103,8 @@ def _draw(source: Source, kind: str) -> Picture:
     with style.applied():
         if kind == "tiles":
             return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
+        if kind == "busy":
+            return Picture(kind, _stem(source.path), busy.draw(source.data), busy.alt(source.data))
         drawer = {"curve": curve, "ablation": ablation, "peers": peers}[kind]
         return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
 

@@ -64,6 +64,9 @@ _CAPTIONS = {
     "tiles": "A tile is a run, a line a process, as long as its write time; white is time spent waiting for the "
              "slowest. "
              "The darker a tile, the lower its throughput.",
+    "busy": "A bar is the share of the time until the next iteration in which whoever writes had something to do: "
+            "dark while bytes were on their way to storage, hatched while filters alone worked. What is above the "
+            "bars is spare.",
 }
 
 _WORDS = (("C, W, n", "compute time and write time of an iteration; the number of iterations"),
@@ -119,6 +122,8 @@ def _section(title: str, source: Source, pictures: list[Picture], first: bool) -
         parts += [f'<p class="about">Interval: {text(method)}.</p>'] if method else []
     elif source.kind == "times":
         parts.append(tables.of_times(source.data))
+    elif source.kind == "statistics":
+        parts.append(tables.of_iterations(source.data))
     return "\n".join([*parts, "</section>"])
 
 

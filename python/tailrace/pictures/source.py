@@ -1,4 +1,5 @@
-"""What a file given to `tailrace plot` or `report` is, found by its content: a result, a trace, or write times.
+"""What a file given to `tailrace plot` or `report` is, found by its content: a result, a trace, statistics, or write
+times.
 
 Results are read and checked by `tailrace.bench.result`; this only looks which reader a file is for.
 """
@@ -10,13 +11,14 @@ import pathlib
 from dataclasses import dataclass
 from typing import Any
 
+from tailrace import iterations
 from tailrace.bench import result as result_file
 
-from . import trace, write_times
+from . import busy, trace, write_times
 from .fault import PictureError
 
-EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace of tailrace, or write "
-            "times "
+EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
+            "tailrace, or write times "
             f"of processes (CSV or JSON with {write_times.EXPECTED})")
 # What else of ours may be given by mistake, and what it is.
 _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_measure": "one measurement",
@@ -25,10 +27,10 @@ _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_m
 
 @dataclass(frozen=True)
 class Source:
-    """One file. `data` is a result's dictionary, a trace's document, or a list of write_times.Run."""
+    """One file. `data` is a result's dictionary, a trace's document, a busy.Run, or a list of write_times.Run."""
 
     path: pathlib.Path
-    kind: str  # "result", "trace", "times"
+    kind: str  # "result", "trace", "statistics", "times"
     data: Any
 
 
@@ -45,10 +47,27 @@ def read(path: pathlib.Path) -> Source:
         return Source(path, "trace", document)
     if isinstance(document, list) or (isinstance(document, dict) and "write_times" in document):
         return Source(path, "times", write_times.from_json(path, document))
+    if isinstance(document, dict) and "tailrace_stats" in document:
+        return Source(path, "statistics", _statistics(path, document))
     if isinstance(document, dict) and "tailrace_result" in document:
         return Source(path, "result", _result(path, document))
     other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)
     raise PictureError(path, f"{other or 'something else'}, with nothing to draw; expected {EXPECTED}")
+
+
+def _statistics(path: pathlib.Path, document: dict[str, Any]) -> busy.Run:
+    """The iterations of a file of statistics, of which there is something to draw."""
+    if document["tailrace_stats"] != 1:
+        raise PictureError(path, f"tailrace_stats: found version {document['tailrace_stats']!r}, expected 1")
+    try:
+        found = iterations.read(document.get("iterations"))
+    except iterations.Malformed as error:
+        raise PictureError(path, str(error)) from None
+    if all(one.share is None for one in found):
+        raise PictureError(path, f"iterations: found {len(found)}, of which none was followed by another; expected "
+                                 "two at least")
+    name = f"{document.get('name')}, client {document.get('client')}"
+    return busy.Run(name, iterations.whose(str(document.get("description"))), found)
 
 
 def _result(path: pathlib.Path, document: dict[str, Any]) -> dict[str, Any]:

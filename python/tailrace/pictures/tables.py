@@ -13,6 +13,7 @@ from typing import Any
 from tailrace import quantity
 
 from . import numbers, peers, words
+from .busy import Run as Iterations
 from .numbers import Result, Value
 from .write_times import Run
 
@@ -219,3 +220,21 @@ def of_times(runs: list[Run]) -> str:
                  "Throughput: all bytes by the slowest process; wasted: the share of the processes' time that was "
                  "spent "
                  "waiting for it")
+
+
+def of_iterations(run: Iterations) -> str:
+    """The figures of a picture of how busy the writer was."""
+    rows = []
+    for one in run.iterations:
+        share = _NONE if one.share is None else f"{100 * one.share:.1f}"
+        period = _NONE if one.period is None else _digits(one.period)
+        sizes = [quantity.format_size(one.bytes_taken), quantity.format_size(one.bytes_stored)]
+        cells = [period, share, _digits(one.writing), _digits(one.filtering), *sizes,
+                 one.chunks_relaxed, one.chunks_skipped, _NONE if one.late is None else _digits(one.late),
+                 _digits(one.waited)]
+        rows.append(row(one.number, cells))
+    return table(["iteration", "period, s", "busy, %", "writing, s", "filters, s", "taken", "stored", "relaxed",
+                  "skipped", "published after, s", "waited, s"], rows,
+                 "Of the latest iterations: the time until the next began, how much of it was busy, what came and "
+                 "was stored, chunks with less effort, when it was published after its end, and how long the program "
+                 "waited for memory")
