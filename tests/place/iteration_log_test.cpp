@@ -98,7 +98,7 @@ TEST(IterationLog, AReaderGetsNumbersOfOneIteration) {
     }
   });
   uint64_t seen = 0;
-  for (int round = 0; round < 3000; ++round) {
+  while (seen == 0 || shared->begun.get() < 50 * IterationLog::kKept) {
     for (const IterationFigures& figures : log.read()) {
       const auto number = static_cast<uint64_t>(figures.iteration);
       ++seen;
@@ -110,7 +110,6 @@ TEST(IterationLog, AReaderGetsNumbersOfOneIteration) {
   }
   stop = true;
   server.join();
-  EXPECT_GT(seen, 0u);
 }
 
 }  // namespace
