@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -87,9 +87,8 @@ TEST(IterationLog, BelievesNothing) {
 TEST(IterationLog, AReaderGetsNumbersOfOneIteration) {
   const auto shared = std::make_unique<IterationLog::Shared>();
   IterationLog log(*shared);
-  std::atomic<bool> stop{false};
-  std::thread server([&] {
-    for (int64_t iteration = 1; !stop; ++iteration) {
+  std::jthread server([&log](std::stop_token stop) {
+    for (int64_t iteration = 1; !stop.stop_requested(); ++iteration) {
       IterationRecord& record = log.begin(iteration, Nanoseconds(iteration * 1000));
       const auto number = static_cast<uint64_t>(iteration);
       record.bytes_taken.set(number * 3);
@@ -108,8 +107,6 @@ TEST(IterationLog, AReaderGetsNumbersOfOneIteration) {
       ASSERT_TRUE(figures.left == Nanoseconds(0) || figures.left == figures.begun + Nanoseconds(5));
     }
   }
-  stop = true;
-  server.join();
 }
 
 }  // namespace
