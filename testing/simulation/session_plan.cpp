@@ -111,7 +111,7 @@ NodePlan some_node(SplitDice dice, const Without& without) {
     const uint64_t delays[] = {3'000, 30'000, 300'000, 300'000, 3'000'000, 30'000'000};
     plan.deaths.push_back(dice.below(dice.one_of(delays)));
   }
-  if (dice.chance(40)) plan.turn = {static_cast<int>(dice.below(4)), 4};
+  if (dice.chance(40)) plan.turn = {static_cast<int>(dice.between(1, 3)), 4};
   return plan;
 }
 
@@ -119,6 +119,8 @@ NodePlan some_node(SplitDice dice, const Without& without) {
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
     client.config.storage.slots = phase.node->turn.servers > 1;
+    // Room for blocks that wait: what is more than half of a budget does not.
+    if (client.config.storage.slots) client.config.memory.budget *= 4;
     client.config.storage.durability = phase.clients[0].config.storage.durability;
   }
 }
