@@ -30,7 +30,7 @@ struct Scenario {
   std::string config() const {
     std::string text = "tailrace: 1\nname: killed\nplace: {kind: " + place + ", cpus: none}\nlog: {level: \"off\"}\n";
     text += "memory: {budget: 4 MiB, when_full: " + when_full + "}\n";
-    text += "storage: {backend: " + backend + ", durability: " + durability + "}\nlayouts:\n";
+    text += "storage: {backend: " + backend + ", durability: " + durability + turns + "}\nlayouts:\n";
     for (size_t i = 0; i < words.size(); ++i) {
       text += "  l" + std::to_string(i) + ": {type: uint64, shape: [" + std::to_string(words[i]) + "]}\n";
     }
@@ -45,6 +45,10 @@ struct Scenario {
     place = "core";
     backend = common.backend;
     durability = common.durability;
+    // The server of the second of two nodes that take turns: blocks wait in its memory.
+    if (job % 3 != 0) return;
+    place = "core, node: 1, nodes: 2";
+    turns = ", slots: true";
   }
 
   static std::string name(size_t variable) { return std::string("v").append(std::to_string(variable)); }
@@ -72,6 +76,7 @@ struct Scenario {
   std::string place = "thread";
   std::string backend;
   std::string durability;
+  std::string turns;
   std::string when_full;
   std::vector<uint64_t> words;  // of each variable's block
 };
