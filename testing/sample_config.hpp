@@ -1,10 +1,12 @@
 // Configurations for tests, built without a file: a few variables of given types and shapes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/block.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -38,6 +40,11 @@ inline Config sample_config(std::vector<std::string> paths, const std::vector<Sa
     config.layouts.push_back(std::move(layout));
   }
   return config;
+}
+
+// A block of it, as it is at open.
+inline Block block_of(const Config& config, uint32_t variable, int64_t iteration, int source = 0) {
+  return {variable, iteration, source, std::make_shared<const Layout>(config.layout_of(config.variables[variable]))};
 }
 
 }  // namespace tailrace::impl

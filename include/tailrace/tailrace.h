@@ -53,7 +53,7 @@ typedef enum tailrace_status {
   TAILRACE_INVALID_CONFIG = 102,   /* the configuration is wrong: the message says file, line, key */
   TAILRACE_UNKNOWN_VARIABLE = 103, /* not declared in the configuration */
   TAILRACE_WRONG_TYPE = 104,       /* the element type is not the declared one */
-  TAILRACE_WRONG_SHAPE = 105,      /* rank or extents are not the declared ones */
+  TAILRACE_WRONG_SHAPE = 105,      /* rank or extents are not those of the layout, or cannot be */
   TAILRACE_WRONG_ORDER = 106,      /* e.g. a block for an iteration that has ended, a commit without an alloc */
   TAILRACE_TOO_LARGE = 107,        /* the block can never fit into the memory budget */
   TAILRACE_BUDGET_HELD = 108,      /* the budget is held by the caller's own blocks that it has not committed */
@@ -120,7 +120,7 @@ typedef struct tailrace_error {
   const char* message; /* one sentence or more, readable by itself */
 } tailrace_error;
 
-/* A declared variable, as this client writes it. */
+/* A declared variable, as this client writes it at present. */
 typedef struct tailrace_variable_info {
   size_t struct_size;
   tailrace_type type;
@@ -236,9 +236,9 @@ TAILRACE_API tailrace_status tailrace_close(tailrace_client* client);
 
 /* ---- handing blocks over ------------------------------------------------------------------------------ */
 
-/* Takes a copy of one block, `info.bytes` long, and returns: one copy, no I/O. When the budget is full it
- * blocks, writes through, or drops the iteration (TAILRACE_DROPPED), as `memory.when_full` says. `data` is the
- * caller's again when the call returns. */
+/* Takes a copy of one block, `info.bytes` long (NULL will do if that is 0), and returns: one copy, no I/O. When the
+ * budget is full it blocks, writes through, or drops the iteration (TAILRACE_DROPPED), as `memory.when_full` says.
+ * `data` is the caller's again when the call returns. */
 TAILRACE_API tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration,
                                             const void* data);
 
@@ -267,6 +267,22 @@ TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int
  * run that the configuration binds to it. Returns at once; actions that fail are told as earlier failures. */
 TAILRACE_API tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration);
 
+/* ---- changes while the program runs ------------------------------------------------------------------- */
+
+/* Gives parameters of the configuration new values, all together. Shapes, global shapes and offsets that name them
+ * follow, for the blocks that are handed over, allocated and read from now on: so an array may have another length in
+ * each iteration, and 0 is one. (Other keys keep the values of open.) A call that is refused changes nothing:
+ * TAILRACE_INVALID_ARGUMENT (no such parameter, or `client`), TAILRACE_WRONG_SHAPE (a layout would be wrong),
+ * TAILRACE_TOO_LARGE (a block would not fit into the budget), TAILRACE_WRONG_ORDER (a block whose layout would change
+ * is allocated and not committed). */
+TAILRACE_API tailrace_status tailrace_set_parameters(tailrace_client* client, const tailrace_parameter* parameters,
+                                                     size_t count);
+
+/* Switches a variable on (1) or off (0), from the next call on. Of one that is off, write, borrow and commit do
+ * nothing and return TAILRACE_OK (with an empty ticket), and alloc gives memory all the same; its blocks are in no
+ * file. At open, `variables.<name>.enabled` says. */
+TAILRACE_API tailrace_status tailrace_enable(tailrace_client* client, const char* variable, int on);
+
 /* ---- waiting and reading ------------------------------------------------------------------------------ */
 
 /* Waits until the request has ended, at most `timeout_ms` milliseconds (-1: for ever). TAILRACE_OK: written,
@@ -282,7 +298,8 @@ TAILRACE_API tailrace_status tailrace_test(tailrace_ticket ticket, int* ended);
 TAILRACE_API tailrace_status tailrace_flush(tailrace_client* client);
 
 /* Reads one block that this client wrote, `info.bytes` long, into `data`, and waits for it. Sees every earlier
- * write of this client, published or not. TAILRACE_NOT_FOUND if there is no such block. */
+ * write of this client, published or not. TAILRACE_NOT_FOUND if there is no such block, TAILRACE_WRONG_SHAPE if it
+ * was written with another shape than its layout has now. */
 TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration,
                                            void* data);
 

@@ -16,7 +16,7 @@ struct HeldBlock {
   uint64_t offset = 0;   // in the segment
   uint64_t length = 0;   // bytes
   uint64_t token = 0;    // the caller's own name for it
-  // Of its client's configuration, whose shape and offset may be its own. Borrowed as long as the block is held.
+  // As it was handed over. Borrowed as long as the block is held.
   const Layout* layout = nullptr;
 };
 

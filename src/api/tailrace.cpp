@@ -17,6 +17,12 @@ Status null_argument(const char* name) {
   return Status(TAILRACE_INVALID_ARGUMENT, std::string("found NULL, expected ") + name);
 }
 
+// Whether NULL is no place for a block of it: an empty array may have none.
+bool has_bytes(Session& session, const char* variable) {
+  const Result<uint32_t> index = session.client().find(variable);
+  return !index.ok() || !session.client().layout_of(index.value()).empty();
+}
+
 // What stands in an enumeration that comes from C, where that may be any int; C++ must not look at it as one before.
 template <class Enumeration>
 int number_in(const Enumeration& value) {
@@ -87,7 +93,7 @@ tailrace_status tailrace_close(tailrace_client* client) {
 tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration, const void* data) {
   return guarded(client, Tells::earlier_failures, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
-    if (data == nullptr) return null_argument("the bytes of a block");
+    if (data == nullptr && has_bytes(session, variable)) return null_argument("the bytes of a block");
     return session.client().write(variable, iteration, data);
   });
 }
@@ -115,10 +121,10 @@ tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, i
   if (ticket != nullptr) *ticket = {nullptr, 0};
   return guarded(client, Tells::earlier_failures, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
-    if (data == nullptr) return null_argument("the bytes of a block");
+    if (data == nullptr && has_bytes(session, variable)) return null_argument("the bytes of a block");
     if (ticket == nullptr) return null_argument("where to put the ticket");
     const Result<uint64_t> id = session.client().borrow(variable, iteration, data);
-    if (id.ok()) *ticket = {client, id.value()};
+    if (id.ok() && id.value() != kNoTicket) *ticket = {client, id.value()};
     return id.status();
   });
 }
@@ -165,7 +171,7 @@ tailrace_status tailrace_flush(tailrace_client* client) {
 tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration, void* data) {
   return guarded(client, Tells::failures_so_far, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
-    if (data == nullptr) return null_argument("where to put the block");
+    if (data == nullptr && has_bytes(session, variable)) return null_argument("where to put the block");
     return session.client().read(variable, iteration, data);
   });
 }
@@ -175,7 +181,7 @@ tailrace_status tailrace_variable(tailrace_client* client, const char* variable,
     if (variable == nullptr) return null_argument("the name of a variable");
     const Result<uint32_t> index = session.client().find(variable);
     if (!index.ok()) return index.status();
-    const tailrace_variable_info info = describe_variable(session.config(), index.value());
+    const tailrace_variable_info info = describe_variable(session.client().layout_of(index.value()));
     return copy_out(out, &info, sizeof info) ? Status() : null_argument("a structure with its struct_size");
   });
 }
@@ -187,7 +193,27 @@ tailrace_status tailrace_expect(tailrace_client* client, const char* variable, t
     if (rank < 0 || (rank > 0 && shape == nullptr)) return null_argument("a shape of `rank` entries");
     const Result<uint32_t> index = session.client().find(variable);
     if (!index.ok()) return index.status();
-    return expect(session.config(), index.value(), number_in(type), {shape, static_cast<size_t>(rank)});
+    return expect(session.config().variables[index.value()], session.client().layout_of(index.value()),
+                  number_in(type), {shape, static_cast<size_t>(rank)});
+  });
+}
+
+tailrace_status tailrace_set_parameters(tailrace_client* client, const tailrace_parameter* parameters, size_t count) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (count > 0 && parameters == nullptr) return null_argument("parameters");
+    std::vector<std::pair<std::string_view, int64_t>> values;
+    for (size_t i = 0; i < count; ++i) {
+      if (parameters[i].name == nullptr) return null_argument("the name of a parameter");
+      values.emplace_back(parameters[i].name, parameters[i].value);
+    }
+    return session.client().set_parameters(values);
+  });
+}
+
+tailrace_status tailrace_enable(tailrace_client* client, const char* variable, int on) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    return session.client().enable(variable, on != 0);
   });
 }
 

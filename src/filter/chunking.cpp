@@ -46,6 +46,11 @@ Chunking chunk_slabs(std::span<const uint64_t> shape, uint64_t target) {
   TAILRACE_REQUIRE(target > 0);
   Chunking chunking;
   chunking.block.assign(shape.begin(), shape.end());
+  if (product(shape) == 0) {
+    chunking.shape.assign(shape.size(), 1);
+    chunking.counts = chunking.block;
+    return chunking;
+  }
   chunking.shape = chunking.block;
   // Axes are cut to one element until what lies behind one of them fits.
   for (size_t axis = 0; axis < shape.size(); ++axis) {

@@ -30,7 +30,8 @@ struct Chunking {
   Run run(uint64_t index) const;
 };
 
-// Chunks of a block of `shape` that have about `target` elements, at least 1: as few as have no more, evenly cut.
+// Chunks of a block of `shape` that have about `target` elements, at least 1: as few as have no more, evenly cut. Of
+// a block without elements: none, though they have a shape, as HDF5 wants it.
 Chunking chunk_slabs(std::span<const uint64_t> shape, uint64_t target);
 
 }  // namespace tailrace::impl

@@ -60,14 +60,14 @@ struct LocatedChunks {
 // Something that an action has found out about an iteration.
 using FindingValue = std::variant<double, std::string, std::vector<double>>;
 
+// Whether a block is filtered, and so stored chunk by chunk; one without elements has nothing to filter.
+inline bool is_in_chunks(const Variable& variable, const Layout& layout) {
+  return variable.filtered() && !layout.empty();
+}
+
 class Format {
  public:
   virtual ~Format() = default;
-
-  // Of formats whose files hold blocks of several clients: one comes, whose blocks have the layouts of `config`,
-  // which stays until the client is removed.
-  virtual void add_client(int client, const Config& config) = 0;
-  virtual void remove_client(int client) = 0;
 
   // Whether the iteration's file has its final name, and there is no unfinished one.
   virtual bool published(int64_t iteration) const = 0;
@@ -77,9 +77,10 @@ class Format {
   virtual const FileNames& names(int64_t iteration) const = 0;
 
   // Where the bytes of the block go in its iteration's file; the same place for the same variable each time. The
-  // first block of an iteration begins its file. Not for filtered variables, whose size is not known before.
+  // first block of an iteration begins its file. Not for blocks in chunks, see is_in_chunks(): what they need is not
+  // known before. TAILRACE_WRONG_SHAPE if a block of this client and variable with another layout came before.
   virtual Result<Extent> place(const Block& block) = 0;
-  // Where the bytes of the chunks first, first + 1, … of a block of a filtered variable go, after they have been
+  // Where the bytes of the chunks first, first + 1, … of a block that is in chunks go, after they have been
   // filtered (filter/pipeline.hpp has the whole sequence); one extent a chunk, as long as the chunk. `loss` is what
   // rounding has done to these chunks, and noted in the file. A chunk that comes again may get another place.
   virtual Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first,
@@ -96,10 +97,10 @@ class Format {
   // Forgets the iteration's file, whether or not it has begun.
   virtual void discard(int64_t iteration) = 0;
 
-  // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere. Not for filtered
-  // variables.
+  // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere, TAILRACE_WRONG_SHAPE if
+  // it was written with another shape. Not for blocks in chunks.
   virtual Result<Located> locate(const Block& block) = 0;
-  // The same of a block of a filtered variable.
+  // The same of a block that is in chunks.
   virtual Result<LocatedChunks> locate_chunks(const Block& block) = 0;
   // The bytes of this block were lost: from now on locate() and locate_chunks() do not find it.
   virtual void forget(const Block& block, const Status& why) = 0;

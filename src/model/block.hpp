@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "model/config.hpp"
 
 namespace tailrace::impl {
 
 struct Block {
-  uint32_t variable = 0;  // index into Config::variables; its layout follows from it
+  uint32_t variable = 0;  // index into Config::variables
   int64_t iteration = 0;
-  int source = 0;  // client that it comes from
+  int source = 0;                        // client that it comes from
+  std::shared_ptr<const Layout> layout;  // that its client had when it was handed over
 };
 
 }  // namespace tailrace::impl

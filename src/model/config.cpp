@@ -19,6 +19,13 @@ int Config::find_variable(std::string_view variable) const {
   return -1;
 }
 
+int Config::find_parameter(std::string_view parameter) const {
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name == parameter) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 uint64_t size_of(ElementType type) {
   switch (type) {
     case ElementType::int8:

@@ -33,19 +33,38 @@ struct Unit {
   std::array<double, 7> dimension{};
 };
 
+// An integer that shapes may name: of the file, of the program, or `client`.
+struct Parameter {
+  std::string name;
+  int64_t value = 0;  // at open; Shapes has the present one
+};
+
+inline constexpr const char* kClientParameter = "client";  // the client's id, which nobody sets
+inline constexpr int32_t kNoParameter = -1;
+
 struct Layout {
+  // From which parameter each number came: index into Config::parameters, or kNoParameter. Empty: none from any.
+  struct Sources {
+    std::vector<int32_t> shape;
+    std::vector<int32_t> global_shape;
+    std::vector<int32_t> offset;
+  };
+
   std::string name;
   ElementType type = ElementType::float64;
-  std::vector<uint64_t> shape;  // of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries, each > 0
+  // Of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries; 0 only where a parameter says so.
+  std::vector<uint64_t> shape;
   std::vector<uint64_t> global_shape;  // of the whole array; same rank; equals shape unless given
   std::vector<uint64_t> offset;        // of the block in the whole array; same rank; zeros unless given
   std::vector<std::string> axes;       // one label a dimension
   std::vector<double> spacing;         // of the grid, per axis, in grid_unit
   std::vector<double> origin;          // of the whole array's first element, per axis, in grid_unit
   Unit grid_unit;                      // factor to metres; dimension of length, or radians for angles
+  Sources sources;
 
   uint64_t elements() const;
   uint64_t bytes() const;
+  bool empty() const { return elements() == 0; }
 };
 
 // How a variable's bytes are made smaller on their way into files.
@@ -65,6 +84,7 @@ struct Variable {
   uint32_t keep = 0;  // iterations before the present one whose blocks stay in memory for actions
   Compression compress = {};
   Precision precision = Precision::full;
+  bool enabled = true;  // at open: whether its blocks are written
 
   // Whether its blocks are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
@@ -113,7 +133,8 @@ struct Config {
     std::string level = "warning";  // info, warning, error, off
     std::string file;               // empty: stderr
   } log;
-  std::vector<Layout> layouts;
+  std::vector<Parameter> parameters;  // sorted by name
+  std::vector<Layout> layouts;        // as the parameters are at open
   std::vector<Variable> variables;
   std::vector<Action> actions;  // in the order of the file; {end_iteration, store} unless given
   // Folders of environments for Python actions. The first must fit; empty: the second if it does, or VIRTUAL_ENV.
@@ -123,6 +144,8 @@ struct Config {
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
   // Index of the variable, or -1.
   int find_variable(std::string_view variable) const;
+  // Index of the parameter, or -1.
+  int find_parameter(std::string_view parameter) const;
 };
 
 // Size of one element, in bytes.

@@ -20,14 +20,15 @@ enum class Verb : uint8_t {
   end_iteration = 4,
   drop_iteration = 5,
   flush = 6,
-  signal = 7
+  signal = 7,
+  parameter = 8  // a new value of one; those of one call take effect together, with the last
 };
 
 struct Descriptor {
   Verb verb = Verb::flush;
   uint8_t reserved8 = 0;
   uint16_t reserved16 = 0;
-  uint32_t variable = 0;  // index into the configuration's variables
+  uint32_t variable = 0;  // index into the configuration's variables; parameter: into its parameters
   int64_t iteration = -1;
   uint64_t sequence = 0;        // 1, 2, 3, … per client
   uint64_t ticket = kNoTicket;  // to end when the verb has
@@ -38,8 +39,14 @@ struct Descriptor {
     uint32_t reserved = 0;
     int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
   };
+  struct Setting {
+    int64_t value;
+    uint32_t index;  // of this one among the settings that take effect together, from 0
+    uint32_t count;  // of these
+  };
   union {
     Bytes bytes = {};
+    Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
     uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
   };
@@ -53,6 +60,8 @@ static_assert(offsetof(Descriptor, ticket) == 24);
 static_assert(offsetof(Descriptor, bytes) == 32);
 static_assert(offsetof(Descriptor, event) == 32);
 static_assert(offsetof(Descriptor, waited) == 32);
+static_assert(offsetof(Descriptor, setting) == 32);
+static_assert(sizeof(Descriptor::Setting) == 16);
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 
 }  // namespace tailrace::impl

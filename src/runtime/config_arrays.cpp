@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/nearest_word.hpp"
+#include "model/shapes.hpp"
 #include "model/unit.hpp"
 
 namespace tailrace::impl {
@@ -17,7 +18,6 @@ constexpr size_t longest_message = 400;  // bytes, of parse_unit, which shows wh
 constexpr int64_t most_keep = 1000;      // iterations
 constexpr uint64_t least_chunk = uint64_t{4} << 10;
 constexpr uint64_t most_chunk = uint64_t{1} << 30;
-constexpr auto most_bytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 
 constexpr ElementType element_types[] = {
     ElementType::int8,    ElementType::int16,   ElementType::int32,       ElementType::int64,
@@ -37,14 +37,25 @@ ElementType read_type(const YamlValue& value) {
   return types[value.choice(words)];
 }
 
-// One extent or offset: an integer, or the name of a parameter.
-uint64_t read_extent(const YamlValue& value, const Parameters& parameters, int64_t least) {
+// Extents or offsets, and which parameters they came from.
+struct Extents {
+  std::vector<uint64_t> numbers;
+  std::vector<int32_t> sources;
+
+  void add(uint64_t number, int32_t source) {
+    numbers.push_back(number);
+    sources.push_back(source);
+  }
+};
+
+// One extent or offset: an integer, or the name of a parameter, which may change later, and be 0.
+void read_extent(const YamlValue& value, const Parameters& parameters, int64_t least, Extents& to) {
   if (!value.is_scalar() || !is_identifier(value.raw())) {
     if (!value.maybe_integer()) {
       value.wrong(fmt::format("an integer of {} or more, or the name of a parameter", least));
-      return 1;
+      return to.add(1, kNoParameter);
     }
-    return static_cast<uint64_t>(value.integer(least));
+    return to.add(static_cast<uint64_t>(value.integer(least)), kNoParameter);
   }
   const auto parameter = parameters.find(value.raw());
   if (parameter == parameters.end()) {
@@ -55,14 +66,15 @@ uint64_t read_extent(const YamlValue& value, const Parameters& parameters, int64
                 fmt::format("an integer or a parameter ({})", one_of(names)),
                 nearest.empty() ? "define it under 'parameters:', or let the program give it"
                                 : fmt::format("did you mean '{}'?", nearest));
-    return 1;
+    return to.add(1, kNoParameter);
   }
-  if (parameter->second < least) {
+  if (parameter->second < 0) {
     value.fault(fmt::format("the parameter '{}' with the value {}", parameter->first, parameter->second),
-                fmt::format("a value of {} or more", least));
-    return 1;
+                "a value of 0 or more");
+    return to.add(1, kNoParameter);
   }
-  return static_cast<uint64_t>(parameter->second);
+  to.add(static_cast<uint64_t>(parameter->second),
+         static_cast<int32_t>(std::distance(parameters.begin(), parameter)));
 }
 
 // A list with one item a dimension. `rank` is 0 for the shape itself, which sets the rank.
@@ -82,10 +94,10 @@ std::vector<YamlValue> read_per_axis(const YamlValue& value, size_t rank, std::s
   return items;
 }
 
-std::vector<uint64_t> read_extents(const YamlValue& value, const Parameters& parameters, size_t rank, int64_t least) {
-  std::vector<uint64_t> extents;
+Extents read_extents(const YamlValue& value, const Parameters& parameters, size_t rank, int64_t least) {
+  Extents extents;
   for (const YamlValue& item : read_per_axis(value, rank, "integers or parameters")) {
-    extents.push_back(read_extent(item, parameters, least));
+    read_extent(item, parameters, least, extents);
   }
   return extents;
 }
@@ -110,33 +122,27 @@ std::vector<std::string> read_labels(const YamlValue& value, size_t rank) {
   return labels;
 }
 
-// Bytes of an array, or nothing if there are more than the file formats can count.
-std::optional<uint64_t> checked_bytes(const std::vector<uint64_t>& shape, ElementType type) {
-  uint64_t bytes = size_of(type);
-  for (const uint64_t extent : shape) {
-    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > most_bytes) return std::nullopt;
-  }
-  return bytes;
+void put(Extents extents, std::vector<uint64_t>& numbers, std::vector<int32_t>& sources) {
+  numbers = std::move(extents.numbers);
+  sources = std::move(extents.sources);
 }
 
 // Shape, global shape and offset: each as long as the others, the block inside the whole.
 void read_place(const YamlValue& value, const YamlValue& shape, const Parameters& parameters, Layout& layout) {
   const size_t rank = layout.shape.size();
   layout.global_shape = layout.shape;
+  layout.sources.global_shape = layout.sources.shape;
   layout.offset.assign(rank, 0);
+  layout.sources.offset.assign(rank, kNoParameter);
   const auto global = value.find("global");
-  if (global) layout.global_shape = read_extents(*global, parameters, rank, 1);
+  if (global) put(read_extents(*global, parameters, rank, 1), layout.global_shape, layout.sources.global_shape);
   const auto offset = value.find("offset");
-  if (offset) layout.offset = read_extents(*offset, parameters, rank, 0);
+  if (offset) put(read_extents(*offset, parameters, rank, 0), layout.offset, layout.sources.offset);
   if (layout.global_shape.size() != rank || layout.offset.size() != rank) return;
-  for (size_t i = 0; i < rank; ++i) {
-    // Written so that it cannot overflow.
-    const bool inside =
-        layout.shape[i] <= layout.global_shape[i] && layout.offset[i] <= layout.global_shape[i] - layout.shape[i];
-    if (inside) continue;
+  if (const std::optional<size_t> i = dimension_outside(layout)) {
     const YamlValue& culprit = offset ? *offset : global ? *global : shape;
-    return culprit.fault(fmt::format("offset {} and shape {} in dimension {}", layout.offset[i], layout.shape[i], i),
-                         fmt::format("both together at most the global extent {}", layout.global_shape[i]));
+    culprit.fault(fmt::format("offset {} and shape {} in dimension {}", layout.offset[*i], layout.shape[*i], *i),
+                  fmt::format("both together at most the global extent {}", layout.global_shape[*i]));
   }
 }
 
@@ -191,7 +197,7 @@ Layout read_layout(const YamlValue& value, const Parameters& parameters, const C
   const auto shape = value.require("shape", "a list of 1 to 4 extents, slowest dimension first");
   if (!type || !shape) return layout;
   layout.type = read_type(*type);
-  layout.shape = read_extents(*shape, parameters, 0, 1);
+  put(read_extents(*shape, parameters, 0, 1), layout.shape, layout.sources.shape);
   if (layout.shape.empty()) return layout;
   read_place(value, *shape, parameters, layout);
   check_size(*shape, layout, config);
@@ -304,7 +310,7 @@ bool is_identifier(std::string_view text) {
 void read_parameters(const YamlValue& value, Parameters& parameters) {
   for (const YamlValue& entry : value.entries("a mapping of names to integers")) {
     check_name(entry);
-    if (entry.key() == "client") {
+    if (entry.key() == kClientParameter) {
       entry.fault_at_key("the name 'client'", "another name", "'client' is the id of the client, set by the program");
     }
     parameters.emplace(entry.key(), entry.integer(std::numeric_limits<int64_t>::min()));
@@ -323,7 +329,7 @@ void read_variables(const YamlValue& value, Config& config) {
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
     Variable variable;
     variable.name = entry.key();
-    entry.only({"layout", "unit", "description", "compress", "precision", "keep"});
+    entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled"});
     const auto layout = entry.require("layout", "the name of a layout");
     if (layout) variable.layout = find_layout(*layout, config);
     if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
@@ -334,6 +340,7 @@ void read_variables(const YamlValue& value, Config& config) {
       variable.precision = read_precision(*precision, config.layout_of(variable));
     }
     if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
+    if (const auto enabled = entry.find("enabled")) variable.enabled = enabled->flag();
     config.variables.push_back(std::move(variable));
   }
 }

@@ -248,6 +248,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
+  for (const auto& [parameter, value] : parameters) config.parameters.push_back({parameter, value});
   if (const auto place = top.find("place")) read_node(*place, parameters, config);
   check_file_per_node(top, config);
   check_slots(top, config);
@@ -269,7 +270,7 @@ Result<Parameters> program_parameters(const ConfigInput& input) {
     return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("the program's parameter {}: found this name, expected {}",
                                                          quoted(name), identifier_rule));
   }
-  parameters.emplace("client", input.client);
+  parameters.emplace(kClientParameter, input.client);
   return parameters;
 }
 

@@ -27,8 +27,7 @@ Status wrong(tailrace_status code, const Variable& variable, std::string message
 
 }  // namespace
 
-tailrace_variable_info describe_variable(const Config& config, uint32_t variable) {
-  const Layout& layout = config.layout_of(config.variables[variable]);
+tailrace_variable_info describe_variable(const Layout& layout) {
   tailrace_variable_info info{};
   info.struct_size = sizeof info;
   info.type = type_of(layout.type);
@@ -38,9 +37,7 @@ tailrace_variable_info describe_variable(const Config& config, uint32_t variable
   return info;
 }
 
-Status expect(const Config& config, uint32_t index, int type, std::span<const uint64_t> shape) {
-  const Variable& variable = config.variables[index];
-  const Layout& layout = config.layout_of(variable);
+Status expect(const Variable& variable, const Layout& layout, int type, std::span<const uint64_t> shape) {
   if (!is_type(type)) {
     return wrong(TAILRACE_INVALID_ARGUMENT, variable, fmt::format("found type {}, expected a tailrace_type", type));
   }

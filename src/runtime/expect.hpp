@@ -11,10 +11,10 @@
 
 namespace tailrace::impl {
 
-tailrace_variable_info describe_variable(const Config& config, uint32_t variable);
+tailrace_variable_info describe_variable(const Layout& layout);
 
-// TAILRACE_WRONG_TYPE or TAILRACE_WRONG_SHAPE, naming both sides, unless type and shape are the declared ones. `type`
-// should be a tailrace_type: TAILRACE_INVALID_ARGUMENT if it is none.
-Status expect(const Config& config, uint32_t variable, int type, std::span<const uint64_t> shape);
+// TAILRACE_WRONG_TYPE or TAILRACE_WRONG_SHAPE, naming both sides, unless type and shape are those of the variable's
+// layout. `type` should be a tailrace_type: TAILRACE_INVALID_ARGUMENT if it is none.
+Status expect(const Variable& variable, const Layout& layout, int type, std::span<const uint64_t> shape);
 
 }  // namespace tailrace::impl

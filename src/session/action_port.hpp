@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "model/block.hpp"
 #include "model/descriptor_wire.hpp"
 
 namespace tailrace::impl {
@@ -15,8 +16,8 @@ class ActionPort {
  public:
   virtual ~ActionPort() = default;
 
-  // A block of the pool has come. `written`: an earlier server had written it, and held its memory.
-  virtual void came(int client, const Descriptor& block, bool written) = 0;
+  // A block of the pool has come, by this verb. `written`: an earlier server had written it, and held its memory.
+  virtual void came(const Block& block, const Descriptor& verb, bool written) = 0;
   // Its bytes are in the file, or will never be. Whether its memory stays; then Server::give_back() ends that.
   virtual bool keeps(int client, const Descriptor& block) = 0;
   // Whether that verb's block is one of those that stay.

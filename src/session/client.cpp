@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/nearest_word.hpp"
 #include "base/stream_copy.hpp"
 
 namespace tailrace::impl {
@@ -27,17 +28,21 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       trace_(trace),
       pool_(channel_.memory.size(), channel_.returned),
       iterations_(config.variables.size()),
+      shapes_(config),
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
       server_holds_blocks_(config.storage.slots ||
-                           std::any_of(config.actions.begin(), config.actions.end(), is_call)) {}
+                           std::any_of(config.actions.begin(), config.actions.end(), is_call)) {
+  for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
+}
 
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
   const Nanoseconds start = clock_.now();
   const Nanoseconds waited = counters_.waiting_memory;
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
+  if (!enabled_[index.value()]) return {};
   const Result<Iteration*> open_iteration = open(iteration);
   if (!open_iteration.ok()) {
     count_dropped(index.value(), open_iteration.status());
@@ -94,6 +99,10 @@ Status Client::commit(std::string_view variable, int64_t iteration) {
   }
   const auto [block, spent] = std::exchange(of->uncommitted[index.value()], {});
   uncommitted_ -= RangeAllocator::rounded(bytes_of(index.value()));
+  if (!enabled_[index.value()]) {
+    pool_.free(block);
+    return {};
+  }
   if (of->dropped) {
     pool_.free(block);
     ++counters_.blocks_dropped;
@@ -109,6 +118,7 @@ Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, co
   const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
   if (!index.ok()) return index.status();
+  if (!enabled_[index.value()]) return kNoTicket;
   const Result<Iteration*> of = open(iteration);
   if (!of.ok()) {
     count_dropped(index.value(), of.status());
@@ -238,7 +248,7 @@ Result<uint64_t> Client::read_by_pool(uint32_t variable, int64_t iteration, void
   if (!ticket.ok()) return ticket;  // the server is lost: its memory will not be used again
   if (Status waited = wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
   if (channel_.tickets.look(ticket.value()) == TicketState::done) {
-    std::memcpy(data, channel_.memory.data() + at.offset, bytes);
+    if (bytes > 0) std::memcpy(data, channel_.memory.data() + at.offset, bytes);
   }
   pool_.free(at);
   return ticket;
@@ -255,6 +265,87 @@ Result<uint64_t> Client::send_read(uint32_t variable, int64_t iteration, const D
   descriptor.bytes = bytes;
   if (Status sent = send(descriptor); !sent.ok()) return sent;
   return ticket;
+}
+
+// ---- changes while the program runs ---------------------------------------------------------------------------
+
+// The server hears of it in its place among the verbs: so each block has the layout that it was handed over with.
+Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_t>> values) {
+  const auto refuse = [](const Status& why) {
+    Fault fault = why.fault();
+    fault.operation = "set_parameters";
+    fault.message = "set_parameters: " + fault.message;
+    return Status(std::move(fault));
+  };
+  const Result<std::vector<Shapes::Setting>> settings = find_parameters(values);
+  if (!settings.ok()) return refuse(settings.status());
+  Result<Shapes::State> state = shapes_.with(settings.value());
+  if (!state.ok()) return refuse(state.status());
+  if (Status held = check_uncommitted(state.value()); !held.ok()) return refuse(held);
+  if (Status sent = send_settings(settings.value()); !sent.ok()) return refuse(sent);
+  shapes_.take(std::move(state).value());
+  return {};
+}
+
+Result<std::vector<Shapes::Setting>> Client::find_parameters(
+    std::span<const std::pair<std::string_view, int64_t>> values) const {
+  std::vector<Shapes::Setting> settings;
+  for (const auto& [name, value] : values) {
+    const int index = config_.find_parameter(name);
+    if (index < 0) {
+      std::vector<std::string_view> names;
+      for (const Parameter& parameter : config_.parameters) names.emplace_back(parameter.name);
+      const std::string nearest = nearest_word(name, names);
+      return Status(
+          TAILRACE_INVALID_ARGUMENT,
+          fmt::format("parameter '{}' is neither in {} nor given at open; there are: {}{}", name, config_.source,
+                      fmt::join(names, ", "), nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+    }
+    settings.push_back({static_cast<uint32_t>(index), value});
+  }
+  return settings;
+}
+
+// A block that is being built has the size that it was allocated with.
+Status Client::check_uncommitted(const Shapes::State& state) {
+  for (const int64_t number : iterations_.numbers()) {
+    const Iteration& iteration = *iterations_.find(number);
+    for (uint32_t variable = 0; variable < iteration.uncommitted.size(); ++variable) {
+      if (!iteration.uncommitted[variable].held()) continue;
+      const Variable& of = config_.variables[variable];
+      if (state.layouts[of.layout] == shapes_.of(variable)) continue;
+      Fault fault;
+      fault.code = TAILRACE_WRONG_ORDER;
+      fault.variable = of.name;
+      fault.iteration = number;
+      fault.message = fmt::format(
+          "'{}', iteration {}: found its block allocated and not committed, and its layout '{}' "
+          "would change; commit it first",
+          of.name, number, config_.layouts[of.layout].name);
+      return Status(std::move(fault));
+    }
+  }
+  return {};
+}
+
+Status Client::send_settings(const std::vector<Shapes::Setting>& settings) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::parameter;
+  descriptor.setting = {0, 0, static_cast<uint32_t>(settings.size())};
+  for (const Shapes::Setting& setting : settings) {
+    descriptor.variable = setting.parameter;
+    descriptor.setting.value = setting.value;
+    if (Status sent = send(descriptor); !sent.ok()) return sent;
+    ++descriptor.setting.index;
+  }
+  return {};
+}
+
+Status Client::enable(std::string_view variable, bool on) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  enabled_[index.value()] = on;
+  return {};
 }
 
 void Client::finish() {
@@ -416,7 +507,7 @@ Status Client::write_through(uint32_t variable, Iteration& iteration, const void
 
 // Copies a block into the pool; returns when that was done. `start`: when the copying began, but for waiting.
 Nanoseconds Client::copy_in(PoolBlock block, const void* data, uint64_t bytes, Nanoseconds start) {
-  stream_copy(channel_.memory.data() + block.offset, static_cast<const std::byte*>(data), bytes);
+  if (bytes > 0) stream_copy(channel_.memory.data() + block.offset, static_cast<const std::byte*>(data), bytes);
   const Nanoseconds copied = clock_.now();
   counters_.copying += copied - start;
   return copied;
@@ -558,7 +649,7 @@ Status Client::end_of(uint64_t ticket) {
   return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
 }
 
-uint64_t Client::bytes_of(uint32_t variable) const { return config_.layout_of(config_.variables[variable]).bytes(); }
+uint64_t Client::bytes_of(uint32_t variable) const { return shapes_.of(variable)->bytes(); }
 
 // `status` with the verb, variable and iteration that it is about.
 Status Client::about(Status status, const char* verb, std::string_view variable, int64_t iteration) const {

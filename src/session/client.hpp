@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -17,6 +19,7 @@
 #include "base/log.hpp"
 #include "base/pool.hpp"
 #include "model/config.hpp"
+#include "model/shapes.hpp"
 #include "place/place.hpp"
 #include "session/open_iterations.hpp"
 #include "session/trace.hpp"
@@ -62,10 +65,16 @@ class Client {
   Status wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
   Status flush();
   Status read(std::string_view variable, int64_t iteration, void* data);
+  // Gives parameters new values, together: the layouts that name them follow. Allocates.
+  Status set_parameters(std::span<const std::pair<std::string_view, int64_t>> values);
+  // Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+  Status enable(std::string_view variable, bool on);
   // Waits until everything has ended; iterations that were not ended become failures. The last verb.
   void finish();
 
   Result<uint32_t> find(std::string_view variable) const;
+  // At present.
+  const Layout& layout_of(uint32_t variable) const { return *shapes_.of(variable); }
   // The oldest failure of an earlier request that has not been told, if there is one.
   std::optional<Status> earlier();
 
@@ -78,6 +87,10 @@ class Client {
   using Iteration = OpenIterations::Iteration;
   using What = TraceEvent::What;
 
+  Result<std::vector<Shapes::Setting>> find_parameters(
+      std::span<const std::pair<std::string_view, int64_t>> values) const;
+  Status check_uncommitted(const Shapes::State& state);
+  Status send_settings(const std::vector<Shapes::Setting>& settings);
   Result<Iteration*> open(int64_t iteration);
   // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
   // policy gave the iteration up. No block if `may_pass` and the policy is to write through.
@@ -121,7 +134,9 @@ class Client {
   // The client's thread only.
   PoolOwner pool_;
   OpenIterations iterations_;
-  uint64_t uncommitted_ = 0;  // bytes of the pool that the application holds
+  Shapes shapes_;
+  std::vector<bool> enabled_;  // by variable
+  uint64_t uncommitted_ = 0;   // bytes of the pool that the application holds
   uint64_t sequence_ = 0;
   bool warned_of_waiting_ = false;
   uint32_t losses_ = 0;         // of the place, as of the last look

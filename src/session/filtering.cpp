@@ -10,10 +10,10 @@ namespace tailrace::impl {
 Filtering::Filtering(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files,
                      FilterCrew& crew, Host& host)
     : config_(config), client_(client), channel_(channel), engine_(engine), files_(files), crew_(crew), host_(host) {
-  for (uint32_t index = 0; index < config.variables.size(); ++index) {
-    const Variable& variable = config.variables[index];
+  // What is known now is made ready now.
+  for (const Variable& variable : config.variables) {
     if (!variable.filtered()) continue;
-    const FilterPlan& plan = plans_[index] = plan_of(variable, config.layout_of(variable));
+    const FilterPlan plan = plan_of(variable, config.layout_of(variable));
     crew_.provide({&plan, 1});
   }
 }
@@ -23,16 +23,14 @@ Filtering::~Filtering() {
   crew_.withdraw(*this);
 }
 
-Block Filtering::block_of(const Work& work) const {
-  return {work.descriptor.variable, work.descriptor.iteration, client_};
-}
-
-Status Filtering::begin(WorkId id, const Descriptor& descriptor, std::span<std::byte> memory) {
+Status Filtering::begin(WorkId id, const Block& block, const Descriptor& descriptor, std::span<std::byte> memory) {
   TAILRACE_REQUIRE(works_.empty() || works_.rbegin()->first < id);
   Work work;
   work.descriptor = descriptor;
+  work.block = block;
   work.memory = memory;
-  work.plan = &plans_.at(descriptor.variable);
+  work.plan = plan_of(config_.variables[block.variable], *block.layout);
+  crew_.provide({&work.plan, 1});
   if (!work.is_read()) {
     if (Status status = files_.hold(descriptor.iteration); !status.ok()) return status;
     work.held = true;
@@ -110,14 +108,14 @@ bool Filtering::take_up(WorkId id, Work& work) {
 
 // The iteration's own file while it is being written; else the published one, opened for this read.
 Status Filtering::locate(Work& work) {
-  Result<LocatedChunks> located = files_.format().locate_chunks(block_of(work));
+  Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
-    if (chunk.extent.length == 0 || chunk.extent.length > work.plan->stored_chunk_bytes()) {
+    if (chunk.extent.length == 0 || chunk.extent.length > work.plan.stored_chunk_bytes()) {
       return Status(TAILRACE_NOT_FOUND,
                     fmt::format("read '{}': a chunk of the block has {} bytes, expected 1 to {}",
-                                located.value().file, chunk.extent.length, work.plan->stored_chunk_bytes()));
+                                located.value().file, chunk.extent.length, work.plan.stored_chunk_bytes()));
     }
   }
   bool found = false;
@@ -148,7 +146,7 @@ void Filtering::start_job(uint64_t token, FilterJob::What what) {
   job.what = what;
   job.owner = this;
   job.token = token;
-  job.plan = work.plan;
+  job.plan = &work.plan;  // which stays until nothing of it is under way
   job.block = work.memory;
   job.index = flight.index;
   job.buffer = flight.buffer;
@@ -191,7 +189,7 @@ void Filtering::done(const FilterJob& job) {
 }
 
 Status Filtering::place(const Work& work, const FilterJob& job) {
-  const Result<Extent> extent = files_.place_chunk(block_of(work), job.index, job.chunk, job.loss);
+  const Result<Extent> extent = files_.place_chunk(work.block, job.index, job.chunk, job.loss);
   if (!extent.ok()) return extent.status();
   const Result<FileId> file = files_.file(work.descriptor.iteration);
   if (!file.ok()) return file.status();
@@ -257,11 +255,11 @@ void Filtering::end_if_done(WorkId id) {
 void Filtering::count(Work& work, const FilterJob& job) {
   work.filtering += job.took;
   VariableCounters& of = channel_.variables[work.descriptor.variable];
-  const Chunking::Run run = work.plan->chunking.run(job.index);
+  const Chunking::Run run = work.plan.chunking.run(job.index);
   of.chunks_filtered.add();
   if (job.chunk.effort == Effort::relaxed) of.chunks_relaxed.add();
   if (job.chunk.effort == Effort::skipped) of.chunks_skipped.add();
-  of.bytes_filtered.add(run.count * work.plan->element_bytes());
+  of.bytes_filtered.add(run.count * work.plan.element_bytes());
   of.bytes_stored.add(job.chunk.bytes);
   IterationRecord* const record = channel_.iterations.find(work.descriptor.iteration);
   if (record == nullptr) return;

@@ -42,9 +42,9 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
             Host& host);
   ~Filtering() override;
 
-  // A block to write (Verb::write, borrow) or to read, of a filtered variable, and its memory. `work` is the host's
-  // number for it, larger each time. Fails if it cannot even begin; then that was all.
-  Status begin(WorkId work, const Descriptor& descriptor, std::span<std::byte> memory);
+  // A block in chunks to write (Verb::write, borrow) or to read, and its memory. `work` is the host's number for it,
+  // larger each time. Fails if it cannot even begin; then that was all.
+  Status begin(WorkId work, const Block& block, const Descriptor& descriptor, std::span<std::byte> memory);
   // The iteration has been dropped: what has not begun of it ends at once.
   void give_up(int64_t iteration);
   // Moves everything on, other clients' chunks, too. Returns whether anything moved.
@@ -62,8 +62,9 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   // A block or a read.
   struct Work {
     Descriptor descriptor;
+    Block block;
     std::span<std::byte> memory;
-    const FilterPlan* plan = nullptr;
+    FilterPlan plan;
     uint64_t begun = 0;      // chunks that have been given a buffer
     uint64_t filtered = 0;   // block: of these, those that have their place, or need none any more
     uint32_t under_way = 0;  // buffers in use for it
@@ -77,7 +78,7 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
     bool own_file = false;            // read: opened for it alone
 
     bool is_read() const { return descriptor.verb == Verb::read; }
-    bool wants_more() const { return !given_up && status.ok() && begun < plan->chunking.count(); }
+    bool wants_more() const { return !given_up && status.ok() && begun < plan.chunking.count(); }
   };
   // A chunk in a buffer.
   struct Flight {
@@ -98,7 +99,6 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   void release(uint64_t token);
   void end_if_done(WorkId id);
   Effort effort_for(const Work& work) const;
-  Block block_of(const Work& work) const;
 
   // Constant after construction.
   const Config& config_;
@@ -108,7 +108,6 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   FileGroup& files_;
   FilterCrew& crew_;
   Host& host_;
-  std::map<uint32_t, FilterPlan> plans_;  // by variable
 
   // The server's thread only.
   std::map<WorkId, Work> works_;  // in the order in which they came

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "session/thin_settings.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -80,7 +82,7 @@ void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chu
 
 Ledger::Placed Ledger::placed_by(const LedgerRecord& record) {
   const auto& of = record.chunk;
-  return {.block = {of.variable, record.iteration, record.client},
+  return {.block = {of.variable, record.iteration, record.client, nullptr},
           .index = of.index,
           .chunk = {of.bytes, of.skipped, static_cast<Effort>(of.effort)},
           .loss = {of.largest_error, of.largest_relative_error, of.overflowed}};
@@ -173,6 +175,7 @@ void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answer
     const bool waits = of.descriptor.verb == Verb::read || of.descriptor.verb == Verb::flush;
     return waits && answered(of.client, of.descriptor);
   });
+  records_ = thin_settings(records_);
   if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
 }
 

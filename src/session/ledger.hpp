@@ -43,7 +43,8 @@ class Ledger {
   void unpublished(int group, int64_t iteration, const Status& why);
   // Of a record of a failure, or of an iteration without a file.
   static Status failure_of(const LedgerRecord& record);
-  // Strikes out the reads and flushes that have been answered: nothing need be done for them again.
+  // Strikes out the reads and flushes that have been answered: nothing need be done for them again. And the values of
+  // parameters that no record has seen before they were replaced.
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.
   void gone(int client, bool died);
@@ -59,7 +60,7 @@ class Ledger {
 
   // What a line of placed() says.
   struct Placed {
-    Block block;
+    Block block;  // without its layout, which follows from the verbs before
     uint64_t index = 0;
     FilteredChunk chunk;
     Loss loss;

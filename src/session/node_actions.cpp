@@ -104,10 +104,9 @@ Status NodeActions::add_segment(int client, int fd, uint64_t bytes) {
   return runner_->add_segment(number, fd, bytes);
 }
 
-void NodeActions::join(int client, Server& server, const Config& config) {
+void NodeActions::join(int client, Server& server) {
   Member& member = members_[client];
   member.server = &server;
-  member.config = &config;
   tally_.join(client);
   server.serve_actions(*this);
   for (const Status& failure : failures_) server.tell(failure);
@@ -167,21 +166,22 @@ void NodeActions::dismiss(int client) {
 
 // ---- blocks -------------------------------------------------------------------------------------------------
 
-void NodeActions::came(int client, const Descriptor& block, bool written) {
+void NodeActions::came(const Block& block, const Descriptor& verb, bool written) {
   if (!held_[block.variable]) return;
-  Member& member = members_.at(client);
+  Member& member = members_.at(block.source);
   HeldBlock held;
   held.variable = block.variable;
   held.iteration = block.iteration;
-  held.source = client;
-  held.segment = static_cast<uint32_t>(client);
-  held.offset = block.bytes.address;
-  held.length = block.bytes.length;
-  held.token = block.sequence;
-  held.layout = &member.config->layout_of(member.config->variables[block.variable]);
-  Memory& memory = member.memory[block.sequence];
-  memory.block = block.bytes.block;
+  held.source = block.source;
+  held.segment = static_cast<uint32_t>(block.source);
+  held.offset = verb.bytes.address;
+  held.length = verb.bytes.length;
+  held.token = verb.sequence;
+  held.layout = block.layout.get();
+  Memory& memory = member.memory[verb.sequence];
+  memory.block = verb.bytes.block;
   memory.written = written;
+  memory.layout = block.layout;
   if (const std::optional<HeldBlock> before = kept_.add(held)) let_go(*before);
 }
 

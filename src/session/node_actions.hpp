@@ -37,8 +37,8 @@ class NodeActions final : public ActionPort {
 
   // A client's shared memory, whose pool are the first `bytes`. Before it joins.
   Status add_segment(int client, int fd, uint64_t bytes);
-  // A client comes: `server`, which will tell what it accepts, and `config` stay until dismiss().
-  void join(int client, Server& server, const Config& config);
+  // A client comes: `server`, which will tell what it accepts, stays until dismiss().
+  void join(int client, Server& server);
   // One that had come and left, before an earlier server died.
   void note_left(int client) { tally_.note_left(client); }
   // All that an earlier server had accepted has been accepted again.
@@ -61,7 +61,7 @@ class NodeActions final : public ActionPort {
   void finish();
 
   // ActionPort
-  void came(int client, const Descriptor& block, bool written) override;
+  void came(const Block& block, const Descriptor& verb, bool written) override;
   bool keeps(int client, const Descriptor& block) override;
   bool holds(int client, uint64_t sequence) const override;
   void raised(int client, const std::string& event, int64_t iteration) override;
@@ -76,6 +76,7 @@ class NodeActions final : public ActionPort {
     bool written = false;  // only actions need it
     bool kept = true;      // by kept_
     uint32_t users = 0;    // events under way that have it
+    std::shared_ptr<const Layout> layout;
   };
 
   // An iteration of a client, from the first that was raised in it until it has left.
@@ -88,7 +89,6 @@ class NodeActions final : public ActionPort {
 
   struct Member {
     Server* server = nullptr;
-    const Config* config = nullptr;
     std::map<int64_t, Turn> turns;
     std::map<uint64_t, Memory> memory;  // by the sequence of its verb
     bool has_left = false;

@@ -12,7 +12,11 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint32_t kQuestionsKept = 256;  // reads and flushes, before those that are answered are struck out
+// Reads, flushes and settings of parameters, before those that matter no more are struck out.
+constexpr uint32_t kPassingKept = 256;
+
+// Verbs that belong to no iteration, and are not struck out with one.
+bool is_passing(Verb verb) { return verb == Verb::read || verb == Verb::flush || verb == Verb::parameter; }
 
 }  // namespace
 
@@ -93,10 +97,9 @@ RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
   auto made = std::make_unique<Member>(client, std::move(config), channel);
   Member& member = *made;
   member.files = &files_for(member);
-  member.files->format->add_client(client, member.config);
   member.server =
       std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
-  if (actions_ != nullptr) actions_->join(client, *member.server, member.config);
+  if (actions_ != nullptr) actions_->join(client, *member.server);
   members_[client] = std::move(made);
   return *member.server;
 }
@@ -144,9 +147,8 @@ void NodeClients::take_up_ledger() {
 
 // Whether a record is of an iteration that an earlier server has published: nothing of it is to be done again.
 bool NodeClients::is_published(const LedgerRecord& record) const {
-  const Verb verb = record.descriptor.verb;
-  const bool asks = record.kind == LedgerRecord::Kind::accepted && (verb == Verb::read || verb == Verb::flush);
-  return !asks && members_.at(record.client)->files->published.contains(record.iteration);
+  const bool passing = record.kind == LedgerRecord::Kind::accepted && is_passing(record.descriptor.verb);
+  return !passing && members_.at(record.client)->files->published.contains(record.iteration);
 }
 
 void NodeClients::resume(Files& files) {
@@ -171,7 +173,7 @@ void NodeClients::resume(Files& files) {
     if (record.kind != LedgerRecord::Kind::accepted || member == members_.end() || !files.has(record.client))
       continue;
     const Descriptor& verb = record.descriptor;
-    if (verb.verb == Verb::read || verb.verb == Verb::flush) continue;
+    if (is_passing(verb.verb)) continue;
     Seen& seen = iterations[record.iteration];
     member->second->involved.insert(record.iteration);
     member->second->open.insert(record.iteration);
@@ -238,16 +240,20 @@ Status NodeClients::check(int client, const Descriptor& descriptor) {
   const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::read;
   if (block) {
     if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
-    const Variable& variable = member.config.variables[descriptor.variable];
+    const Layout& layout = *member.server->shapes().of(descriptor.variable);
     const uint64_t pool = member.channel.memory.size();
     const Descriptor::Bytes& bytes = descriptor.bytes;
-    if (bytes.length != member.config.layout_of(variable).bytes()) return refuse("a block of another length");
+    if (bytes.length != layout.bytes()) return refuse("a block of another length");
     if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
     if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
     if (bytes.block >= member.channel.returned.capacity()) return refuse("a block of an impossible number");
   }
   switch (descriptor.verb) {
     case Verb::flush: return {};
+    case Verb::parameter: {
+      const Status makes_sense = member.server->check_setting(descriptor);
+      return makes_sense.ok() ? Status() : refuse("a setting of a parameter: " + makes_sense.fault().message);
+    }
     case Verb::read: return descriptor.iteration >= 0 ? Status() : refuse("an iteration below 0");
     case Verb::signal:
       if (descriptor.event[0] == '\0' || std::memchr(descriptor.event, '\0', sizeof descriptor.event) == nullptr) {
@@ -278,9 +284,8 @@ void NodeClients::accepted(int client, const Descriptor& descriptor) {
     counters.blocks_accepted.add();
     counters.bytes_accepted.add(descriptor.bytes.length);
   }
-  const bool waits = descriptor.verb == Verb::read || descriptor.verb == Verb::flush;
-  if (!waits || ++questions_ < kQuestionsKept) return;
-  questions_ = 0;
+  if (!is_passing(descriptor.verb) || ++passing_ < kPassingKept) return;
+  passing_ = 0;
   ledger_.settle([this](int of, const Descriptor& verb) {
     const auto found = members_.find(of);
     return found == members_.end() || !found->second->channel.tickets.pending(verb.ticket);
@@ -318,7 +323,6 @@ bool NodeClients::released(int client) const {
 void NodeClients::dismiss(int client) {
   const auto node = members_.extract(client);
   if (actions_ != nullptr) actions_->dismiss(client);
-  node.mapped()->files->format->remove_client(client);
   ledger_.forget(client);
 }
 

@@ -87,7 +87,7 @@ class NodeClients {
   NodeActions* actions_ = nullptr;     // none: there are no actions
   std::unique_ptr<Files> node_files_;  // of all clients, where there is a file a node
   std::map<int, std::unique_ptr<Member>> members_;
-  uint32_t questions_ = 0;          // reads and flushes in the ledger, since they were last struck out
+  uint32_t passing_ = 0;            // verbs of no iteration in the ledger, since they were last struck out
   std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed
   std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations, until again_ is empty
   bool replaying_ = false;                            // again_ has yet to become empty

@@ -20,6 +20,11 @@ IterationRecord::Outcome outcome_of(const FileGroup::Departure& how) {
   return how.written ? Outcome::published : Outcome::empty;
 }
 
+// Reads are of any iteration, at any time; flushes and parameters of none.
+bool is_part_of_iteration(const Descriptor& descriptor) {
+  return descriptor.verb != Verb::read && descriptor.verb != Verb::flush && descriptor.verb != Verb::parameter;
+}
+
 }  // namespace
 
 Server::Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
@@ -33,6 +38,7 @@ Server::Server(const Config& config, int client, Channel& channel, Engine& engin
       trace_(trace),
       life_(channel.life.load(std::memory_order_relaxed)),
       crew_(crew),
+      shapes_(config),
       meter_(channel.iterations, engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()) {
   TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
   const std::vector<Variable>& variables = config.variables;
@@ -65,9 +71,8 @@ void Server::accept(const Descriptor& descriptor) {
   begin(descriptor);
 }
 
-// Reads are of any iteration, at any time.
 void Server::measure_verb(const Descriptor& descriptor) {
-  if (descriptor.verb == Verb::read) return;
+  if (!is_part_of_iteration(descriptor)) return;
   meter_.begin(descriptor.iteration);
   const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::borrow;
   if (block) meter_.took(descriptor.iteration, descriptor.bytes.length);
@@ -78,10 +83,11 @@ void Server::begin(const Descriptor& descriptor) {
   switch (descriptor.verb) {
     case Verb::write:
     case Verb::borrow: return begin_block(descriptor);
-    case Verb::read: ++reads_; return begin_read(descriptor);
+    case Verb::read: ++reads_; return begin_read(descriptor, block_of(descriptor));
     case Verb::end_iteration: return end_iteration(descriptor);
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
+    case Verb::parameter: return set_parameter(descriptor);
     case Verb::flush: break;
   }
   TAILRACE_ASSERT(false);
@@ -110,12 +116,13 @@ void Server::copy_counts() {
   to.transfer_fallbacks.set(counts.transfers.fallbacks);
 }
 
+// With the layout that its variable has now.
 Block Server::block_of(const Descriptor& descriptor) const {
-  return {descriptor.variable, descriptor.iteration, static_cast<int>(client_)};
+  return {descriptor.variable, descriptor.iteration, client(), shapes_.of(descriptor.variable)};
 }
 
 void Server::begin_block(const Descriptor& descriptor) {
-  const WorkId id = new_work(Kind::block, descriptor);
+  const WorkId id = new_work(Kind::block, descriptor, block_of(descriptor));
   Work& work = works_[id];
   if (descriptor.verb == Verb::write) pending_bytes_ += descriptor.bytes.length;
   if (Status writable = files_.writable(descriptor.iteration); !writable.ok()) {
@@ -123,9 +130,9 @@ void Server::begin_block(const Descriptor& descriptor) {
     work.status = std::move(writable);
     return end_work(id);
   }
-  if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(client(), descriptor, false);
-  if (is_filtered(descriptor)) return begin_filtered(id);
-  const Result<Extent> extent = format_.place(block_of(descriptor));
+  if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(work.block, descriptor, false);
+  if (in_chunks(work.block)) return begin_filtered(id);
+  const Result<Extent> extent = format_.place(work.block);
   const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
   work.status = file.status();
   if (work.status.ok() && extent.value().length >= kAllocateFrom) {
@@ -137,6 +144,7 @@ void Server::begin_block(const Descriptor& descriptor) {
     return end_work(id);
   }
   TAILRACE_ASSERT(extent.value().length == descriptor.bytes.length);
+  if (extent.value().length == 0) return end_work(id);  // it has a dataset, and that was all
   Request request;
   request.operation = Operation::write;
   request.file = file.value();
@@ -157,7 +165,8 @@ std::byte* Server::memory_of(const Descriptor& descriptor) const {
 // Of a filtered variable: a block whose places are known chunk by chunk, or a read.
 void Server::begin_filtered(WorkId id) {
   Work& work = works_[id];
-  work.status = filtering_->begin(id, work.descriptor, {memory_of(work.descriptor), work.descriptor.bytes.length});
+  work.status =
+      filtering_->begin(id, work.block, work.descriptor, {memory_of(work.descriptor), work.descriptor.bytes.length});
   if (!work.status.ok()) end_work(id);
 }
 
@@ -170,21 +179,21 @@ void Server::filtered(WorkId id, const Status& status, const Request::Course& co
 
 void Server::postponed(WorkId id) {
   const auto node = works_.extract(id);
-  const Descriptor& read = node.mapped().descriptor;
-  deferred_[read.iteration].push_back(read);
+  const Work& read = node.mapped();
+  deferred_[read.block.iteration].push_back({read.descriptor, read.block});
 }
 
-void Server::begin_read(const Descriptor& descriptor) {
-  if (files_.leaving(descriptor.iteration)) {
-    deferred_[descriptor.iteration].push_back(descriptor);
+void Server::begin_read(const Descriptor& descriptor, const Block& block) {
+  if (files_.leaving(block.iteration)) {
+    deferred_[block.iteration].push_back({descriptor, block});
     return;
   }
-  const WorkId id = new_work(Kind::read, descriptor);
-  if (is_filtered(descriptor)) return begin_filtered(id);
+  const WorkId id = new_work(Kind::read, descriptor, block);
+  if (in_chunks(block)) return begin_filtered(id);
   Work& work = works_[id];
   Extent extent;
-  const Result<FileId> file = file_to_read(descriptor, work, extent);
-  if (!file.ok()) {
+  const Result<FileId> file = file_to_read(work, extent);
+  if (!file.ok() || extent.length == 0) {
     work.status = file.status();
     return end_work(id);
   }
@@ -197,12 +206,12 @@ void Server::begin_read(const Descriptor& descriptor) {
 
 // The iteration's own file while it is being written, which orders the read after pending writes; else the published
 // file, opened for this read.
-Result<FileId> Server::file_to_read(const Descriptor& descriptor, Work& work, Extent& extent) {
-  const Result<Located> located = format_.locate(block_of(descriptor));
+Result<FileId> Server::file_to_read(Work& work, Extent& extent) {
+  const Result<Located> located = format_.locate(work.block);
   if (!located.ok()) return located.status();
   extent = located.value().extent;
   bool found = false;
-  Result<FileId> unfinished = files_.unfinished_file(descriptor.iteration, found);
+  Result<FileId> unfinished = files_.unfinished_file(work.block.iteration, found);
   if (found || !unfinished.ok()) return unfinished;
   Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
@@ -238,6 +247,32 @@ void Server::note_event(const Descriptor& descriptor) {
   end_verb(descriptor, status);
 }
 
+Status Server::check_setting(const Descriptor& descriptor) const {
+  const Descriptor::Setting& setting = descriptor.setting;
+  const size_t before = setting.index == 0 ? 0 : settings_.size();
+  if (setting.index != before || setting.index >= setting.count || setting.count > config_.parameters.size()) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("number {} of {} after {}", setting.index, setting.count, settings_.size()));
+  }
+  if (setting.index + 1 < setting.count) return {};
+  std::vector<Shapes::Setting> all(settings_.begin(), settings_.begin() + static_cast<ptrdiff_t>(before));
+  all.push_back({descriptor.variable, setting.value});
+  return shapes_.with(all).status();
+}
+
+void Server::set_parameter(const Descriptor& descriptor) {
+  const Descriptor::Setting& setting = descriptor.setting;
+  if (setting.index == 0) settings_.clear();  // of a call that was given up
+  settings_.push_back({descriptor.variable, setting.value});
+  Status status;
+  if (settings_.size() >= setting.count) {
+    Result<Shapes::State> state = shapes_.with(std::exchange(settings_, {}));
+    status = state.status();
+    if (state.ok()) shapes_.take(std::move(state).value());
+  }
+  end_verb(descriptor, status);
+}
+
 void Server::left(int64_t iteration, const FileGroup::Departure& how) {
   meter_.left(iteration, outcome_of(how), how.course.ended);
   if (how.written) {
@@ -265,30 +300,37 @@ void Server::gone(int64_t iteration) { begin_deferred(iteration); }
 void Server::begin_deferred(int64_t iteration) {
   const auto node = deferred_.extract(iteration);
   if (node.empty()) return;
-  for (const Descriptor& read : node.mapped()) begin_read(read);
+  for (const Deferred& read : node.mapped()) begin_read(read.descriptor, read.block);
 }
 
 void Server::accept_again(const Descriptor& descriptor) {
-  if (descriptor.verb == Verb::write && has_ended(descriptor)) {
+  const bool block = descriptor.verb == Verb::write;
+  // The first one's: another layout of the same dataset has been refused.
+  if (block)
+    layouts_again_.emplace(std::pair(descriptor.variable, descriptor.iteration), block_of(descriptor).layout);
+  if (block && has_ended(descriptor)) {
     const uint64_t mark = channel_.ended[descriptor.bytes.block].load(std::memory_order_relaxed);
     const bool held = EndedMark::held(mark) && EndedMark::sequence(mark) == descriptor.sequence;
-    if (actions_ != nullptr && held) actions_->came(client(), descriptor, true);
-    if (is_filtered(descriptor)) return;  // its chunks are placed again one by one
+    const Block of = block_of(descriptor);
+    if (actions_ != nullptr && held) actions_->came(of, descriptor, true);
+    if (in_chunks(of)) return;  // its chunks are placed again one by one
     // Its bytes are in the file: take note of where, and of the file.
-    const Result<Extent> extent = format_.place(block_of(descriptor));
+    const Result<Extent> extent = format_.place(of);
     const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
     if (!file.ok()) files_.fail(descriptor.iteration, file.status());
-    return forget_if_failed(block_of(descriptor));
+    return forget_if_failed(of);
   }
   const bool answered = descriptor.ticket != kNoTicket && !channel_.tickets.pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || descriptor.verb == Verb::flush)) return;
   if (descriptor.verb == Verb::flush) return accept(descriptor);
   // What came was counted when it came; that is not known of the very last verb alone.
-  if (descriptor.verb != Verb::read) meter_.begin(descriptor.iteration);
+  if (is_part_of_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
 }
 
-void Server::place_again(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
+void Server::place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
+  block.layout = layouts_again_[{block.variable, block.iteration}];
+  if (!block.layout) return files_.fail(block.iteration, Status(TAILRACE_INTERNAL, "found a chunk of no block"));
   const auto extents = format_.place_chunks(block, index, {&chunk, 1}, loss);
   const Result<FileId> file = extents.ok() ? files_.file(block.iteration) : Result<FileId>(extents.status());
   if (!file.ok()) files_.fail(block.iteration, file.status());
@@ -301,7 +343,10 @@ void Server::forget_if_failed(const Block& block) {
   if (!why.ok()) format_.forget(block, why);
 }
 
-void Server::end_again() { give_back_forgotten(); }
+void Server::end_again() {
+  layouts_again_.clear();
+  give_back_forgotten();
+}
 
 // What the earlier server held of iterations that it had published: nobody asks for it again.
 void Server::give_back_forgotten() {
@@ -342,10 +387,11 @@ bool Server::has_ended(const Descriptor& descriptor) const {
   return EndedMark::sequence(mark) >= descriptor.sequence;
 }
 
-Server::WorkId Server::new_work(Kind kind, const Descriptor& descriptor) {
+Server::WorkId Server::new_work(Kind kind, const Descriptor& descriptor, const Block& block) {
   const WorkId id = next_work_++;
   works_[id].kind = kind;
   works_[id].descriptor = descriptor;
+  works_[id].block = block;
   return id;
 }
 
@@ -394,7 +440,7 @@ void Server::end_block(const Work& work) {
     channel_.counters.bytes_failed.add(descriptor.bytes.length);
     of.blocks_failed.add();
     if (!work.refused) files_.fail(descriptor.iteration, work.status);
-    if (!work.refused) format_.forget(block_of(descriptor), work.status);
+    if (!work.refused) format_.forget(work.block, work.status);
   }
   measure_block(work);
   end_verb(descriptor, work.status);

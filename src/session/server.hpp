@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
+#include "model/shapes.hpp"
 #include "place/place.hpp"
 #include "session/action_port.hpp"
 #include "session/file_group.hpp"
@@ -42,12 +43,17 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   // What an earlier server accepted, in the order in which it did: what it had ended is only taken note of. The
   // iterations are held (FileGroup) until all is accepted: an end may stand before what belongs to it.
   void accept_again(const Descriptor& descriptor);
-  // A chunk that an earlier server placed, as its FileGroup::Witness was told, in the order of these calls.
-  void place_again(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
+  // A chunk that an earlier server placed, as its FileGroup::Witness was told, in the order of these calls. The block
+  // has the layout that it was accepted with.
+  void place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   // That was all.
   void end_again();
   // Whether the bytes of a block of the pool are in its file, or have failed to get there.
   bool has_ended(const Descriptor& descriptor) const;
+  // The client's layouts, after all that was accepted.
+  const Shapes& shapes() const { return shapes_; }
+  // Whether a setting of a parameter (Verb::parameter) fits those before it, and makes layouts that may be.
+  Status check_setting(const Descriptor& descriptor) const;
   // Whether nothing of this client is under way.
   bool settled() const { return works_.empty() && unfinished_.empty() && flushes_.empty(); }
   // The client has gone; nothing more is accepted. Once.
@@ -75,10 +81,17 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   struct Work {
     Kind kind = Kind::block;
     Descriptor descriptor;
+    Block block;
     Request::Course course;
     Status status;
     bool refused = false;  // block: it came too late, and is none of its iteration's
     FileId file = 0;       // read: opened for this work alone, closed at its end; else 0
+  };
+
+  // A read that waits until its iteration has left.
+  struct Deferred {
+    Descriptor descriptor;
+    Block block;
   };
 
   using WorkId = Filtering::WorkId;
@@ -86,7 +99,8 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void begin(const Descriptor& descriptor);
   void measure_verb(const Descriptor& descriptor);
   void begin_block(const Descriptor& descriptor);
-  void begin_read(const Descriptor& descriptor);
+  void begin_read(const Descriptor& descriptor, const Block& block);
+  void set_parameter(const Descriptor& descriptor);
   void end_iteration(const Descriptor& descriptor);
   void drop_iteration(const Descriptor& descriptor);
   void end_twice(const Descriptor& descriptor);
@@ -96,11 +110,11 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void filtered(WorkId work, const Status& status, const Request::Course& course) override;
   void postponed(WorkId work) override;
 
-  bool is_filtered(const Descriptor& descriptor) const { return config_.variables[descriptor.variable].filtered(); }
+  bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
   void begin_filtered(WorkId id);
-  Result<FileId> file_to_read(const Descriptor& descriptor, Work& work, Extent& extent);
-  WorkId new_work(Kind kind, const Descriptor& descriptor);
+  Result<FileId> file_to_read(Work& work, Extent& extent);
+  WorkId new_work(Kind kind, const Descriptor& descriptor, const Block& block);
   void submit(WorkId id, Request request);
   void end_work(WorkId id);
   void end_block(const Work& work);
@@ -133,10 +147,14 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   // The server's thread only.
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
-  std::map<int64_t, Descriptor> ends_;                   // of iterations that have not left: how they were ended
-  std::map<int64_t, std::vector<Descriptor>> deferred_;  // reads that wait until their iteration has left
-  std::set<uint64_t> unfinished_;                        // sequences of verbs that have not ended
-  std::deque<Descriptor> flushes_;                       // waiting for all before them
+  std::map<int64_t, Descriptor> ends_;                 // of iterations that have not left: how they were ended
+  std::map<int64_t, std::vector<Deferred>> deferred_;  // by iteration
+  std::set<uint64_t> unfinished_;                      // sequences of verbs that have not ended
+  std::deque<Descriptor> flushes_;                     // waiting for all before them
+  Shapes shapes_;
+  std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect with them
+  // Of blocks that are accepted again: by variable and iteration.
+  std::map<std::pair<uint32_t, int64_t>, std::shared_ptr<const Layout>> layouts_again_;
   IterationMeter meter_;
   uint64_t pending_bytes_ = 0;  // of the pool, in blocks that have not ended
   uint32_t reads_ = 0;          // that have not ended

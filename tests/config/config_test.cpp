@@ -203,6 +203,32 @@ TEST(right, every_key) {
   EXPECT_EQ(config.variables[1].unit.dimension, (Powers{2, 0, -1, 0, 0, 0, 0}));
 }
 
+TEST(right, where_shapes_come_from) {
+  const auto read = read_text(
+      "tailrace: 1\nname: run\nparameters: {n: 0, total: 7}\nlayouts:\n"
+      "  list: {type: int8, shape: [n, 2], global: [total, 2], offset: [total, 0]}\n  own: {type: int8, shape: [2, "
+      "n]}\n"
+      "variables:\n  a: {layout: list}\n  b: {layout: own, enabled: false}\n");
+  ASSERT_TRUE(read.ok()) << message_of(read);
+  const Config& config = read.value();
+  ASSERT_EQ(config.parameters.size(), 3u);
+  EXPECT_EQ(config.parameters[0].name, "client");
+  EXPECT_EQ(config.find_parameter("n"), 1);
+  EXPECT_EQ(config.find_parameter("total"), 2);
+  EXPECT_EQ(config.find_parameter("m"), -1);
+  EXPECT_EQ(config.parameters[2].value, 7);
+  using Sources = std::vector<int32_t>;
+  const Layout& list = config.layouts[0];
+  EXPECT_EQ(list.sources.shape, (Sources{1, kNoParameter}));
+  EXPECT_EQ(list.sources.global_shape, (Sources{2, kNoParameter}));
+  EXPECT_EQ(list.sources.offset, (Sources{2, kNoParameter}));
+  EXPECT_EQ(config.layouts[1].sources.global_shape, (Sources{kNoParameter, 1}))
+      << "the shape, as nothing else is said";
+  EXPECT_TRUE(config.layouts[1].empty());
+  EXPECT_TRUE(config.variables[0].enabled);
+  EXPECT_FALSE(config.variables[1].enabled);
+}
+
 TEST(right, compression) {
   const auto full = read_path(right("full.yaml"));
   ASSERT_TRUE(full.ok()) << message_of(full);

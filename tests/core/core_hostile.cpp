@@ -118,8 +118,8 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
 // A verb that could be meant.
 Descriptor some_verb(Attached& at) {
   Descriptor verb;
-  constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,  Verb::end_iteration,
-                             Verb::flush, Verb::drop_iteration, Verb::signal};
+  constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
+                             Verb::flush, Verb::drop_iteration, Verb::signal, Verb::parameter};
   verb.verb = kVerbs[below(std::size(kVerbs))];
   verb.variable = static_cast<uint32_t>(below(kVariables));
   verb.iteration = static_cast<int64_t>(below(4));
@@ -128,6 +128,11 @@ Descriptor some_verb(Attached& at) {
   if (verb.verb == Verb::signal) {
     std::memset(verb.event, 'a' + static_cast<int>(below(3)), sizeof verb.event);
     verb.event[1 + below(kMaxEvent)] = '\0';
+    return verb;
+  }
+  if (verb.verb == Verb::parameter) {
+    verb.setting = {static_cast<int64_t>(any_number()), static_cast<uint32_t>(below(2)), one_in(16) ? 2U : 1U};
+    verb.variable = static_cast<uint32_t>(below(3));
     return verb;
   }
   const uint64_t room = (at.segment->pool().size() - at.block_bytes) / RangeAllocator::kGrain;

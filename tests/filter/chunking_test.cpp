@@ -28,6 +28,12 @@ TEST(Chunking, SlabsAreWholeAlongTheLastAxesAndEven) {
   EXPECT_EQ(chunking.elements(), 150u);
 }
 
+TEST(Chunking, ABlockWithoutElementsHasNoChunks) {
+  const Chunking chunking = chunk_slabs(Extents{3, 0, 100}, 400);
+  EXPECT_EQ(chunking.count(), 0u);
+  EXPECT_EQ(chunking.shape, (Extents{1, 1, 1})) << "which HDF5 accepts";
+}
+
 TEST(Chunking, LeadingAxesAreCutToOneWhereALayerIsTooLarge) {
   const Chunking chunking = chunk_slabs(Extents{3, 10, 100}, 400);
   EXPECT_EQ(chunking.shape, (Extents{1, 4, 100}));

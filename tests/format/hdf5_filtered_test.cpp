@@ -51,9 +51,9 @@ void write_all(Hdf5Format& format, const Config& config, int64_t iteration, cons
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     const std::vector<std::byte> bytes = filtered_values(config, i);
     if (config.variables[i].filtered()) {
-      put_filtered(format, config, {i, iteration, 0}, bytes, path, i % 3 + 1);
+      put_filtered(format, config, block_of(config, i, iteration, 0), bytes, path, i % 3 + 1);
     } else {
-      put(path, {format.place({i, iteration, 0}).value().offset, bytes});
+      put(path, {format.place(block_of(config, i, iteration, 0)).value().offset, bytes});
     }
   }
   finish_file(format, iteration, path);
@@ -69,8 +69,8 @@ TEST(Hdf5Filtered, WhatWasHandedOverIsReadBack) {
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     SCOPED_TRACE(config.variables[i].name);
-    const Result<LocatedChunks> known = format.locate_chunks({i, 4, 0});
-    const Result<LocatedChunks> found = later.locate_chunks({i, 4, 0});
+    const Result<LocatedChunks> known = format.locate_chunks(block_of(config, i, 4, 0));
+    const Result<LocatedChunks> found = later.locate_chunks(block_of(config, i, 4, 0));
     ASSERT_TRUE(known.ok());
     ASSERT_TRUE(found.ok()) << found.status().fault().message;
     EXPECT_EQ(known.value().file, path);
@@ -112,15 +112,15 @@ TEST(Hdf5Filtered, ABlockThatComesAgainReplacesTheOneBefore) {
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     const std::vector<std::byte> zeros(config.layouts[i].bytes());
-    put_filtered(format, config, {i, 1, 0}, zeros, path);
-    put_filtered(format, config, {i, 1, 0}, filtered_values(config, i), path, 4);
+    put_filtered(format, config, block_of(config, i, 1, 0), zeros, path);
+    put_filtered(format, config, block_of(config, i, 1, 0), filtered_values(config, i), path, 4);
   }
   finish_file(format, 1, path);
   Hdf5Format later(config, format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     SCOPED_TRACE(config.variables[i].name);
-    const std::vector<PlacedChunk> chunks = later.locate_chunks({i, 1, 0}).value().chunks;
+    const std::vector<PlacedChunk> chunks = later.locate_chunks(block_of(config, i, 1, 0)).value().chunks;
     EXPECT_EQ(restored(config, i, chunks, path), as_stored(config, i));
   }
 }
@@ -131,7 +131,8 @@ TEST(Hdf5Filtered, NoTwoChunksShareBytes) {
   const std::string path = directory / "file.h5";
   Hdf5Format format(config, format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
-    if (config.variables[i].filtered()) put_filtered(format, config, {i, 1, 0}, filtered_values(config, i), path);
+    if (config.variables[i].filtered())
+      put_filtered(format, config, block_of(config, i, 1, 0), filtered_values(config, i), path);
   }
   const Result<FileEnding> ending = format.finish(1);
   ASSERT_TRUE(ending.ok());
@@ -139,7 +140,7 @@ TEST(Hdf5Filtered, NoTwoChunksShareBytes) {
   for (const MetadataPiece& piece : ending.value().body) extents.push_back({piece.offset, piece.bytes.size()});
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
-    const Result<LocatedChunks> located = format.locate_chunks({i, 1, 0});
+    const Result<LocatedChunks> located = format.locate_chunks(block_of(config, i, 1, 0));
     for (const PlacedChunk& chunk : located.value().chunks) extents.push_back(chunk.extent);
   }
   std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
@@ -150,12 +151,12 @@ TEST(Hdf5Filtered, LocateChunksKnowsWhatWasLostAndWhatNeverCame) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
   Hdf5Format format(config, format_options());
-  EXPECT_EQ(format.locate_chunks({0, 1, 0}).status().code(), TAILRACE_NOT_FOUND);
-  put_filtered(format, config, {0, 1, 0}, filtered_values(config, 0), directory / "file.h5");
-  EXPECT_TRUE(format.locate_chunks({0, 1, 0}).ok()) << "of an unfinished iteration";
-  EXPECT_EQ(format.locate_chunks({1, 1, 0}).status().code(), TAILRACE_NOT_FOUND);
-  format.forget({0, 1, 0}, Status::of_errno("write", "f", EIO));
-  EXPECT_EQ(format.locate_chunks({0, 1, 0}).status().fault().system_errno, EIO);
+  EXPECT_EQ(format.locate_chunks(block_of(config, 0, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
+  put_filtered(format, config, block_of(config, 0, 1, 0), filtered_values(config, 0), directory / "file.h5");
+  EXPECT_TRUE(format.locate_chunks(block_of(config, 0, 1, 0)).ok()) << "of an unfinished iteration";
+  EXPECT_EQ(format.locate_chunks(block_of(config, 1, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
+  format.forget(block_of(config, 0, 1, 0), Status::of_errno("write", "f", EIO));
+  EXPECT_EQ(format.locate_chunks(block_of(config, 0, 1, 0)).status().fault().system_errno, EIO);
 }
 
 TEST(Hdf5Filtered, AFileStoredInAnotherWayIsNotRead) {
@@ -167,7 +168,7 @@ TEST(Hdf5Filtered, AFileStoredInAnotherWayIsNotRead) {
   const auto code_with = [&](auto change) {
     Config now = before;
     change(now.variables[index]);
-    return Hdf5Format(now, format_options()).locate_chunks({index, 2, 0}).status().code();
+    return Hdf5Format(now, format_options()).locate_chunks(block_of(now, index, 2, 0)).status().code();
   };
   EXPECT_EQ(code_with([](Variable& variable) { variable.compress.level = 7; }), TAILRACE_OK) << "any level is read";
   EXPECT_EQ(code_with([](Variable& variable) { variable.compress.filter = Compressor::zstd; }), TAILRACE_WRONG_SHAPE);
@@ -178,10 +179,12 @@ TEST(Hdf5Filtered, AFileStoredInAnotherWayIsNotRead) {
   const auto plain = static_cast<uint32_t>(before.find_variable("plain"));
   Config now = before;
   now.variables[plain].compress = {Compressor::zstd, 3, true, 4096};
-  EXPECT_EQ(Hdf5Format(now, format_options()).locate_chunks({plain, 2, 0}).status().code(), TAILRACE_WRONG_SHAPE);
+  EXPECT_EQ(Hdf5Format(now, format_options()).locate_chunks(block_of(now, plain, 2, 0)).status().code(),
+            TAILRACE_WRONG_SHAPE);
   now = before;
   now.variables[index].compress = {};
-  EXPECT_EQ(Hdf5Format(now, format_options()).locate({index, 2, 0}).status().code(), TAILRACE_WRONG_SHAPE);
+  EXPECT_EQ(Hdf5Format(now, format_options()).locate(block_of(now, index, 2, 0)).status().code(),
+            TAILRACE_WRONG_SHAPE);
 }
 
 std::string output_of(const std::string& command) {
@@ -201,7 +204,7 @@ TEST(Hdf5Filtered, H5dumpReadsDeflate) {
   Hdf5Format format(config, format_options());
   std::vector<std::byte> bytes(8000);
   for (int32_t i = 0; i < 2000; ++i) std::memcpy(&bytes[static_cast<size_t>(i) * 4], &i, 4);
-  put_filtered(format, config, {0, 12, 0}, bytes, path);
+  put_filtered(format, config, block_of(config, 0, 12, 0), bytes, path);
   finish_file(format, 12, path);
   const std::string output = output_of("h5dump -p -d /data/12/meshes/count '" + path + "' 2>&1");
   EXPECT_NE(output.find("CHUNKED ( 20, 50 )"), std::string::npos) << output;

@@ -10,9 +10,9 @@ int main(int count, char** arguments) {
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     const std::vector<std::byte> bytes = filtered_values(config, i);
     if (config.variables[i].filtered()) {
-      put_filtered(format, config, {i, 3, 0}, bytes, path, 2);
+      put_filtered(format, config, block_of(config, i, 3, 0), bytes, path, 2);
     } else {
-      put(path, {format.place({i, 3, 0}).value().offset, bytes});
+      put(path, {format.place(block_of(config, i, 3, 0)).value().offset, bytes});
     }
   }
   finish_file(format, 3, path);

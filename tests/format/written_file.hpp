@@ -55,7 +55,7 @@ inline std::vector<PlannedWrite> writes_of(FileEnding& ending) {
 inline std::vector<PlannedWrite> whole_iteration(Format& format, const Config& config, int64_t iteration) {
   std::vector<PlannedWrite> writes;
   for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {
-    const Result<Extent> extent = format.place({variable, iteration, 0});
+    const Result<Extent> extent = format.place(block_of(config, variable, iteration, 0));
     EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
     if (!extent.ok()) continue;
     writes.push_back({extent.value().offset, pattern(extent.value().length, variable)});

@@ -54,7 +54,7 @@ size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& f
   size_t count = 0;
   for (size_t i = 0; i <= file.variables(); ++i) {  // one more than there are
     const Result<Extent> extent =
-        impl::find_dataset(path, SampleFile::iteration, SampleFile::name_of(i), SampleFile::bytes_of_variable);
+        impl::find_dataset(path, SampleFile::iteration, SampleFile::name_of(i), SampleFile::layout());
     if (!extent.ok()) {
       TAILRACE_REQUIRE(!extent.status().fault().message.empty());
       continue;

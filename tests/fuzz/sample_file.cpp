@@ -36,9 +36,13 @@ uint64_t Input::number(size_t bytes) {
   return value;
 }
 
+impl::Layout SampleFile::layout() {
+  return impl::sample_config({"."}, {{name_of(0), impl::ElementType::float64, {8, 5}}}).layouts[0];
+}
+
 SampleFile::SampleFile(size_t variables) : variables_(variables) {
   std::vector<impl::SampleVariable> list;
-  for (size_t i = 0; i < variables; ++i) list.push_back({name_of(i), impl::ElementType::float64, {8, 5}});
+  for (size_t i = 0; i < variables; ++i) list.push_back({name_of(i), impl::ElementType::float64, layout().shape});
   const impl::Config config = impl::sample_config({"."}, list);
   impl::Hdf5Format::Options options;
   options.client = 0;
@@ -47,7 +51,7 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   impl::Hdf5Format format(config, std::move(options));
   TAILRACE_REQUIRE(format.note_event(iteration, "storm").ok());
   for (uint32_t i = 0; i < variables; ++i) {
-    const impl::Result<impl::Extent> extent = format.place({i, iteration, 0});
+    const impl::Result<impl::Extent> extent = format.place(block_of(config, i, iteration, 0));
     TAILRACE_REQUIRE(extent.ok());
     offsets_.push_back(extent.value().offset);
     put(bytes_, extent.value().offset, std::vector<std::byte>(bytes_of_variable, std::byte{0x40}));

@@ -35,6 +35,7 @@ class SampleFile {
   static constexpr int64_t iteration = 7;
   static constexpr uint64_t bytes_of_variable = 40 * sizeof(double);
   static std::string name_of(size_t variable) { return "v" + std::to_string(variable); }
+  static impl::Layout layout();
 
   size_t variables() const { return variables_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }

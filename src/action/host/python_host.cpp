@@ -111,6 +111,11 @@ const char* format_of(int32_t type) {
   return formats.at(static_cast<size_t>(type - TAILRACE_INT8));
 }
 
+Py_ssize_t size_of(int32_t type) {
+  constexpr std::array<Py_ssize_t, 11> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, sizeof(long double)};
+  return sizes.at(static_cast<size_t>(type - TAILRACE_INT8));
+}
+
 Object tuple_of(const uint64_t* values, int rank) {
   Object tuple(PyTuple_New(rank));
   for (int i = 0; tuple && i < rank; ++i) {
@@ -125,10 +130,7 @@ Object tuple_of(const uint64_t* values, int rank) {
 Object view_of(const tailrace_plugin_block& block) {
   std::array<Py_ssize_t, TAILRACE_MAX_RANK> shape{};
   std::array<Py_ssize_t, TAILRACE_MAX_RANK> strides{};
-  auto elements = Py_ssize_t{1};
-  for (int i = 0; i < block.rank; ++i) elements *= static_cast<Py_ssize_t>(block.shape[i]);
-  const Py_ssize_t size = elements > 0 ? static_cast<Py_ssize_t>(block.bytes) / elements : 1;
-  Py_ssize_t stride = size;
+  Py_ssize_t stride = size_of(block.type);
   for (int i = block.rank - 1; i >= 0; --i) {
     shape[i] = static_cast<Py_ssize_t>(block.shape[i]);
     strides[i] = stride;
@@ -138,7 +140,7 @@ Object view_of(const tailrace_plugin_block& block) {
   buffer.buf = const_cast<void*>(block.data);  // read-only, as is said below
   buffer.readonly = 1;
   buffer.len = static_cast<Py_ssize_t>(block.bytes);
-  buffer.itemsize = size;
+  buffer.itemsize = size_of(block.type);
   buffer.format = const_cast<char*>(format_of(block.type));
   buffer.ndim = block.rank;
   buffer.shape = shape.data();

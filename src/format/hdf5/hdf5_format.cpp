@@ -27,21 +27,9 @@ std::string Hdf5Format::stem() const {
                        : fmt::format("{}_c{}", config_.name, options_.client);
 }
 
-const Config& Hdf5Format::config_of(int client) const {
-  if (!options_.node) return config_;
-  const auto found = clients_.find(client);
-  TAILRACE_REQUIRE(found != clients_.end());
-  return *found->second;
-}
-
-const Layout& Hdf5Format::layout_of(const Block& block) const {
-  const Config& config = config_of(block.source);
-  return config.layout_of(config.variables[block.variable]);
-}
-
 StoredAs Hdf5Format::stored(const Block& block) const {
-  return stored_as(variable_of(block), layout_of(block), options_.node ? FilePer::node : FilePer::process,
-                   block.source);
+  TAILRACE_REQUIRE(block.layout != nullptr);
+  return stored_as(variable_of(block), *block.layout, options_.node ? FilePer::node : FilePer::process, block.source);
 }
 
 // Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
@@ -50,7 +38,7 @@ void Hdf5Format::rehearse() {
   auto image = IterationImage::create(config_, {}, 0, config_.name);
   if (!image.ok()) return;
   const std::vector<Variable>& variables = config_.variables;
-  const auto is_plain = [](const Variable& variable) { return !variable.filtered(); };
+  const auto is_plain = [this](const Variable& of) { return !is_in_chunks(of, config_.layout_of(of)); };
   const auto plain = std::find_if(variables.begin(), variables.end(), is_plain);
   if (plain != variables.end()) {
     const Layout& layout = config_.layout_of(*plain);
@@ -99,7 +87,7 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
 Result<Extent> Hdf5Format::place(const Block& block) {
   Result<Record*> record = begin(block.iteration);
   if (!record.ok()) return record.status();
-  return record.value()->image->place(variable_of(block), layout_of(block), stored(block));
+  return record.value()->image->place(variable_of(block), *block.layout, stored(block));
 }
 
 Result<std::vector<Extent>> Hdf5Format::place_chunks(const Block& block, uint64_t first,
@@ -147,8 +135,7 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
   Record& record = found->second;
   TAILRACE_REQUIRE(record.image != nullptr);
   Result<FileEnding> ending = record.image->finish();
-  record.extents = record.image->extents();
-  record.chunks = record.image->chunks();
+  record.datasets = record.image->datasets();
   record.image.reset();
   finished_.push_back(iteration);
   if (finished_.size() > kRemembered) {
@@ -161,37 +148,40 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
 void Hdf5Format::discard(int64_t iteration) { records_.erase(iteration); }
 
 Result<Located> Hdf5Format::locate(const Block& block) {
-  TAILRACE_REQUIRE(!variable_of(block).filtered());
+  TAILRACE_REQUIRE(!is_in_chunks(variable_of(block), *block.layout));
+  const auto dataset = remembered(block);
+  if (!dataset.ok()) return dataset.status();
+  if (!dataset.value()) return look_up(block);
+  const uint64_t first = dataset.value()->extent.offset + stored(block).first;
+  return Located{names(block.iteration).final_path, {first, block.layout->bytes()}};
+}
+
+Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
+  TAILRACE_REQUIRE(is_in_chunks(variable_of(block), *block.layout));
+  const auto dataset = remembered(block);
+  if (!dataset.ok()) return dataset.status();
+  if (!dataset.value()) return look_up_chunks(block);
+  return LocatedChunks{names(block.iteration).final_path, dataset.value()->chunks};
+}
+
+Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) const {
   const auto found = records_.find(block.iteration);
-  if (found == records_.end()) return look_up(block);
+  if (found == records_.end()) return std::optional<StoredDataset>();
   const Record& record = found->second;
   if (const auto lost = record.lost.find({block.variable, block.source}); lost != record.lost.end()) {
     return lost->second;
   }
   const StoredAs as = stored(block);
-  const auto all = record.image ? record.image->extents() : record.extents;
+  const auto all = record.image ? record.image->datasets() : record.datasets;
   const auto dataset = all.find(as.name);
-  if (dataset == all.end()) return not_written(block);
-  return Located{record.names.final_path, {dataset->second.offset + as.first, layout_of(block).bytes()}};
-}
-
-Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
-  TAILRACE_REQUIRE(variable_of(block).filtered());
-  const auto found = records_.find(block.iteration);
-  if (found == records_.end()) return look_up_chunks(block);
-  const Record& record = found->second;
-  if (const auto lost = record.lost.find({block.variable, block.source}); lost != record.lost.end()) {
-    return lost->second;
+  if (dataset == all.end()) {
+    return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
+                                                  variable_of(block).name, block.iteration));
   }
-  const auto all = record.image ? record.image->chunks() : record.chunks;
-  const auto chunks = all.find(stored(block).name);
-  if (chunks == all.end()) return not_written(block);
-  return LocatedChunks{record.names.final_path, chunks->second};
-}
-
-Status Hdf5Format::not_written(const Block& block) const {
-  return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
-                                                config_.variables[block.variable].name, block.iteration));
+  if (dataset->second.shape != as.layout.shape) {
+    return another_shape(as.name, record.names.final_path, dataset->second.shape, as.layout.shape);
+  }
+  return std::optional<StoredDataset>(dataset->second);
 }
 
 // In the files of iterations that are not remembered, on whichever device they are.
@@ -200,8 +190,8 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    const Result<Extent> extent = find_dataset(path, block.iteration, as.name, as.layout.bytes());
-    if (extent.ok()) return Located{path, {extent.value().offset + as.first, layout_of(block).bytes()}};
+    const Result<Extent> extent = find_dataset(path, block.iteration, as.name, as.layout);
+    if (extent.ok()) return Located{path, {extent.value().offset + as.first, block.layout->bytes()}};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = extent.status();
   }
   return last;

@@ -27,7 +27,7 @@ class Hdf5Format final : public Format {
 
   struct Options {
     int client = 0;           // of a file a process
-    std::optional<int> node;  // of a file a node: its clients are told by add_client
+    std::optional<int> node;  // of a file a node
     std::string machine;
     std::function<std::string()> date;  // now, as openPMD writes it
   };
@@ -36,8 +36,6 @@ class Hdf5Format final : public Format {
   Hdf5Format(const Config& config, Options options);
   ~Hdf5Format() override;
 
-  void add_client(int client, const Config& config) override { clients_[client] = &config; }
-  void remove_client(int client) override { clients_.erase(client); }
   bool published(int64_t iteration) const override;
   bool begun(int64_t iteration) const override;
   const FileNames& names(int64_t iteration) const override;
@@ -57,28 +55,25 @@ class Hdf5Format final : public Format {
   // What is known of one iteration's file.
   struct Record {
     FileNames names;
-    std::unique_ptr<IterationImage> image;                   // null once it is finished
-    std::map<std::string, Extent> extents;                   // of a finished one, by the dataset's name
-    std::map<std::string, std::vector<PlacedChunk>> chunks;  // the same of filtered variables
-    std::map<std::pair<uint32_t, int>, Status> lost;         // blocks whose bytes were lost, and why
+    std::unique_ptr<IterationImage> image;            // null once it is finished
+    std::map<std::string, StoredDataset> datasets;    // of a finished one, by name
+    std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and why
   };
 
   void rehearse();
-  const Config& config_of(int client) const;
   const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
-  const Layout& layout_of(const Block& block) const;
   StoredAs stored(const Block& block) const;
   std::string stem() const;
   std::string path_on(size_t device, int64_t iteration) const;
   uint32_t device_for(int64_t iteration);
   Result<Record*> begin(int64_t iteration);
-  Status not_written(const Block& block) const;
+  // What is known of the dataset that the block is in; none: its iteration is not remembered.
+  Result<std::optional<StoredDataset>> remembered(const Block& block) const;
   Result<Located> look_up(const Block& block) const;
   Result<LocatedChunks> look_up_chunks(const Block& block) const;
 
   const Config& config_;
   const Options options_;
-  std::map<int, const Config*> clients_;  // of a file a node
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   uint32_t next_device_ = 0;      // files go to the devices in turn

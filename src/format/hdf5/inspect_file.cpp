@@ -72,6 +72,13 @@ Result<Outside> look_at(const std::string& path) {
 
 }  // namespace
 
+Status another_shape(const std::string& variable, const std::string& path, const std::vector<uint64_t>& found,
+                     const std::vector<uint64_t>& expected) {
+  return Status(TAILRACE_WRONG_SHAPE,
+                fmt::format("read: {} in '{}' was written with the shape [{}], expected [{}] as its layout is now",
+                            variable, path, fmt::join(found, ", "), fmt::join(expected, ", ")));
+}
+
 Result<bool> is_complete(const std::string& path) {
   const Result<Outside> outside = look_at(path);
   if (!outside.ok()) return outside.status();
@@ -129,12 +136,17 @@ std::vector<uint64_t> shape_of(const Handle& space) {
   return {shape.begin(), shape.end()};
 }
 
-// Whether the dataset has the chunks and the pipeline of the plan.
+Status check_shape(const OpenDataset& open, const std::string& path, const std::vector<uint64_t>& expected) {
+  const Handle space(H5Dget_space(open.dataset.id()), H5Sclose);
+  const std::vector<uint64_t> found = shape_of(space);
+  return found == expected ? Status() : another_shape(open.name, path, found, expected);
+}
+
+// Whether the dataset, which has the right shape, has the chunks and the pipeline of the plan.
 bool is_stored_as(hid_t dataset, const FilterPlan& plan) {
-  const Handle space(H5Dget_space(dataset), H5Sclose);
   const Handle type(H5Dget_type(dataset), H5Tclose);
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  if (shape_of(space) != plan.chunking.block || H5Tget_size(type.id()) != plan.stored_element_bytes()) return false;
+  if (H5Tget_size(type.id()) != plan.stored_element_bytes()) return false;
   const size_t rank = plan.chunking.shape.size();
   std::vector<hsize_t> chunk(rank);
   if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return false;
@@ -173,13 +185,17 @@ int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t
 
 }  // namespace
 
-Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes) {
+Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable,
+                            const Layout& layout) {
   const Result<uint64_t> size = size_of_published(path);
   if (!size.ok()) return size.status();
   const LibraryLock lock;
   const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
+  if (Status status = check_shape(open, path, layout.shape); !status.ok()) return status;
+  const uint64_t bytes = layout.bytes();
+  if (bytes == 0) return Extent{};
   const haddr_t address = H5Dget_offset(open.dataset.id());
   const hsize_t stored = H5Dget_storage_size(open.dataset.id());
   if (address == HADDR_UNDEF || stored != bytes) {
@@ -199,10 +215,11 @@ Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t it
   const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
+  if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;
   if (!is_stored_as(open.dataset.id(), plan)) {
     return Status(TAILRACE_WRONG_SHAPE,
-                  fmt::format("read: {} in '{}' is stored in another way than the configuration says (shape, "
-                              "precision, chunks or filters)",
+                  fmt::format("read: {} in '{}' is stored in another way than the configuration says (precision, "
+                              "chunks or filters)",
                               open.name, path));
   }
   ChunkList list{plan.chunking, std::vector<PlacedChunk>(plan.chunking.count())};

@@ -16,11 +16,17 @@ namespace tailrace::impl {
 // if the file cannot be read or is none (a pipe, a directory).
 Result<bool> is_complete(const std::string& path);
 
-// Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; they must be contiguous and `bytes` long.
-Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable, uint64_t bytes);
+// Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; the dataset must have the layout's shape
+// and size of elements, and be contiguous unless it is empty.
+Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable,
+                            const Layout& layout);
 // Where the chunks of this dataset lie, in the order of plan.chunking; it must be stored as `plan` says. Chunks that
 // are not in the file have length 0.
 Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,
                                              const FilterPlan& plan);
+
+// What a reader is told who expects another shape than a dataset has.
+Status another_shape(const std::string& variable, const std::string& path, const std::vector<uint64_t>& found,
+                     const std::vector<uint64_t>& expected);
 
 }  // namespace tailrace::impl

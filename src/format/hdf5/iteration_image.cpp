@@ -180,18 +180,16 @@ bool IterationImage::describe_mesh(hid_t dataset, const Variable& variable, cons
 }
 
 Result<Extent> IterationImage::place(const Variable& variable, const Layout& block, const StoredAs& as) {
-  TAILRACE_REQUIRE(!variable.filtered());
   const LibraryLock lock;
+  if (variable.filtered()) {  // it has no chunks, but a dataset as its other blocks have
+    TAILRACE_REQUIRE(block.empty());
+    const Result<Chunked*> found = chunked(variable, as);
+    return found.ok() ? Result<Extent>(Extent{}) : found.status();
+  }
   Result<Contiguous*> found = contiguous(variable, as);
   if (!found.ok()) return found.status();
   Contiguous& to = *found.value();
-  if (to.layout.shape != as.layout.shape || to.layout.type != as.layout.type) {
-    return Status(TAILRACE_WRONG_SHAPE, fmt::format("the clients of a node do not agree on '{}': found a whole of {} "
-                                                    "bytes of {}, expected {} bytes of {}",
-                                                    as.name, as.layout.bytes(), name_of(as.layout.type),
-                                                    to.layout.bytes(), name_of(to.layout.type)));
-  }
-  if (as.shared) {
+  if (as.shared && !block.empty()) {
     std::vector<uint64_t> where = block.offset;
     where.insert(where.end(), block.shape.begin(), block.shape.end());
     if (std::find(to.blocks.begin(), to.blocks.end(), where) == to.blocks.end()) to.blocks.push_back(where);
@@ -199,24 +197,48 @@ Result<Extent> IterationImage::place(const Variable& variable, const Layout& blo
   return Extent{to.extent.offset + as.first, block.bytes()};
 }
 
+// One dataset has one shape, and one place in the whole array.
+Status IterationImage::check_place(const StoredAs& as, const Layout& before) {
+  const Layout& now = as.layout;
+  if (now.type == before.type && now.shape == before.shape && now.global_shape == before.global_shape &&
+      now.offset == before.offset) {
+    return {};
+  }
+  const auto text = [](const Layout& of) {
+    return fmt::format("shape [{}] of {} at [{}] of [{}]", fmt::join(of.shape, ", "), name_of(of.type),
+                       fmt::join(of.offset, ", "), fmt::join(of.global_shape, ", "));
+  };
+  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as the block before",
+                                                  as.shared ? "the clients of a node do not agree on"
+                                                            : "two blocks of one iteration do not agree on",
+                                                  as.name, text(now), text(before)));
+}
+
 Result<IterationImage::Contiguous*> IterationImage::contiguous(const Variable& variable, const StoredAs& as) {
   const auto found = contiguous_.find(as.name);
-  if (found != contiguous_.end()) return &found->second;
+  if (found != contiguous_.end()) {
+    if (Status status = check_place(as, found->second.layout); !status.ok()) return status;
+    return &found->second;
+  }
   Contiguous made;
   made.layout = as.layout;
   made.shared = as.shared;
   made.dataset = create_dataset(variable, as, native_type(as.layout.type), contiguous_properties());
-  const haddr_t address = made.dataset.valid() ? H5Dget_offset(made.dataset.id()) : HADDR_UNDEF;
-  if (address == HADDR_UNDEF) return failed("create dataset");
-  made.extent = {address, as.layout.bytes()};
+  if (!made.dataset.valid()) return failed("create dataset");
+  if (!as.layout.empty()) {
+    const haddr_t address = H5Dget_offset(made.dataset.id());
+    if (address == HADDR_UNDEF) return failed("create dataset");
+    made.extent = {address, as.layout.bytes()};
+  }
   if (!as.shared) made.dataset.reset();
   return &contiguous_.emplace(as.name, std::move(made)).first->second;
 }
 
-std::map<std::string, Extent> IterationImage::extents() const {
-  std::map<std::string, Extent> extents;
-  for (const auto& [name, dataset] : contiguous_) extents[name] = dataset.extent;
-  return extents;
+std::map<std::string, StoredDataset> IterationImage::datasets() const {
+  std::map<std::string, StoredDataset> datasets;
+  for (const auto& [name, of] : contiguous_) datasets[name] = {of.layout.shape, of.extent, {}};
+  for (const auto& [name, of] : chunked_) datasets[name] = {of.layout.shape, {}, of.chunks};
+  return datasets;
 }
 
 // Which parts of the whole array came, for whoever puts the files of several nodes together.
@@ -263,8 +285,12 @@ Result<std::vector<Extent>> IterationImage::place_chunks(const Variable& variabl
 
 Result<IterationImage::Chunked*> IterationImage::chunked(const Variable& variable, const StoredAs& as) {
   const auto found = chunked_.find(as.name);
-  if (found != chunked_.end()) return &found->second;
+  if (found != chunked_.end()) {
+    if (Status status = check_place(as, found->second.layout); !status.ok()) return status;
+    return &found->second;
+  }
   Chunked chunked;
+  chunked.layout = as.layout;
   chunked.plan = plan_of(variable, as.layout);
   chunked.dataset = create_dataset(variable, as, stored_type(chunked.plan), chunked_properties(chunked.plan));
   if (!chunked.dataset.valid()) return failed("create dataset");
@@ -293,12 +319,6 @@ Result<PlacedChunk> IterationImage::place_chunk(const Chunked& chunked, uint64_t
   if (!ok) return failed("place chunk");
   TAILRACE_ASSERT(image_.noted.length == chunk.bytes);
   return PlacedChunk{image_.noted, chunk.skipped, chunk.effort};
-}
-
-std::map<std::string, std::vector<PlacedChunk>> IterationImage::chunks() const {
-  std::map<std::string, std::vector<PlacedChunk>> chunks;
-  for (const auto& [name, chunked] : chunked_) chunks[name] = chunked.chunks;
-  return chunks;
 }
 
 // What rounding has lost is known when all chunks have come, and so is how many of them there was little time for.

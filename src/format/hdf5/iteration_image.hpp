@@ -35,7 +35,8 @@ class IterationImage {
                                                         int64_t iteration, const std::string& path);
   ~IterationImage();
 
-  // See Format: where a block of the variable goes, which is stored as said and has `block`'s layout.
+  // See Format: where a block of the variable goes, which is stored as said and has `block`'s layout. Fails with
+  // TAILRACE_WRONG_SHAPE if there is a dataset of that name, with another shape or place.
   Result<Extent> place(const Variable& variable, const Layout& block, const StoredAs& as);
   Result<std::vector<Extent>> place_chunks(const Variable& variable, const StoredAs& as, uint64_t first,
                                            std::span<const FilteredChunk> chunks, const Loss& loss);
@@ -44,10 +45,8 @@ class IterationImage {
   void note_missing(const std::vector<int>& clients) { missing_.assign(clients.begin(), clients.end()); }
   Result<FileEnding> finish();
 
-  // Where datasets lie, by name; not those of filtered variables.
-  std::map<std::string, Extent> extents() const;
-  // Of the filtered variables of which a chunk came, by the dataset's name; all the chunks that a block has.
-  std::map<std::string, std::vector<PlacedChunk>> chunks() const;
+  // By name: those of which a block or a chunk came.
+  std::map<std::string, StoredDataset> datasets() const;
 
  private:
   // A dataset that blocks are written into as they are.
@@ -61,6 +60,7 @@ class IterationImage {
 
   // A filtered variable of which a chunk has come.
   struct Chunked {
+    Layout layout;
     FilterPlan plan;
     Handle dataset;
     std::vector<PlacedChunk> chunks;
@@ -78,6 +78,7 @@ class IterationImage {
   bool describe_blocks();
   Result<PlacedChunk> place_chunk(const Chunked& chunked, uint64_t index, const FilteredChunk& chunk);
   bool describe_losses();
+  static Status check_place(const StoredAs& as, const Layout& before);
   Status failed(const char* operation) const;
 
   const Config& config_;

@@ -21,7 +21,8 @@ std::optional<uint64_t> position_in_whole(const Layout& layout) {
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
   if (file_per == FilePer::process) return {variable.name, layout, 0, false};
-  const bool part = layout.shape != layout.global_shape;
+  // Where the whole has a size of its own by parameters, a block that happens to be all of it is a part like others.
+  const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
   const std::optional<uint64_t> position = part && !variable.filtered() ? position_in_whole(layout) : std::nullopt;
   if (!position) return {fmt::format("{}_c{}", variable.name, client), layout, 0, false};
   Layout whole = layout;

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "format/format.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -18,6 +20,13 @@ struct StoredAs {
   Layout layout;        // of the dataset
   uint64_t first = 0;   // bytes from its start
   bool shared = false;  // whether other clients' blocks are in it, too
+};
+
+// A dataset that blocks have come to.
+struct StoredDataset {
+  std::vector<uint64_t> shape;
+  Extent extent;                    // of one that is not in chunks
+  std::vector<PlacedChunk> chunks;  // all that a block has
 };
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client);
