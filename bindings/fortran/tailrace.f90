@@ -117,6 +117,8 @@ module tailrace
     procedure :: test => client_test
     procedure :: end_iteration => client_end_iteration
     procedure :: signal => client_signal
+    procedure :: set_parameters => client_set_parameters
+    procedure :: enable => client_enable
     procedure :: flush => client_flush
     procedure :: read => client_read
     procedure :: write_long_double => client_write_long_double
@@ -210,6 +212,18 @@ module tailrace
       import
       type(tailrace_ticket), value :: ticket
       integer(c_int), intent(out) :: ended
+    end function
+    integer(c_int) function c_set_parameters(client, parameters, count) bind(C, name="tailrace_set_parameters")
+      import
+      type(c_ptr), value :: client
+      type(c_parameter), intent(in) :: parameters(*)
+      integer(c_size_t), value :: count
+    end function
+    integer(c_int) function c_enable(client, variable, on) bind(C, name="tailrace_enable")
+      import
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), value :: on
     end function
     integer(c_int) function c_flush(client) bind(C, name="tailrace_flush")
       import
@@ -355,7 +369,7 @@ contains
     character(256, c_char), allocatable, target :: names(:)
     type(c_parameter), allocatable, target :: parameters(:)
     type(c_options) :: options
-    integer :: id, i, n
+    integer :: id, n
 
     id = 0
     if (present(client)) id = client
@@ -371,10 +385,7 @@ contains
     if (present(parameter_names) .and. present(parameter_values)) then
       n = min(size(parameter_names), size(parameter_values))
       allocate (names(n), parameters(n))
-      do i = 1, n
-        names(i) = trim(parameter_names(i)) // c_null_char
-        parameters(i) = c_parameter(c_loc(names(i)), parameter_values(i))
-      end do
+      call fill(parameters, names, parameter_names, parameter_values)
       if (n > 0) options%parameters = c_loc(parameters)
       options%parameter_count = n
     end if
@@ -452,6 +463,31 @@ contains
     class(*), intent(in) :: iteration
     integer(c_int), intent(out), optional :: status
     call settle(self, c_signal(self%handle, c_string(event), whole(iteration)), status)
+  end subroutine
+
+  ! Gives the parameter names(i) the value values(i), all together: the shapes that name them follow, for the blocks
+  ! of the calls after. What is refused changes nothing.
+  subroutine client_set_parameters(self, names, values, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: names(:)
+    integer(int64), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: status
+    character(256, c_char), allocatable, target :: texts(:)
+    type(c_parameter), allocatable :: parameters(:)
+    integer :: n
+    n = min(size(names), size(values))
+    allocate (texts(n), parameters(n))
+    call fill(parameters, texts, names, values)
+    call settle(self, c_set_parameters(self%handle, parameters, int(n, c_size_t)), status)
+  end subroutine
+
+  ! Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+  subroutine client_enable(self, variable, on, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    logical, intent(in) :: on
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_enable(self%handle, c_string(variable), merge(1_c_int, 0_c_int, on)), status)
   end subroutine
 
   ! Waits until everything handed over has ended as storage.durability asks.
@@ -654,6 +690,19 @@ contains
     integer(c_int), intent(out), optional :: status
     call settle(self, c_alloc_long_double(self%handle, c_string(variable), whole(iteration), data), &
                 status, needed=.true.)
+  end subroutine
+
+  ! Parameters as C takes them; their names are in `texts`.
+  subroutine fill(parameters, texts, names, values)
+    type(c_parameter), intent(out) :: parameters(:)
+    character(*, c_char), intent(out), target :: texts(:)
+    character(*), intent(in) :: names(:)
+    integer(int64), intent(in) :: values(:)
+    integer :: i
+    do i = 1, size(parameters)
+      texts(i) = trim(names(i)) // c_null_char
+      parameters(i) = c_parameter(c_loc(texts(i)), values(i))
+    end do
   end subroutine
 
   ! Hands a status to the caller, or stops with its message.

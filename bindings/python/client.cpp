@@ -146,6 +146,18 @@ bool Client::signal(const std::string& event, int64_t iteration) {
   return accepted(handle_, without_gil([&] { return tailrace_signal(handle_, c_text(event), iteration); }));
 }
 
+void Client::set_parameters(const std::vector<std::pair<std::string, int64_t>>& values) {
+  const Inside inside(*this);
+  std::vector<tailrace_parameter> parameters;
+  for (const auto& [name, value] : values) parameters.push_back({c_text(name), value});
+  check(handle_, without_gil([&] { return tailrace_set_parameters(handle_, parameters.data(), parameters.size()); }));
+}
+
+void Client::enable(const std::string& variable, bool on) {
+  const Inside inside(*this);
+  check(handle_, without_gil([&] { return tailrace_enable(handle_, c_text(variable), on ? 1 : 0); }));
+}
+
 void Client::flush() {
   const Inside inside(*this);
   check(handle_, without_gil([&] { return tailrace_flush(handle_); }));

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array.hpp"
@@ -71,6 +72,8 @@ class Client {
                                  int64_t iteration, nanobind::handle array);
   bool end_iteration(int64_t iteration);
   bool signal(const std::string& event, int64_t iteration);
+  void set_parameters(const std::vector<std::pair<std::string, int64_t>>& values);
+  void enable(const std::string& variable, bool on);
   void flush();
   nanobind::object read(const std::string& variable, int64_t iteration, nanobind::object out);
   nanobind::dict stats() const;

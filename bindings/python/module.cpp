@@ -131,11 +131,20 @@ void define_ticket(nb::module_& module) {
            "Whether the array has been written, without waiting. Raises tailrace.Error if it could not be.");
 }
 
-void define_client(nb::module_& module) {
-  nb::class_<Client>(module, "Client", nb::is_weak_referenceable(),
-                     "One process (or thread) of the program; made by tailrace.open, and a context manager.\n\n"
-                     "One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed\n"
-                     "over before: the call that raised it has been carried out and must not be repeated.")
+void set_parameters(Client& self, const nb::kwargs& values) {
+  Parameters parameters;
+  for (const auto [name, value] : values) {
+    parameters.emplace_back(nb::cast<std::string>(name), nb::cast<int64_t>(value));
+  }
+  self.set_parameters(parameters);
+}
+
+nb::class_<Client> define_client(nb::module_& module) {
+  return nb::class_<Client>(
+             module, "Client", nb::is_weak_referenceable(),
+             "One process (or thread) of the program; made by tailrace.open, and a context manager.\n\n"
+             "One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed\n"
+             "over before: the call that raised it has been carried out and must not be repeated.")
       .def("write", &Client::write, "variable"_a, "iteration"_a, "array"_a.none(),
            nb::sig("def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> bool"),
            "Hands over a copy of `array`; it may be changed as soon as this returns.\n\n"
@@ -188,6 +197,16 @@ void define_client(nb::module_& module) {
                   "traceback: types.TracebackType | None) -> None"));
 }
 
+void define_changes(nb::class_<Client>& client) {
+  client
+      .def("set_parameters", &set_parameters, nb::sig("def set_parameters(self, **values: int) -> None"),
+           "Gives parameters of the configuration new values, all together: `set_parameters(n=12, first=30)`.\n\n"
+           "The shapes that name them follow, for the blocks of the calls after: an array may have another length\n"
+           "in each iteration, and 0 is one. What is refused changes nothing.")
+      .def("enable", &Client::enable, "variable"_a, "on"_a = true,
+           "Switches a variable on or off. Of one that is off, blocks are accepted and not written.");
+}
+
 }  // namespace
 
 }  // namespace tailrace_python
@@ -197,7 +216,8 @@ NB_MODULE(_tailrace, module) {
   module.doc() = "The C interface of tailrace, as Python sees it. Use the package tailrace.";
   define_status(module);
   define_ticket(module);
-  define_client(module);
+  nb::class_<Client> client = define_client(module);
+  define_changes(client);
   module.def("open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),
              nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int]], "
                      "path: str | None, text: str | None) -> Client"));

@@ -156,7 +156,7 @@ class Ticket {
   Ticket() = default;
   explicit Ticket(tailrace_ticket ticket) : ticket_(ticket) {}
 
-  /// False for an empty ticket, as borrow() returns for a dropped iteration.
+  /// False for an empty ticket, as borrow() returns where nothing is lent.
   explicit operator bool() const noexcept { return ticket_.client != nullptr; }
 
   /// Waits until the block has been written; its memory is the caller's again. Throws Error if it could not be
@@ -183,20 +183,29 @@ class Ticket {
   tailrace_ticket ticket_{};
 };
 
+/// Parameters of the configuration, and their values.
+using Parameters = std::vector<std::pair<std::string, int64_t>>;
+
 /// What open() and check() can be told beyond the configuration file. Empty means: as the file says.
 struct Options {
-  std::string text = {};                                         ///< the YAML itself, instead of a file
-  std::string path = {};                                         ///< replaces `storage.path`
-  std::vector<std::pair<std::string, int64_t>> parameters = {};  ///< replace or add to `parameters:`
+  std::string text = {};       ///< the YAML itself, instead of a file
+  std::string path = {};       ///< replaces `storage.path`
+  Parameters parameters = {};  ///< replace or add to `parameters:`
 };
 
 namespace detail {
 
+// As C takes them; good as long as `given` is.
+inline std::vector<tailrace_parameter> c_parameters(const Parameters& given) {
+  std::vector<tailrace_parameter> parameters;
+  for (const auto& [name, value] : given) parameters.push_back({name.c_str(), value});
+  return parameters;
+}
+
 // Calls `function` with the options as C takes them.
 template <class Function>
 auto with_options(const Options& options, Function function) {
-  std::vector<tailrace_parameter> parameters;
-  for (const auto& [name, value] : options.parameters) parameters.push_back({name.c_str(), value});
+  const std::vector<tailrace_parameter> parameters = c_parameters(options.parameters);
   tailrace_open_options c{};
   c.struct_size = sizeof c;
   c.config_text = options.text.empty() ? nullptr : options.text.c_str();
@@ -259,7 +268,8 @@ class Client {
   }
 
   /// Lends the caller's own memory: no copy. `data` must stay valid and unchanged until the ticket has ended, or
-  /// close() has returned; so temporaries are refused. An empty ticket: the iteration was dropped, nothing is lent.
+  /// close() has returned; so temporaries are refused. An empty ticket: the iteration was dropped, or
+  /// the variable is off, and nothing is lent.
   template <class R>
   requires Block<std::remove_reference_t<R>> &&
       (std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<std::remove_cvref_t<R>>) [[nodiscard]] Ticket
@@ -284,6 +294,19 @@ class Client {
   /// Records the event `event` of `iteration`. False: the iteration was dropped.
   bool signal(const std::string& event, int64_t iteration) {
     return detail::accepted(handle_, tailrace_signal(handle_, event.c_str(), iteration));
+  }
+
+  /// Gives parameters new values, all together: the shapes that name them follow, for the blocks of the calls after.
+  /// A call that throws (but for an earlier failure) has changed nothing.
+  void set_parameters(const Parameters& parameters) {
+    const std::vector<tailrace_parameter> c = detail::c_parameters(parameters);
+    detail::check(handle_, tailrace_set_parameters(handle_, c.data(), c.size()));
+  }
+
+  /// Switches a variable on or off. Of one that is off, blocks are accepted and not written; borrow() returns an
+  /// empty ticket.
+  void enable(const std::string& variable, bool on = true) {
+    detail::check(handle_, tailrace_enable(handle_, variable.c_str(), on ? 1 : 0));
   }
 
   /// Waits until everything handed over has ended as `storage.durability` asks.

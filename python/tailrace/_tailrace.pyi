@@ -168,6 +168,19 @@ class Client:
 
     def __exit__(self, type: type[BaseException] | None, value: BaseException | None, traceback: types.TracebackType | None) -> None: ...
 
+    def set_parameters(self, **values: int) -> None:
+        """
+        Gives parameters of the configuration new values, all together: `set_parameters(n=12, first=30)`.
+
+        The shapes that name them follow, for the blocks of the calls after: an array may have another length
+        in each iteration, and 0 is one. What is refused changes nothing.
+        """
+
+    def enable(self, variable: str, on: bool = True) -> None:
+        """
+        Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+        """
+
 def open(config: str, client: int, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> Client: ...
 
 def check(config: str, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> None: ...

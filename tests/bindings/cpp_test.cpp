@@ -83,6 +83,33 @@ TEST_F(CppBinding, WritesAndReadsByEachVerb) {
   EXPECT_TRUE(fs::exists(file(1)));
 }
 
+TEST_F(CppBinding, ChangesShapesAndSwitchesVariables) {
+  tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
+  out.set_parameters({{"ny", 2}});
+  EXPECT_EQ(out.describe("height").shape[0], 2U);
+  const std::vector<float> smaller(12, 2.0F);
+  EXPECT_TRUE(out.write("height", 0, smaller));
+  EXPECT_EQ(error_of([&] { out.write("height", 0, plane_); }).status(), TAILRACE_WRONG_SHAPE);
+  out.set_parameters({{"ny", 0}});
+  EXPECT_TRUE(out.write("depth", 0, std::vector<float>()));
+  EXPECT_TRUE(out.alloc<float>("depth", 1).empty());
+  EXPECT_TRUE(out.commit("depth", 1));
+  const tailrace::Error error = error_of([&] { out.set_parameters({{"nx", 2}}); });
+  EXPECT_EQ(error.status(), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(error.what()).find("'nx'"), std::string::npos) << error.what();
+  out.enable("a", false);
+  const tailrace::Ticket nothing = out.borrow("a", 0, large_);
+  EXPECT_FALSE(nothing);
+  nothing.wait();
+  out.enable("a");
+  EXPECT_TRUE(out.borrow("a", 1, large_));
+  EXPECT_TRUE(out.end_iteration(0));
+  EXPECT_TRUE(out.end_iteration(1));
+  out.close();
+  EXPECT_TRUE(fs::exists(file(0)));
+  EXPECT_TRUE(fs::exists(file(1)));
+}
+
 TEST_F(CppBinding, TakesEveryContiguousRange) {
   tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
   std::array<float, 24> array{};

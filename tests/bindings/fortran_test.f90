@@ -25,6 +25,7 @@ program fortran_test
   call opening()
   call types_and_ranks()
   call verbs()
+  call changes()
   call refusals()
   call dropping()
   if (failures > 0) error stop "fortran_test: failed"
@@ -177,6 +178,37 @@ contains
     call expect(of%waiting%count == 0 .and. of%waiting%most == 0, "what never happened took no time")
     call out%variable_stats("plain", of, status)
     call expect(status == tailrace_unknown_variable .and. index(out%message(), "plain") > 0, "unknown names are told")
+    call out%close()
+  end subroutine
+
+  subroutine changes()
+    type(tailrace_client) :: out
+    integer(c_int) :: status
+    real(real64) :: plane(6, 4), smaller(2, 3), none(0, 3), back(2, 3)
+    real(real64), pointer :: p2(:, :)
+    plane = 1
+    smaller = 2
+    call open_test(out)
+    call out%write("plane", 0, plane)
+    call out%set_parameters(["ny", "nx"], [3_int64, 2_int64])
+    call out%write("plane", 0, plane, status)
+    call expect(status == tailrace_wrong_shape, "the shape has followed the parameters")
+    call out%write("other", 0, smaller)
+    call out%read("other", 0, back)
+    call expect(all(back == 2), "a block of another size reads back")
+    call out%set_parameters(["nx"], [0_int64])
+    call out%write("lent", 0, none)
+    call out%alloc("other", 1, p2)
+    call expect(all(shape(p2) == [0, 3]), "0 is a length")
+    call out%commit("other", 1)
+    call out%set_parameters(["nx ", "nxx"], [1_int64, 1_int64], status)
+    call expect(status == tailrace_invalid_argument .and. index(out%message(), "'nxx'") > 0, "parameters are there")
+    call out%enable("plane", .false.)
+    call out%write("plane", 1, none)
+    call out%enable("plane", .true., status)
+    call expect(status == tailrace_ok, "variables are switched")
+    call out%end_iteration(0)
+    call out%end_iteration(1)
     call out%close()
   end subroutine
 
