@@ -25,6 +25,7 @@ test:
 	@tools/test.sh
 
 bench: build
+	@tools/setup.sh bench
 	@bench/run.sh
 
 bench-peers: build

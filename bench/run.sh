@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
-# print: how much of the output's time is hidden (`tailrace bench pattern`), what handing over costs, what measuring
-# costs.
+# print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
+# core`), how evenly processes write (`tailrace bench jitter`), what handing over costs, what measuring costs.
 #
-#   bench/run.sh          the real sizes; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, a quarter of an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 tailrace=.venv/bin/tailrace
 results=out/bench
 tiny=()
+quick=()
 pattern=(--bytes 128MiB --writers none,sync,sync-hdf5,tailrace-alloc,tailrace-write,tailrace-borrow)
 case "${1:-}" in
   '') ;;
@@ -19,9 +20,10 @@ case "${1:-}" in
     trap 'rm -rf "$results"' EXIT
     tiny=(--tiny)
     pattern=(--quick)
+    quick=(--quick)
     ;;
   *)
-    sed -n '2,6p' "$0"
+    sed -n '2,7p' "$0"
     exit 2
     ;;
 esac
@@ -29,9 +31,13 @@ mkdir -p "$results"
 
 printf -- '-- tailrace bench pattern\n'
 "$tailrace" bench pattern "${pattern[@]}" --dir "$results/files" --json "$results/pattern.json"
-"$tailrace" report "$results/pattern.json" --out "$results/report.html"
+printf '\n-- tailrace bench core\n'
+"$tailrace" bench core "${quick[@]}" --dir "$results/files" --json "$results/core.json"
+printf '\n-- tailrace bench jitter\n'
+"$tailrace" bench jitter "${quick[@]}" --dir "$results/files" --json "$results/jitter.json"
+"$tailrace" report "$results/pattern.json" "$results/jitter.json" --out "$results/report.html"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
-printf '\n3 benchmark programs ran\n'
+printf '\n5 benchmark programs ran\n'

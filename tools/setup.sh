@@ -3,7 +3,8 @@
 # from source into .deps, and a Python environment in .venv (python-packages.txt). Says what it does; does nothing,
 # quickly, when nothing is to do. Removes or upgrades nothing.
 #
-#   tools/setup.sh
+#   tools/setup.sh          what building and testing need
+#   tools/setup.sh bench    only what benchmarks need beside that (bench-packages.txt); `make bench` calls it
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -16,13 +17,15 @@ have_new_cargo() {
     printf '1.68\n%s\n' "$version" | sort -CV
 }
 
+# install_debian_packages LIST: what stands in tools/LIST.
 install_debian_packages() {
+  local list=$1
   if ! command -v dpkg-query >/dev/null; then
-    say "not a Debian system: make sure that the equivalents of tools/packages.txt are there"
+    say "not a Debian system: make sure that the equivalents of tools/$list are there"
     return
   fi
   local missing=() package
-  for package in $(names_in "$root/tools/packages.txt"); do
+  for package in $(names_in "$root/tools/$list"); do
     [ "$package" = cargo-web ] && have_new_cargo && continue
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
@@ -88,7 +91,11 @@ build_hdf5() {
   step "building HDF5 from source (once, about 75 s)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
 }
 
-install_debian_packages
+if [ "${1:-}" = bench ]; then
+  install_debian_packages bench-packages.txt
+  exit
+fi
+install_debian_packages packages.txt
 source "$root/tools/common.sh" # again: ccache and cargo may have come just now
 install_python_packages
 build_hdf5

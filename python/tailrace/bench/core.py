@@ -227,7 +227,7 @@ def _command(settings: Settings) -> str:
     words = ["tailrace bench core", f"--dir {settings.directory}"]
     if settings.parts != PARTS:
         words.append(f"--only {','.join(settings.parts)}")
-    words += [f"--repeats {settings.repeats}", f"--seed {settings.seed}"]
+    words += [f"--repeats {settings.repeats}", f"--kills {settings.kills}", f"--seed {settings.seed}"]
     return " ".join(words)
 
 
