@@ -193,6 +193,29 @@ def test_jitter(bench, tmp_path, fake, fio):
     assert not (tmp_path / "out").exists(), "nothing is left"
 
 
+def test_jitter_in_the_report(bench, tmp_path, fake, fio):
+    found, _ = document(bench, tmp_path, "jitter", "--bytes", "1MiB", "--mpi", "system")
+    page = tmp_path / "report.html"
+    assert cli.main(["report", str(tmp_path / "result.json"), "--out", str(page)]) == 0
+    text = page.read_text()
+    # Both take three times as long every fourth time, hdf5 four times as long as tailrace.
+    for words in ("the slowest output of hdf5 took 4.0× to 4.0× as long, over 4 cells", found["command"],
+                  "core, 1 MiB", "Not measured: collective: mpicc is not on PATH", "fio wrote"):
+        assert words in text, words
+
+
+@pytest.mark.parametrize("change, expected", [
+    ({"tailrace_jitter": 2}, "expected 1"), ({"cells": None}, "cells: found None, expected a list"),
+    ({"cells": [{}]}, "cells[0].mean: found None, expected a number")])
+def test_a_broken_study_is_refused(bench, tmp_path, capsys, monkeypatch, change, expected):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found, _ = document(bench, tmp_path, "jitter", "--bytes", "1MiB", "--ways", "core")
+    file = tmp_path / "broken.json"
+    file.write_text(json.dumps(found | change))
+    assert cli.main(["report", str(file), "--out", str(tmp_path / "page.html")]) == 1
+    assert expected in capsys.readouterr().err
+
+
 def test_jitter_in_parts(bench, tmp_path, fake, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     found, said = document(bench, tmp_path, "jitter", "--ways", "thread,core", "--compress", "off", "--bytes", "1MiB")

@@ -12,7 +12,7 @@ from typing import Any
 
 from tailrace import quantity
 
-from . import gallery, style, tables, words
+from . import gallery, jitter, style, tables, words
 from .gallery import Picture
 from .source import Source
 from .tables import text
@@ -106,13 +106,18 @@ def build(sources: Sequence[Source], version: str) -> str:
 
 
 def _sentences(source: Source, pictures: list[Picture]) -> list[str]:
-    return words.summary(source.data) if source.kind == "result" else [picture.alt for picture in pictures]
+    if source.kind == "result":
+        return words.summary(source.data)
+    found = jitter.sentences(source.study) if source.study else []
+    return found + [picture.alt for picture in pictures]
 
 
 def _section(title: str, source: Source, pictures: list[Picture], first: bool) -> str:
     parts = ["<section>", ('<h2 class="first">' if first else "<h2>") + f"{text(title)}</h2>"]
     if source.kind == "result":
         parts.append(_facts(source.data))
+    if source.study:
+        parts += [jitter.facts(source.study), jitter.table(source.study)]
     parts += [_figure(picture) for picture in pictures]
     if source.kind == "result":
         copying = words.copying(source.data)

@@ -1,0 +1,103 @@
+"""The study of jitter (`tailrace bench jitter --json`) in the report: where it was run, each cell's figures, and what
+they come to. Its tiles are drawn by tiles.py, as of any write times. Makes text; all of a file's words are escaped.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+from tailrace import quantity
+
+from . import tables
+from .fault import PictureError
+
+Study = dict[str, Any]
+
+_TIMES = ("mean", "worst", "spread", "phase_mean", "phase_worst")
+_RATES = ("throughput_seen", "throughput_run")
+_COLUMNS = ("mean", "worst", "spread", "slowest of all, mean", "slowest of all, worst", "seen by the simulation",
+            "of the whole run", "filters relaxed, %")
+
+
+def is_study(document: Any) -> bool:
+    """Whether it is one, and not write times of somebody else's."""
+    return isinstance(document, dict) and "tailrace_jitter" in document
+
+
+def check(path: pathlib.Path, document: Study) -> Study:
+    """Raises PictureError unless it is of this version and can be shown."""
+    if document["tailrace_jitter"] != 1:
+        raise PictureError(path, f"tailrace_jitter: found {document['tailrace_jitter']!r}, expected 1: the file is "
+                                 "of another version of the format")
+    if not isinstance(document.get("cells"), list):
+        raise PictureError(path, f"cells: found {document.get('cells')!r}, expected a list")
+    for number, cell in enumerate(document["cells"]):
+        for key in (*_TIMES, *_RATES, "chunks", "chunks_less", "bytes"):
+            value = cell.get(key) if isinstance(cell, dict) else None
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e200:
+                raise PictureError(path, f"cells[{number}].{key}: found {value!r}, expected a number, 0 or more")
+        for key in ("way", "experiment"):
+            if not isinstance(cell.get(key), str):
+                raise PictureError(path, f"cells[{number}].{key}: found {cell.get(key)!r}, expected a text")
+    return document
+
+
+def sentences(study: Study) -> list[str]:
+    """Place core beside each other way: the worst write time, where both wrote the same."""
+    found = []
+    cells = {(cell["way"], *_case(cell)): cell for cell in study["cells"]}
+    for way in dict.fromkeys(cell["way"] for cell in study["cells"] if cell["way"] != "core"):
+        pairs = [(cell, cells["core", *_case(cell)]) for cell in study["cells"]
+                 if cell["way"] == way and ("core", *_case(cell)) in cells]
+        ratios = sorted(theirs["worst"] / core["worst"] for theirs, core in pairs if core["worst"] > 0)
+        if ratios:
+            found.append(f"Beside place core, the slowest output of {way} took {_factor(ratios[0])} to "
+                         f"{_factor(ratios[-1])} as long, over {len(ratios)} cells.")
+    return found + [f"Not measured: {one.get('what')}: {one.get('why')}." for one in _missing(study)]
+
+
+def facts(study: Study) -> str:
+    """What was run, and where."""
+    machine, settings = _object(study, "machine"), _object(study, "settings")
+    memory = machine.get("memory_bytes")
+    parts = [machine.get("cpu"), f"{machine['cpus']} CPUs" if machine.get("cpus") else None,
+             quantity.format_size(memory) if isinstance(memory, (int, float)) else None, machine.get("os"),
+             machine.get("kernel")]
+    work = [f"{settings[key]} {key}" for key in ("processes", "iterations") if key in settings]
+    rate = settings.get("load_bytes_per_second")
+    return tables.facts([("command", study.get("command")), ("made", study.get("created")),
+                         ("tailrace", study.get("tailrace")),
+                         ("machine", ", ".join(str(one) for one in parts if one)), ("work", ", ".join(work)),
+                         ("fio wrote", quantity.format_rate(rate) if isinstance(rate, (int, float)) else None)])
+
+
+def table(study: Study) -> str:
+    """A line a cell."""
+    rows = []
+    for cell in study["cells"]:
+        less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else "–"
+        rows.append(tables.row(cell["experiment"], [*(quantity.format_time(cell[key]) for key in _TIMES),
+                                                    *(quantity.format_rate(cell[key]) for key in _RATES), less]))
+    return tables.table(["", *_COLUMNS], rows,
+                        "Write times of the processes as the simulation sees them; an iteration's output is over "
+                        "when the slowest has ended. Throughput: all bytes by that time, and by the time of the "
+                        "whole run")
+
+
+def _case(cell: dict[str, Any]) -> tuple[Any, ...]:
+    return cell["bytes"], cell.get("compress"), cell.get("load")
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:.1f}×" if ratio < 100 else f"{ratio:.0f}×"
+
+
+def _missing(study: Study) -> list[dict[str, Any]]:
+    missing = study.get("missing")
+    return [one for one in missing if isinstance(one, dict)] if isinstance(missing, list) else []
+
+
+def _object(study: Study, key: str) -> dict[str, Any]:
+    value = study.get(key)
+    return value if isinstance(value, dict) else {}
