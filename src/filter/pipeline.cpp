@@ -84,8 +84,9 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
   std::span<const std::byte> whole = block.subspan(range.offset, range.length);
   const bool rounded = plan.precision == Precision::float16;
   const uint64_t filled = range.length / plan.element_bytes() * plan.stored_element_bytes();
+  const bool compressed = plan.compressor != Compressor::none && effort != Effort::skipped;
   if (rounded || filled < size) {
-    const std::span<std::byte> to = std::span(whole_).first(size);
+    const std::span<std::byte> to = (compressed ? std::span(whole_) : out).first(size);
     if (rounded) {
       loss.add(to_half(whole, plan.type, to.first(filled)));
     } else {
@@ -97,7 +98,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
   const int level = effort == Effort::full ? plan.level : relaxed_level(plan);
   if (effort == Effort::relaxed && level == plan.level) effort = Effort::full;
   if (plan.compressor == Compressor::none) effort = Effort::full;
-  if (plan.compressor != Compressor::none && effort != Effort::skipped) {
+  if (compressed) {
     std::span<const std::byte> input = whole;
     if (plan.shuffle) {
       const std::span<std::byte> shuffled = std::span(shuffled_).first(size);
@@ -108,7 +109,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
     const uint64_t bytes = codec_of(plan.compressor, level).compress(input, out.first(size - 1));
     if (bytes > 0) return {bytes, 0, effort};
   }
-  copy(whole, out);
+  if (whole.data() != out.data()) copy(whole, out);
   return {size, (1u << plan.filters()) - 1, effort};
 }
 

@@ -85,6 +85,30 @@ TEST(Half, PlainCodeAndTheProcessorAgree) {
   });
 }
 
+// Mostly of ordinary size, so that most of them lose no more than others have before.
+template <class Number>
+void compare_losses(ElementType type) {
+  for_seeds(50, [type](uint64_t seed) {
+    Dice dice(seed);
+    std::vector<Number> numbers(dice.between(1, 20'000));
+    for (Number& number : numbers) {
+      number = static_cast<Number>(dice.below(1 << 24)) * static_cast<Number>(dice.chance(50) ? 1e-6 : -1e-6);
+      const Number rare[] = {std::numeric_limits<Number>::infinity(), std::numeric_limits<Number>::quiet_NaN(),
+                             static_cast<Number>(1e6), std::numeric_limits<Number>::denorm_min(), Number{0}};
+      if (dice.below(10'000) == 0) number = rare[dice.below(5)];
+    }
+    Loss best;
+    Loss plain;
+    EXPECT_EQ(rounded(numbers, type, &best), rounded(numbers, type, &plain, HalfBy::plain));
+    EXPECT_EQ(best.largest_error, plain.largest_error);
+    EXPECT_EQ(best.largest_relative_error, plain.largest_relative_error);
+    EXPECT_EQ(best.overflowed, plain.overflowed);
+  });
+}
+
+TEST(Half, LossesOfManyFloatsAreFoundByTheProcessorToo) { compare_losses<float>(ElementType::float32); }
+TEST(Half, LossesOfManyDoublesAreFoundByTheProcessorToo) { compare_losses<double>(ElementType::float64); }
+
 TEST(Half, ToldWhatWasLost) {
   Loss loss;
   const float infinity = std::numeric_limits<float>::infinity();
