@@ -430,7 +430,7 @@ void Server::end_block(const Work& work) {
   VariableCounters& of = channel_.variables[descriptor.variable];
   if (descriptor.verb == Verb::write) pending_bytes_ -= descriptor.bytes.length;
   if (work.status.ok()) {
-    if (!is_filtered(descriptor)) meter_.stored(descriptor.iteration, descriptor.bytes.length);
+    if (!in_chunks(work.block)) meter_.stored(descriptor.iteration, descriptor.bytes.length);
     channel_.counters.blocks_written.add();
     channel_.counters.bytes_written.add(descriptor.bytes.length);
     of.blocks_written.add();
