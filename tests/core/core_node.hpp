@@ -35,10 +35,11 @@ inline void wait_end_of(pid_t process) {
   close(handle);
 }
 
+// What there is of it: a file of a process (/proc) may end in the middle, as its process does.
 inline std::string text_of(const fs::path& path) {
-  // By the stream's own reading, which fails in silence where a process of /proc ends meanwhile.
+  const std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
+  text << file.rdbuf();
   return text.str();
 }
 
