@@ -37,6 +37,7 @@ pid_t only_server(const CoreNode& node) {
 
 // Stopped, it answers nobody, so that who waits for it waits until it is killed, or continued.
 void stop(pid_t process) {
+  ASSERT_GT(process, 1);  // -1 would be every process of this user
   kill(process, SIGSTOP);
   for (std::string state; state.find("State:\tT") == std::string::npos;) {
     state = test::text_of("/proc/" + std::to_string(process) + "/status");
