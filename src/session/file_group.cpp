@@ -49,23 +49,32 @@ void FileGroup::leave(Member& member, int client, bool died) {
   if (options_.clients == 1) return;
   for (const int64_t number : numbers) {
     Iteration& iteration = iterations_[number];
-    if (!iteration.due && complete(iteration)) let_go(number, iteration);
+    if (iteration.due || !complete(iteration)) continue;
+    iteration.due = true;
+    if (!iteration.held()) go_when_free(number);
   }
 }
 
 void FileGroup::abandon() {
   if (!members_.empty()) return;
+  std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
     if (iteration.leaving || iteration.due) continue;  // it has been ended, and leaves when nobody holds it
-    iteration.due = iteration.leaving = true;
-    format_.discard(number);
-    if (!iteration.opened) continue;
-    const WorkId id = new_work(Kind::abandonment, number);
-    Request close;
-    close.operation = Operation::close;
-    close.file = iteration.file;
-    submit(id, std::move(close));
+    iteration.due = iteration.abandoned = true;
+    numbers.push_back(number);
   }
+  for (const int64_t number : numbers) go_when_free(number);
+}
+
+void FileGroup::abandon(int64_t number, Iteration& iteration) {
+  iteration.leaving = true;
+  format_.discard(number);
+  if (!iteration.opened) return;
+  const WorkId id = new_work(Kind::abandonment, number);
+  Request close;
+  close.operation = Operation::close;
+  close.file = iteration.file;
+  submit(id, std::move(close));
 }
 
 void FileGroup::note_gone(int client, bool died) {
@@ -181,12 +190,14 @@ bool FileGroup::end(Member& member, int64_t number) {
   return true;
 }
 
-// Publishes or removes the iteration, now or when nobody holds it any more. The engine has room.
+// Publishes, removes or abandons the iteration, now or when nobody holds it any more. The engine has room.
 void FileGroup::let_go(int64_t number, Iteration& iteration) {
   iteration.due = true;
-  if (iteration.holds > 0) return;
+  if (iteration.held()) return;
   due_.erase(number);
-  if (iteration.dropped) {
+  if (iteration.abandoned) {
+    abandon(number, iteration);
+  } else if (iteration.dropped) {
     remove(number, iteration);
   } else {
     publish(number, iteration);
@@ -202,7 +213,12 @@ Status FileGroup::hold(int64_t number) {
 void FileGroup::release(int64_t number) {
   Iteration& iteration = iterations_[number];
   TAILRACE_ASSERT(iteration.holds > 0);
-  if (--iteration.holds > 0 || !iteration.due) return;
+  if (--iteration.holds > 0 || !iteration.due || iteration.abandoned) return;
+  go_when_free(number);
+}
+
+// Nobody holds it any more: it goes now, or as soon as the engine has room.
+void FileGroup::go_when_free(int64_t number) {
   due_.insert(number);
   go_if_free(number);
 }
@@ -216,7 +232,7 @@ bool FileGroup::progress() {
 
 bool FileGroup::go_if_free(int64_t number) {
   Iteration& iteration = iterations_[number];
-  if (iteration.holds > 0 || engine_.room() < kRequestsAtOnce) return false;
+  if (iteration.held() || engine_.room() < kRequestsAtOnce) return false;
   let_go(number, iteration);
   return true;
 }

@@ -158,12 +158,16 @@ class FileGroup final : public CompletionSink {
     Status failure;  // why it will not be published
     Status refusal;  // why no block of it can be written
     uint32_t holds = 0;
-    bool due = false;      // leaves as soon as nobody holds it
-    bool dropped = false;  // … by being removed
+    bool due = false;        // leaves as soon as nobody holds it
+    bool dropped = false;    // … by being removed
+    bool abandoned = false;  // … by being closed as it is
     std::string why_dropped;
     bool leaving = false;  // the requests for it have been made
     std::set<Member*> ended;
     std::set<int> ended_by_gone;  // clients that ended it, and have left since
+
+    // Of one that is abandoned nobody waits for what comes.
+    bool held() const { return holds > 0 && !abandoned; }
   };
 
   using WorkId = uint64_t;
@@ -171,7 +175,9 @@ class FileGroup final : public CompletionSink {
   bool complete(const Iteration& iteration) const;
   std::vector<int> missing_in(const Iteration& iteration) const;
   void let_go(int64_t number, Iteration& iteration);
+  void go_when_free(int64_t number);
   bool go_if_free(int64_t number);
+  void abandon(int64_t number, Iteration& iteration);
   void publish(int64_t number, Iteration& iteration);
   void remove(int64_t number, Iteration& iteration);
   void begin_directory_sync(const Work& publication);

@@ -1,0 +1,148 @@
+// FrozenNode: a client and the server of its node on one thread, with a clock that only the test moves.
+//
+// Whoever waits has the server work; a wait that would last until the clock moves is an error. The server is the
+// second of two that take turns (engine/schedule/slots.hpp).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blocks.hpp"
+#include "engine/schedule/slots.hpp"
+#include "place/channel_memory.hpp"
+#include "place/node_rings.hpp"
+#include "session/node_clients.hpp"
+#include "testing/sim_clock.hpp"
+
+namespace tailrace::impl {
+
+// A ledger that is forgotten.
+class NoStore final : public LedgerStore {
+ public:
+  Result<std::vector<LedgerRecord>> read() override { return std::vector<LedgerRecord>(); }
+  Status append(const LedgerRecord&) override { return {}; }
+  Status replace(std::span<const LedgerRecord>) override { return {}; }
+  void remove() override {}
+  std::string name() const override { return "none"; }
+};
+
+class FrozenNode final : public Place, public NodeRings::Host {
+ public:
+  explicit FrozenNode(uint64_t pages, EngineOptions engine = {})
+      : config_(with_slots(small_config(pages))),
+        layout_({.variables = 3, .ring = 64, .tickets = 64, .blocks = 256}),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(4096, config_.memory.budget + layout_.bytes())),
+                std::free),
+        storage_(doorbell_),
+        slots_(fifo_, {1, 2}),
+        engine_(storage_, slots_, clock_, engine),
+        ledger_(std::move(Ledger::open(std::make_unique<NoStore>(), log_)).value()),
+        clients_(engine_, ledger_, log_, make_format),
+        rings_(*this) {
+    std::byte* const parts = memory_.get() + config_.memory.budget;
+    layout_.construct(parts);
+    client_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
+    server_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
+    RequestSink& sink = clients_.begin(0, config_, *server_channel_);
+    rings_.add(0, *server_channel_, ChannelMemory::control(parts).server_asleep, sink, 0);
+    client_.emplace(config_, *this, clock_, log_, trace_);
+  }
+  ~FrozenNode() override {
+    if (!gone_) lose();
+  }
+
+  Client& client() { return *client_; }
+  void lose() {
+    gone_ = true;
+    rings_.lose(0, true);
+    serve();
+  }
+  bool gone() const { return gone_ && dismissed_; }
+  void pass(Nanoseconds time) {
+    clock_.advance(time);
+    serve();
+  }
+  uint64_t written() const { return server_channel_->counters.blocks_written.get(); }
+  bool published(int64_t iteration) const {
+    return storage_.contents(fmt::format("out/sim_c0_{:06}.h5", iteration)) != nullptr;
+  }
+  std::optional<Nanoseconds> next_in() const {
+    const auto due = slots_.due();
+    return due ? std::optional(*due - clock_.now()) : std::nullopt;
+  }
+
+  // Place
+  Channel& channel() override { return *client_channel_; }
+  void ring() override { serve(); }
+  bool reaches_client() const override { return false; }
+  uint32_t losses() const override { return 0; }
+  void stop() override {}
+  const std::string& description() const override { return description_; }
+  Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds>) override {
+    for (int round = 0; round < 100; ++round) {
+      if (ready()) return {};
+      serve();
+    }
+    return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
+  }
+
+  // NodeRings::Host
+  Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
+  void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
+  void lost(int client) override { clients_.lost(client); }
+  bool settled(int client) override { return clients_.settled(client); }
+  void leave(int client, bool died) override { clients_.leave(client, died); }
+  bool released(int client) override { return clients_.released(client); }
+  void dismiss(int client) override {
+    clients_.dismiss(client);
+    dismissed_ = true;
+  }
+  void progress() override {
+    slots_.look(clock_.now());
+    if (clients_.pressed()) slots_.open();
+    clients_.progress();
+  }
+  bool ready() override { return clients_.ready(); }
+
+ private:
+  static Config with_slots(Config config) {
+    config.storage.slots = true;
+    return config;
+  }
+  static std::unique_ptr<Format> make_format(int client, const Config& config) {
+    const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
+    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, {}, "machine", date});
+  }
+  void serve() {
+    for (int quiet = 0; quiet < 3;) quiet = rings_.work().more ? 0 : quiet + 1;
+  }
+
+  const Config config_;
+  const std::string description_ = "a test's";
+  SimClock clock_;
+  KeptLog log_;
+  TraceLog trace_{0};
+  const ChannelMemory layout_;
+  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, and the channel's parts behind it
+  std::optional<Channel> client_channel_;
+  std::optional<Channel> server_channel_;
+  Doorbell doorbell_;
+  MemoryStorage storage_;
+  Fifo fifo_;
+  Slots slots_;
+  Engine engine_;
+  Ledger ledger_;
+  NodeClients clients_;
+  NodeRings rings_;
+  std::optional<Client> client_;
+  bool gone_ = false;
+  bool dismissed_ = false;
+};
+
+}  // namespace tailrace::impl
