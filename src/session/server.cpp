@@ -13,16 +13,16 @@ constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks
 // What one descriptor may need at most.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
+// Reads are of any iteration, at any time; some verbs are of none.
+bool begins_iteration(const Descriptor& descriptor) {
+  return descriptor.verb != Verb::read && descriptor.iteration >= 0;
+}
+
 IterationRecord::Outcome outcome_of(const FileGroup::Departure& how) {
   using Outcome = IterationRecord::Outcome;
   if (how.dropped) return Outcome::dropped;
   if (!how.status.ok()) return Outcome::failed;
   return how.written ? Outcome::published : Outcome::empty;
-}
-
-// Reads are of any iteration, at any time; flushes and parameters of none.
-bool is_part_of_iteration(const Descriptor& descriptor) {
-  return descriptor.verb != Verb::read && descriptor.verb != Verb::flush && descriptor.verb != Verb::parameter;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void Server::accept(const Descriptor& descriptor) {
 }
 
 void Server::measure_verb(const Descriptor& descriptor) {
-  if (!is_part_of_iteration(descriptor)) return;
+  if (!begins_iteration(descriptor)) return;
   meter_.begin(descriptor.iteration);
   const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::borrow;
   if (block) meter_.took(descriptor.iteration, descriptor.bytes.length);
@@ -324,7 +324,7 @@ void Server::accept_again(const Descriptor& descriptor) {
   if (answered && (descriptor.verb == Verb::read || descriptor.verb == Verb::flush)) return;
   if (descriptor.verb == Verb::flush) return accept(descriptor);
   // What came was counted when it came; that is not known of the very last verb alone.
-  if (is_part_of_iteration(descriptor)) meter_.begin(descriptor.iteration);
+  if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
 }
 
