@@ -34,6 +34,8 @@ class FileCheck {
       const std::string& name = fate_.config->variables[variable].name;
       const auto bytes = file_->read(iteration_, name);
       if (!bytes) return fmt::format("lacks '{}'", name);
+      const uint64_t size = model.sizes.at(variable);
+      if (bytes->size() != size) return fmt::format("has {} bytes of '{}', not {}", bytes->size(), name, size);
       const auto at = first_difference(bytes->data(), bytes->size(), content);
       if (at) return fmt::format("has a wrong byte {} of {} in '{}'", *at, bytes->size(), name);
     }

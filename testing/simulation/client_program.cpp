@@ -26,11 +26,13 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
       plan_(process.plan()),
       client_(process.client()),
       dice_(seed, "program", static_cast<uint64_t>(process.number())),
+      change_dice_(seed, "lengths", static_cast<uint64_t>(process.number())),
       operations_(std::min(operations, plan_.operations)),
       contents_(dice_.next() >> 40 << 16) {
   const std::vector<uint64_t> usual = {30, 12, 14, 14, 8, 3, 14, 12, 3};
   for (const uint64_t weight : usual) weights_.push_back(weight * dice_.one_of<uint64_t>({0, 1, 1, 1, 2, 6}));
   weights_[kEnd] = std::max<uint64_t>(weights_[kEnd], 3);
+  for (const Layout& layout : config_.layouts) lengths_.push_back(layout.shape[0]);
   next_iteration_ = plan_.first_iteration;
   for (uint64_t i = 0; i < plan_.iterations; ++i) window_.push_back(next_iteration_++);
 }
@@ -38,6 +40,7 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
 void ClientProgram::run() {
   for (uint64_t operation = 0; operation < operations_; ++operation) {
     arm_death(operation);
+    if (plan_.changes && change_dice_.chance(20)) change_lengths();
     step();
     if (dice_.chance(80)) take_earlier();
     check_memory();
@@ -91,6 +94,7 @@ int64_t ClientProgram::some_iteration() {
 }
 
 void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t variable) {
+  if (!may_come(iteration, variable)) return;
   const Lent lent = lend(bytes_of(variable));
   const Content content = new_content();
   fill(lent.data, lent.bytes, content);
@@ -107,6 +111,7 @@ void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t va
 }
 
 void ClientProgram::alloc(int64_t number, IterationModel& iteration, uint32_t variable) {
+  if (!may_come(iteration, variable)) return;
   const Result<void*> memory = client_.alloc(name_of(variable), number);
   returned("alloc", number, name_of(variable), memory.status());
   if (refused(iteration, memory.status())) return;
@@ -143,6 +148,7 @@ void ClientProgram::commit(int64_t number, IterationModel& iteration, uint32_t v
 }
 
 void ClientProgram::borrow(int64_t number, IterationModel& iteration, uint32_t variable) {
+  if (!may_come(iteration, variable)) return;
   lent_.push_back(lend(bytes_of(variable)));
   Lent& lent = lent_.back();
   const Content content = new_content();
@@ -177,6 +183,39 @@ void ClientProgram::wait_for(Lent& lent) {
   }
   note_end_of(status);
   if (!std::exchange(lent.ended, true)) std::fill_n(lent.data, lent.bytes, kScribble);
+}
+
+// Of some arrays, together.
+void ClientProgram::change_lengths() {
+  std::vector<uint64_t> lengths = lengths_;
+  std::vector<std::pair<std::string_view, int64_t>> values;
+  for (uint32_t variable = 0; variable < lengths.size(); ++variable) {
+    if (change_dice_.chance(50)) continue;
+    lengths[variable] = change_dice_.between(1, config_.layouts[variable].shape[0]);
+    values.emplace_back(config_.parameters[variable].name, static_cast<int64_t>(lengths[variable]));
+  }
+  const tailrace_status expected = expected_of(lengths);
+  const Status status = client_.set_parameters(values);
+  returned("set_parameters", -1, "", status);
+  if (status.code() != expected) fail("answer", "set_parameters: " + (status.ok() ? "ok" : status.fault().message));
+  if (status.ok()) lengths_ = lengths;
+}
+
+tailrace_status ClientProgram::expected_of(const std::vector<uint64_t>& lengths) const {
+  tailrace_status expected = TAILRACE_OK;
+  for (uint32_t variable = 0; variable < lengths.size(); ++variable) {
+    if (lengths[variable] == lengths_[variable]) continue;
+    if (bytes_of(variable, lengths[variable]) > config_.memory.budget) return TAILRACE_TOO_LARGE;
+    const bool held = std::any_of(model_.iterations.begin(), model_.iterations.end(),
+                                  [&](const auto& of) { return of.second.uncommitted.contains(variable); });
+    if (held) expected = TAILRACE_WRONG_ORDER;
+  }
+  return expected;
+}
+
+bool ClientProgram::may_come(const IterationModel& iteration, uint32_t variable) const {
+  const auto before = iteration.now.sizes.find(variable);
+  return before == iteration.now.sizes.end() || before->second == bytes_of(variable);
 }
 
 void ClientProgram::signal(int64_t number, IterationModel& iteration) {
@@ -219,10 +258,13 @@ void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32
   if (iteration.unknown) return;
   const auto accepted = iteration.now.blocks.find(variable);
   std::optional<Content> expected;
+  uint64_t size = 0;
   if (accepted != iteration.now.blocks.end()) {
     expected = accepted->second;
+    size = iteration.now.sizes.at(variable);
   } else if (!iteration.touched() && iteration.before && iteration.before->blocks.contains(variable)) {
     expected = iteration.before->blocks.at(variable);
+    size = iteration.before->sizes.at(variable);
   }
   const std::string of = fmt::format("'{}' of iteration {}", name_of(variable), number);
   if (!status.ok()) {
@@ -232,9 +274,13 @@ void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32
       if (expected && accepted == iteration.now.blocks.end()) fail("read", of + ", published earlier, is not found");
       return;
     }
+    if (fault.code == TAILRACE_WRONG_SHAPE) {
+      return check(expected && size != bytes_of(variable), "read", "a block of this very shape has another one");
+    }
     return check_cause(fault, iteration);
   }
   if (!expected) fail("read", of + " was read, but nobody wrote it");
+  if (size != bytes_of(variable)) fail("read", of + " was read with another length than it has");
   if (const auto at = first_difference(data, bytes_of(variable), *expected)) {
     fail("read", fmt::format("{}: byte {} is not what was written", of, *at));
   }
@@ -385,6 +431,7 @@ void ClientProgram::accept(IterationModel& iteration, uint32_t variable, Content
   ++accepted_;
   ++accepted_of_[variable];
   iteration.now.blocks[variable] = content;
+  iteration.now.sizes[variable] = bytes_of(variable);
 }
 
 void ClientProgram::check_memory() {
@@ -456,8 +503,8 @@ ClientProgram::Lent ClientProgram::lend(uint64_t bytes) {
   return lent;
 }
 
-uint64_t ClientProgram::bytes_of(uint32_t variable) const {
-  return config_.layout_of(config_.variables[variable]).bytes();
+uint64_t ClientProgram::bytes_of(uint32_t variable, uint64_t length) const {
+  return length * size_of(config_.layout_of(config_.variables[variable]).type);
 }
 
 }  // namespace tailrace::impl::simulation

@@ -50,6 +50,8 @@ class ClientProgram {
   void borrow(int64_t number, IterationModel& iteration, uint32_t variable);
   void wait_for(Lent& lent);
   void wait_for_some();
+  void change_lengths();
+  tailrace_status expected_of(const std::vector<uint64_t>& lengths) const;
   void signal(int64_t number, IterationModel& iteration);
   void end(int64_t number, IterationModel& iteration);
   void read(int64_t number, IterationModel& iteration, uint32_t variable);
@@ -72,7 +74,10 @@ class ClientProgram {
   void check_variables();
   Lent lend(uint64_t bytes);
   Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
-  uint64_t bytes_of(uint32_t variable) const;
+  uint64_t bytes_of(uint32_t variable) const { return bytes_of(variable, lengths_[variable]); }
+  uint64_t bytes_of(uint32_t variable, uint64_t length) const;
+  // Whether a block may come: one length an iteration.
+  bool may_come(const IterationModel& iteration, uint32_t variable) const;
   const char* name_of(uint32_t variable) const { return config_.variables[variable].name.c_str(); }
   void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }
   [[noreturn]] void fail(const char* checker, const std::string& what) { world_.story().fail(checker, what); }
@@ -85,6 +90,8 @@ class ClientProgram {
   const ClientPlan& plan_;
   Client& client_;
   SplitDice dice_;
+  SplitDice change_dice_;          // so that a program without changes stays as it is
+  std::vector<uint64_t> lengths_;  // of arrays, by variable
   const uint64_t operations_;
   uint64_t contents_ = 0;
   std::vector<uint64_t> weights_;  // of the verbs, in this run

@@ -16,6 +16,7 @@ namespace tailrace::impl::simulation {
 // What a file holds.
 struct FileModel {
   std::map<uint32_t, Content> blocks;  // by variable
+  std::map<uint32_t, uint64_t> sizes;  // of these, in bytes
   std::vector<std::string> events;
 
   bool empty() const { return blocks.empty() && events.empty(); }

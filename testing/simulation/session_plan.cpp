@@ -34,6 +34,15 @@ std::vector<SampleVariable> some_variables(SplitDice& dice) {
   return variables;
 }
 
+// The lengths of arrays become parameters: "a_n", "b_n" and so on, in the order of the variables.
+void name_lengths(Config& config) {
+  for (size_t i = 0; i < config.layouts.size(); ++i) {
+    Layout& layout = config.layouts[i];
+    config.parameters.push_back({config.variables[i].name + "_n", static_cast<int64_t>(layout.shape[0])});
+    layout.sources = {{static_cast<int32_t>(i)}, {static_cast<int32_t>(i)}, {kNoParameter}};
+  }
+}
+
 uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, const Config& config) {
   uint64_t largest = 0;
   uint64_t all = 0;
@@ -135,7 +144,8 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   const bool restarts = dice.chance(45) && !without.restarts;
   std::vector<std::string> paths = {"d0"};
   if (dice.chance(25)) paths.push_back("d1");
-  const Config base = sample_config(std::move(paths), some_variables(dice));
+  Config base = sample_config(std::move(paths), some_variables(dice));
+  name_lengths(base);
   SessionPlan plan;
   for (uint64_t phase = 0; phase < (restarts ? 2u : 1u); ++phase) {
     PhasePlan of;
@@ -146,6 +156,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     for (uint64_t client = 0; client < clients; ++client) {
       const uint64_t stream = core ? 100 + 10 * phase + client : 2 * phase + client;
       of.clients.push_back(some_client(SplitDice(seed, "client", stream), base, without));
+      of.clients.back().changes = SplitDice(seed, "changes", stream).chance(25);
       const bool again = dice.chance(70);  // the iterations of the earlier run
       if (!again) of.clients.back().first_iteration = static_cast<int64_t>(phase * 1000);
     }

@@ -45,6 +45,7 @@ struct ClientPlan {
   uint64_t operations = 0;
   int64_t first_iteration = 0;
   uint64_t iterations = 1;  // worked on at once
+  bool changes = false;     // arrays get other lengths meanwhile
   std::optional<Death> death;
 };
 
