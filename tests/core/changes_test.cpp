@@ -316,6 +316,28 @@ TEST(ChangesOfANode, PartsOfOneArrayMoveBetweenClients) {
   }
 }
 
+// The whole array is on other nodes: this one's file says that it has no part of it.
+TEST(ChangesOfANode, ANodeMayHaveNothing) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  std::string text = text_for("core", ", clients: 1");
+  text += "storage: {file_per: node}\n";
+  ChangingRun run(text, directory);
+  for (const int64_t total : {40, 0}) {
+    ASSERT_EQ(run.set({{"n", 0}, {"first", total}, {"total", total}}), TAILRACE_OK) << run.error().message;
+    ASSERT_EQ(tailrace_write(run, "x", total, nullptr), TAILRACE_OK) << run.error().message;
+    ASSERT_EQ(tailrace_end_iteration(run, total), TAILRACE_OK);
+  }
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  for (const int64_t total : {40, 0}) {
+    char name[40];
+    std::snprintf(name, sizeof name, "run_n0_%06d.h5", static_cast<int>(total));
+    const test::Hdf5File file(directory.path() / name);
+    ASSERT_TRUE(file.opened()) << name;
+    EXPECT_EQ(file.shape(total, "x"), std::vector<hsize_t>{static_cast<hsize_t>(total)});
+  }
+}
+
 // ---- any sequence ---------------------------------------------------------------------------------------------
 
 struct Written {

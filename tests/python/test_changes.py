@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,20 @@ def runtime_directory(monkeypatch):
     with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
         monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
         yield
+        wait_for_no_server()
         assert not core_server.jobs(), "a job is left"
+
+
+def wait_for_no_server():
+    """Until the servers of this test have ended: one that has actions is a moment longer than its clients."""
+    for job in core_server.jobs():
+        for server in job["servers"]:
+            try:
+                process = os.pidfd_open(server["process"])
+            except (KeyError, ProcessLookupError):
+                continue
+            select.select([process], [], [])
+            os.close(process)
 
 
 @pytest.fixture
@@ -165,6 +179,22 @@ def test_actions_see_the_shapes_of_their_blocks(config, tmp_path, monkeypatch):
                 assert list(found[f"tailraceAction_shapes_plain/{before}"]) == expected, (step, before)
             expected = [2, n, 2, n, 0, 0, data("deflated", step, (2, n)).sum()]
             assert list(found[f"tailraceAction_shapes_deflated/{step}"]) == expected
+
+
+@pytest.mark.parametrize("parts", [(3, 4), (0, 4), (7, 0), (0, 0)])
+def test_nodes_without_a_part_are_joined(parts, config, tmp_path):
+    file = config("core, clients: 1, node: node")
+    file.write_text(file.read_text().replace("storage: {", "storage: {file_per: node, "))
+    for node, n in enumerate(parts):
+        with tailrace.open(file, node, parameters={"node": node, "m": 1}) as out:
+            out.set_parameters(n=n, first=sum(parts[:node]), total=sum(parts))
+            out.write("plain", 0, 10.0 * node + np.arange(n))
+            out.end_iteration(0)
+        wait_for_no_server()  # the two nodes are one here
+    subprocess.run([sys.executable, "-m", "tailrace.cli", "join", tmp_path / "out"], check=True)
+    with h5py.File(tmp_path / "out/sim_000000.h5") as joined:
+        whole = joined["data/0/meshes/plain"][...]
+    assert np.array_equal(whole, np.concatenate([10.0 * node + np.arange(n) for node, n in enumerate(parts)]))
 
 
 def test_the_example_of_particles(tmp_path):

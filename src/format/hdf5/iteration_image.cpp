@@ -189,6 +189,7 @@ Result<Extent> IterationImage::place(const Variable& variable, const Layout& blo
   Result<Contiguous*> found = contiguous(variable, as);
   if (!found.ok()) return found.status();
   Contiguous& to = *found.value();
+  if (!block.empty()) to.reached = std::max(to.reached, as.first + block.bytes());
   if (as.shared && !block.empty()) {
     std::vector<uint64_t> where = block.offset;
     where.insert(where.end(), block.shape.begin(), block.shape.end());
@@ -377,9 +378,10 @@ Result<FileEnding> IterationImage::finish() {
   first.erase(first.begin(), first.begin() + kSuperblock);
   ending.body[0].offset = kSuperblock;
   if (first.empty()) ending.body.erase(ending.body.begin());
-  // HDF5 takes a file that ends before its end of allocation for a truncated one.
+  // HDF5 takes a file that ends before its end of allocation for a truncated one. The last part of a dataset that
+  // several clients share may not have come.
   uint64_t end = std::max(image_.written_end(), image_.noted_end);
-  for (const auto& [name, dataset] : contiguous_) end = std::max(end, dataset.extent.end());
+  for (const auto& [name, dataset] : contiguous_) end = std::max(end, dataset.extent.offset + dataset.reached);
   if (end < image_.end_of_allocation) ending.body.push_back({image_.end_of_allocation - 1, {std::byte{0}}});
   return ending;
 }
