@@ -12,8 +12,11 @@ namespace {
 constexpr uint64_t kPage = 4096;  // what transfers past the page cache consist of
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
-const std::map<std::string, WayKind> kWays = {
-    {"posix", WayKind::posix}, {"hdf5", WayKind::hdf5}, {"thread", WayKind::thread}, {"core", WayKind::core}};
+const std::map<std::string, WayKind> kWays = {{"memory", WayKind::memory},
+                                              {"posix", WayKind::posix},
+                                              {"hdf5", WayKind::hdf5},
+                                              {"thread", WayKind::thread},
+                                              {"core", WayKind::core}};
 const std::map<std::string, Compress> kCompress = {
     {"none", Compress::none}, {"zstd", Compress::zstd}, {"float16", Compress::float16}};
 
@@ -62,7 +65,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
   add_dir(*command, run.dir);
   add_bytes(*command, run.bytes);
   add_shape(*command, run.processes, run.iterations);
-  command->add_option("--way", run.way, "posix|hdf5|thread|core")->transform(CLI::CheckedTransformer(kWays));
+  command->add_option("--way", run.way, "memory|posix|hdf5|thread|core")->transform(CLI::CheckedTransformer(kWays));
   command->add_option("--compress", run.compress, "none|zstd|float16")->transform(CLI::CheckedTransformer(kCompress));
   command->add_flag("!--no-adaptive", run.adaptive, "filters are never left out");
   command->add_option("--budget", run.budget, "of each client, in blocks")->check(CLI::Range(1, 1024));
@@ -82,9 +85,9 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& verify) {
 }
 
 void check(const RunOptions& run) {
-  if (run.way == WayKind::posix && run.compress != Compress::none) {
-    throw UsageError("--way posix: found --compress " + std::string(name_of(run.compress)) +
-                     ", expected none: it writes bytes as they are");
+  if ((run.way == WayKind::posix || run.way == WayKind::memory) && run.compress != Compress::none) {
+    throw UsageError("--way " + std::string(name_of(run.way)) + ": found --compress " +
+                     std::string(name_of(run.compress)) + ", expected none: it writes bytes as they are");
   }
   if (run.way == WayKind::hdf5 && run.compress == Compress::float16) {
     throw UsageError("--way hdf5: found --compress float16, expected none or zstd");

@@ -18,7 +18,7 @@ struct CallsOptions {
   int count = 400;  // of each call, with each state of the server
 };
 
-enum class WayKind { posix, hdf5, thread, core };
+enum class WayKind { memory, posix, hdf5, thread, core };
 enum class Compress { none, zstd, float16 };  // zstd with shuffle; float16: rounded before
 
 struct RunOptions {

@@ -91,6 +91,7 @@ void wait_for(std::vector<pid_t> processes, const SharedRun& shared) {
 
 std::unique_ptr<Way> make_way(const RunOptions& options, int process) {
   switch (options.way) {
+    case WayKind::memory: return make_memory(options, process);
     case WayKind::posix: return make_posix(options, process);
     case WayKind::hdf5: return make_hdf5(options, process);
     case WayKind::thread:

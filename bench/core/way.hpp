@@ -41,6 +41,7 @@ class Way {
 };
 
 // Of process number `process`. Each throws RunError or tailrace::Error.
+std::unique_ptr<Way> make_memory(const RunOptions& options, int process);
 std::unique_ptr<Way> make_posix(const RunOptions& options, int process);
 std::unique_ptr<Way> make_hdf5(const RunOptions& options, int process);
 std::unique_ptr<Way> make_tailrace(const RunOptions& options, int process);

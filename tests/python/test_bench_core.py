@@ -131,7 +131,7 @@ def test_a_bar():
 
 
 def test_bars_of_copy_and_calls(bench, tmp_path, fake):
-    found, said = document(bench, tmp_path, "core", "--only", "copy,calls")
+    found, said = document(bench, tmp_path, "core", "--only", "copy,calls", "--markdown")
     assert found["tailrace_bars"] == 1 and found["missing"] == []
     by_name = {bar["name"]: bar for bar in found["bars"]}
     copy = by_name["write of 64 MiB / memcpy into private memory"]
@@ -139,7 +139,8 @@ def test_bars_of_copy_and_calls(bench, tmp_path, fake):
     assert by_name["alloc + commit, 1 MiB, server busy"]["median"] == pytest.approx(19)
     signal = by_name["signal, server asleep"]
     assert signal["median"] == pytest.approx(6) and not signal["met"] and signal["above"] == 800
-    for words in ("bars kept: 5 of 7", "missed: signal, server asleep", "≤ 1.25 ×", "again: tailrace bench core"):
+    for words in ("bars kept: 5 of 7", "| median |",
+                  "missed: signal, server asleep", "≤ 1.25 ×", "again: tailrace bench core"):
         assert words in said, said
     assert "--bytes 67108864 --count 20" in commands(fake)[0]
 

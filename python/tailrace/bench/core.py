@@ -137,21 +137,23 @@ class _Measurements:
 
     def _handover(self) -> list[Bar]:
         s = self._settings
-        ways = ("posix", "hdf5", "core")
+        ways = ("posix", "hdf5", "core", "memory")
         found: dict[str, list[list[float]]] = {way: [] for way in ways}
         self._observer.doing("fio begins to load the disk")
         with load.Load(self._scratch.directories[0] / "fio", s.load_bytes) as loading:
             each = statistics.mean(self._times("posix", 0, min(8, s.iterations)))
             passes = self._program.passes(min(1.25 * each, 0.5))
             for number in range(s.repeats):
-                for way in ways[number % 3:] + ways[:number % 3]:
+                for way in ways[number % 4:] + ways[:number % 4]:
                     self._observer.doing(f"fio loads the disk: {way}, run {number + 1} of {s.repeats}")
                     found[way].append(self._times(way, passes, s.iterations))
         rate = f"fio wrote {quantity.format_rate(loading.rate)}" if loading.rate else ""
         of = f"of {s.iterations} iterations of {quantity.format_size(s.block)}, fio loading the disk"
-        names = {"core": "core: write", "posix": "pwrite past the page cache", "hdf5": "HDF5 and fdatasync"}
+        names = {"core": "core: write", "posix": "pwrite past the page cache", "hdf5": "HDF5 and fdatasync",
+                 "memory": "memcpy, no output"}
         bars = []
-        for way, bar, note in (("core", 2.0, rate), ("posix", None, ""), ("hdf5", None, "")):
+        for way, bar, note in (("core", 2.0, rate), ("posix", None, ""), ("hdf5", None, ""),
+                               ("memory", None, "what the machine itself does to a copy")):
             runs = found[way]
             over = [max(run) / statistics.median(run) for run in runs]
             bars += [Bar(f"{names[way]}, slowest / median, {of}", "×", over, bar, note=note),

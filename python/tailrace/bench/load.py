@@ -1,10 +1,13 @@
 """A second program that loads the disk while something else is measured: fio, which writes at random, past the page
 cache, as fast as the disk lets it.
+
+It keeps to the last cpu, the server's: what is measured is the load of the disk, not one program less on a cpu.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -47,7 +50,8 @@ class Load:
         self._messages = self._directory / "fio.log"
         with open(self._messages, "wb") as log:
             self._fio = subprocess.Popen(
-                [program, *_JOB, f"--directory={self._directory}", f"--size={self._size}"],
+                [program, *_JOB, f"--directory={self._directory}", f"--size={self._size}",
+                 f"--cpus_allowed={max(os.sched_getaffinity(0))}"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
         try:
             self._await()

@@ -13,6 +13,7 @@ from tailrace import quantity
 from tailrace.bench.bars import Bar
 
 _WIDTH = 160  # without a terminal there is no width to keep to
+_MARKDOWN_WIDTH = 1000  # nor must a row of Markdown be broken
 
 TITLES = {"copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
@@ -22,14 +23,15 @@ TITLES = {"copy": "write, beside a memcpy", "calls": "calls that copy nothing",
 class Printer:
     """Prints to a stream, in the order of its methods."""
 
-    def __init__(self, stream: IO[str] = sys.stdout, quick: bool = False) -> None:
-        self.console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False)
+    def __init__(self, stream: IO[str] = sys.stdout, quick: bool = False, markdown: bool = False) -> None:
+        self.console = Console(file=stream, width=width(stream, markdown), highlight=False)
         self._quick = quick
+        self._box = box.MARKDOWN if markdown else box.SIMPLE_HEAD
 
     def part(self, name: str, bars: Sequence[Bar]) -> None:
         """A part has ended."""
         self._line(f"\n{TITLES[name]}")
-        table = Table(box=box.SIMPLE_HEAD)
+        table = Table(box=self._box)
         table.add_column("")
         for column in ("median", "least … most", "bar", "met", "runs"):
             table.add_column(column, justify="right")
@@ -63,6 +65,11 @@ class Printer:
 
     def _line(self, text: str) -> None:
         self.console.print(text, markup=False, soft_wrap=True)
+
+
+def width(stream: IO[str], markdown: bool) -> int | None:
+    """Of a console; None: the terminal's."""
+    return _MARKDOWN_WIDTH if markdown else None if stream.isatty() else _WIDTH
 
 
 def met(bar: Bar) -> str:

@@ -37,6 +37,7 @@ def register(kinds: Any) -> None:
     add("--kills", type=bench_options.count(1, 10_000), metavar="N", help="deaths of the server (default: 6)")
     add("--seed", type=bench_options.count(0, 2**31), metavar="S", help="of when it is killed (default: 1)")
     add("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    add("--markdown", action="store_true", help="print tables as Markdown")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
     add("--program", type=pathlib.Path, metavar="PATH",
         help="the program core_bench (default: where `make build` puts it)")
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     stream = sys.stderr if arguments.json == "-" else sys.stdout
     try:
         bench_options.require_folder(arguments.json)
-        printer = bench_bars.Printer(stream, arguments.quick)
+        printer = bench_bars.Printer(stream, arguments.quick, arguments.markdown)
         with bench_display.Display(printer) as display:
             document = core.measure(arguments.program, settings, _Told(printer, display))
         printer.conclude(document)

@@ -22,8 +22,6 @@ ways: hdf5 (a file a process), collective (MPI-IO, one shared file), thread and 
 FILE of --json is for `tailrace plot`, which draws the tiles, and `tailrace report`.
 Exit code 1 if it cannot run, 2 if the options are wrong. What cannot be had here (fio, an MPI) is said."""
 
-_WIDTH = 160  # without a terminal there is no width to keep to
-
 
 def register(kinds: Any) -> None:
     """Adds the command."""
@@ -51,6 +49,7 @@ def register(kinds: Any) -> None:
                                                      "the mpicc on PATH (default with --quick)")
     add("--keep-env", type=pathlib.Path, metavar="DIR", help="install Open MPI there, and leave it for the next time")
     add("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    add("--markdown", action="store_true", help="print tables as Markdown")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the table")
     add("--program", type=pathlib.Path, metavar="PATH",
         help="the program core_bench (default: where `make build` puts it)")
@@ -62,15 +61,15 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
     from tailrace.bench import jitter, program
 
-    from . import bench_display
+    from . import bench_bars, bench_display
 
     stream = sys.stderr if arguments.json == "-" else sys.stdout
-    console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False)
+    console = Console(file=stream, width=bench_bars.width(stream, arguments.markdown), highlight=False)
     try:
         bench_options.require_folder(arguments.json)
         with bench_display.Display(_OnConsole(console)) as display:
             document = jitter.study(arguments.program, _settings(arguments), display)
-        _print(document, console, arguments.quick)
+        _print(document, console, arguments.quick, arguments.markdown)
         bench_options.save(document, arguments.json)
     except (program.Failed, OSError) as error:
         output.complain(str(error))
@@ -95,17 +94,17 @@ def _settings(arguments: argparse.Namespace) -> Settings:
                                **{name: value for name, value in given.items() if value is not None})
 
 
-def _print(document: dict[str, Any], console: Any, quick: bool) -> None:
+def _print(document: dict[str, Any], console: Any, quick: bool, markdown: bool) -> None:
     from rich import box
     from rich.table import Table
     from tailrace import quantity
 
     settings, machine = document["settings"], document["machine"]
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.MARKDOWN if markdown else box.SIMPLE_HEAD)
     table.add_column("")
     for column in ("mean", "worst", "spread", "worst /\nmean", "slowest of\nall, mean", "seen by the\nsimulation",
                    "of the\nwhole run", "filters\nrelaxed, %"):
-        table.add_column(column, justify="right")
+        table.add_column(column.replace("\n", " ") if markdown else column, justify="right")
     for cell in document["cells"]:
         less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else ""
         table.add_row(cell["experiment"], *(quantity.format_time(cell[key]) for key in ("mean", "worst", "spread")),
