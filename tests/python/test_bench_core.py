@@ -45,8 +45,9 @@ else:
         at, begin, end = 100.0, [], []
         for i in range(count):
             begin.append(at + c)
-            at = begin[-1] + (1 + p / 10) * put * (3 if i % 4 == 0 else 1)
-            end.append(at)
+            each = put * (3 if i % 4 == 0 else 1)
+            end.append(begin[-1] + (1 + p / 10) * each)
+            at = begin[-1] + (1 + (int(option("--processes", 1)) - 1) / 10) * each  # the slowest's end
         on = option("--compress", "none") != "none"
         processes.append({{"started": 100.0, "computed": count * c, "left": at, "done": at + 1e-3,
             "waited_memory": 0, "begin": begin, "end": end, "filtered": {{"bytes": 8 * on, "stored": 2 * on,

@@ -204,10 +204,10 @@ class _Study:
 
 def _row(cell: _Cell, report: Report) -> dict[str, Any]:
     """A cell in short; times in seconds, throughputs in bytes a second."""
-    each = core_program.seconds(report, _WARMUP)
-    every = core_program.flat(each)
-    phases = [max(times) for times in zip(*each)]  # an iteration's output is over when the slowest has ended
     processes = report["processes"]
+    every = core_program.flat(core_program.seconds(report, _WARMUP))
+    begins, ends = (list(zip(*(one[key][_WARMUP:] for one in processes))) for key in ("begin", "end"))
+    phases = [max(end) - min(begin) for begin, end in zip(begins, ends)]
     span = max(one["done"] for one in processes) - min(one["started"] for one in processes)
     written = cell.bytes * len(processes)
     filtered = [one["filtered"] for one in processes if one.get("filtered", {}).get("chunks")]

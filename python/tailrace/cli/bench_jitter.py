@@ -102,7 +102,7 @@ def _print(document: dict[str, Any], console: Any, quick: bool, markdown: bool) 
     settings, machine = document["settings"], document["machine"]
     table = Table(box=box.MARKDOWN if markdown else box.SIMPLE_HEAD)
     table.add_column("")
-    for column in ("mean", "worst", "spread", "worst /\nmean", "slowest of\nall, mean", "seen by the\nsimulation",
+    for column in ("mean", "worst", "spread", "worst /\nmean", "whole\nphase", "seen by the\nsimulation",
                    "of the\nwhole run", "filters\nrelaxed, %"):
         table.add_column(column.replace("\n", " ") if markdown else column, justify="right")
     for cell in document["cells"]:

@@ -16,7 +16,7 @@ Study = dict[str, Any]
 
 _TIMES = ("mean", "worst", "spread", "phase_mean", "phase_worst")
 _RATES = ("throughput_seen", "throughput_run")
-_COLUMNS = ("mean", "worst", "spread", "slowest of all, mean", "slowest of all, worst", "seen by the simulation",
+_COLUMNS = ("mean", "worst", "spread", "phase, mean", "phase, worst", "seen by the simulation",
             "of the whole run", "filters relaxed, %")
 
 
@@ -80,9 +80,9 @@ def table(study: Study) -> str:
         rows.append(tables.row(cell["experiment"], [*(quantity.format_time(cell[key]) for key in _TIMES),
                                                     *(quantity.format_rate(cell[key]) for key in _RATES), less]))
     return tables.table(["", *_COLUMNS], rows,
-                        "Write times of the processes as the simulation sees them; an iteration's output is over "
-                        "when the slowest has ended. Throughput: all bytes by that time, and by the time of the "
-                        "whole run")
+                        "Write times of the processes as the simulation sees them; a phase lasts from the first "
+                        "process's begin to the last one's end. Throughput: all bytes by that time, and by the time "
+                        "of the whole run")
 
 
 def _case(cell: dict[str, Any]) -> tuple[Any, ...]:
