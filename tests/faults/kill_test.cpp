@@ -236,14 +236,15 @@ TEST(Stop, AndContinueChangesNothing) {
     const Directory directory(somewhere(round));
     OtherProcess victim(SIMULATION, {directory.path(), std::to_string(scenario.seed), std::to_string(kIterations)});
     Progress progress;
+    bool ended = false;
     for (char byte = 0; victim.read_byte(byte);) {
       progress.take(byte);
-      if (random() % 8 != 0 || progress.closed) continue;
+      if (ended || progress.closed || random() % 8 != 0) continue;
       kill(victim.pid(), SIGSTOP);
       int status = 0;
       ASSERT_EQ(waitpid(victim.pid(), &status, WUNTRACED), victim.pid());
-      if (!WIFSTOPPED(status)) break;  // it had ended
-      kill(victim.pid(), SIGCONT);
+      ended = !WIFSTOPPED(status);  // what it said last is still to be read
+      if (!ended) kill(victim.pid(), SIGCONT);
     }
     EXPECT_TRUE(progress.closed);
     EXPECT_EQ(directory.names().size(), size_t{kIterations});
