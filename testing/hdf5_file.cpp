@@ -172,6 +172,17 @@ std::vector<std::string> Hdf5File::texts(const std::string& object, const std::s
   return texts;
 }
 
+std::vector<uint64_t> Hdf5File::numbers(const std::string& object, const std::string& attribute) const {
+  const LibraryLock lock;
+  const Handle handle(H5Aopen_by_name(state_->file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+  if (!handle.valid()) return {};
+  const Handle space(H5Aget_space(handle.id()), H5Sclose);
+  std::vector<uint64_t> numbers(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())));
+  if (H5Aread(handle.id(), H5T_NATIVE_UINT64, numbers.data()) < 0) return {};
+  return numbers;
+}
+
 bool Hdf5File::has_type(int64_t iteration, const std::string& variable, const std::string& type) const {
   const LibraryLock lock;
   const Handle dataset = state_->dataset(iteration, variable);

@@ -28,6 +28,8 @@ class Hdf5File {
   std::vector<std::string> variables(int64_t iteration) const;
   // An attribute of one or more fixed-length strings of the object `object`; empty if there is none.
   std::vector<std::string> texts(const std::string& object, const std::string& attribute) const;
+  // An attribute of integers; empty if there is none.
+  std::vector<uint64_t> numbers(const std::string& object, const std::string& attribute) const;
   // Whether the element type of the dataset is the native one called so by the configuration ("float32").
   bool has_type(int64_t iteration, const std::string& variable, const std::string& type) const;
 

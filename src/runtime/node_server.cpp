@@ -355,6 +355,14 @@ std::optional<Nanoseconds> NodeServer::next_in() {
   return std::max(next - clock_.now(), Nanoseconds::zero());
 }
 
+// A client that was quicker than the others must not take the server along.
+Nanoseconds NodeServer::stays_for() {
+  if (options_.drain || !clients_ || !clients_->expects_more()) return Nanoseconds::zero();
+  log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
+            common_->place.clients);
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
+}
+
 Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
   const Guest& guest = guests_[client];
   Status status = share_with_actions(client, segment);

@@ -33,30 +33,27 @@ FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& 
 void FileGroup::join(Member& member, int client) {
   members_.insert(&member);
   gone_.erase(client);
-  dead_.erase(client);
 }
 
-void FileGroup::leave(Member& member, int client, bool died) {
+void FileGroup::leave(Member& member, int client) {
   TAILRACE_REQUIRE(members_.erase(&member) == 1);
-  note_gone(client, died);
+  note_gone(client);
   std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
     if (iteration.ended.erase(&member) > 0) iteration.ended_by_gone.insert(client);
     if (iteration.leaving) continue;
     numbers.push_back(number);
   }
-  // A group of one has nobody left who could tell that an iteration is whole: it stays unpublished.
-  if (options_.clients == 1) return;
   for (const int64_t number : numbers) {
     Iteration& iteration = iterations_[number];
     if (iteration.due || !complete(iteration)) continue;
     iteration.due = true;
-    if (!iteration.held()) go_when_free(number);
+    go_when_free(number);  // there may be many, and room in the engine for few
   }
 }
 
 void FileGroup::abandon() {
-  if (!members_.empty()) return;
+  if (!members_.empty() || gone_.size() < options_.clients) return;  // some have yet to come
   std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
     if (iteration.leaving || iteration.due) continue;  // it has been ended, and leaves when nobody holds it
@@ -66,34 +63,33 @@ void FileGroup::abandon() {
   for (const int64_t number : numbers) go_when_free(number);
 }
 
-void FileGroup::abandon(int64_t number, Iteration& iteration) {
-  iteration.leaving = true;
+// Leaves what was written of it as it is.
+void FileGroup::close(int64_t number, Iteration& iteration) {
   format_.discard(number);
-  if (!iteration.opened) return;
+  iteration.leaving = true;
   const WorkId id = new_work(Kind::abandonment, number);
+  if (!iteration.opened) return end_work(id);
   Request close;
   close.operation = Operation::close;
   close.file = iteration.file;
   submit(id, std::move(close));
 }
 
-void FileGroup::note_gone(int client, bool died) {
-  gone_.insert(client);
-  if (died) dead_.insert(client);
-}
+void FileGroup::note_gone(int client) { gone_.insert(client); }
 
-// Clients that have died before they ended the iteration.
+// Clients that have gone before they ended the iteration.
 std::vector<int> FileGroup::missing_in(const Iteration& iteration) const {
   std::vector<int> missing;
-  for (const int client : dead_) {
+  for (const int client : gone_) {
     if (!iteration.ended_by_gone.contains(client)) missing.push_back(client);
   }
   return missing;
 }
 
-// Who has left has ended everything, as far as it will ever be.
+// Who has left has ended everything, as far as it will ever be. But what nobody has ended is not whole.
 bool FileGroup::complete(const Iteration& iteration) const {
-  return iteration.ended.size() + gone_.size() >= options_.clients;
+  return iteration.ended.size() + iteration.ended_by_gone.size() > 0 &&
+         iteration.ended.size() + gone_.size() >= options_.clients;
 }
 
 Result<FileId> FileGroup::file(int64_t number) {
@@ -149,6 +145,7 @@ bool FileGroup::given_up(int64_t number) const {
 }
 
 Status FileGroup::writable(int64_t number) const {
+  if (leaving(number) && given_up(number)) return Status(TAILRACE_DROPPED, "the iteration was dropped");
   if (leaving(number)) return Status(TAILRACE_WRONG_ORDER, "its iteration has ended");
   const auto found = unpublished_.find(number);
   return found == unpublished_.end() ? Status() : found->second;
@@ -172,11 +169,6 @@ Result<FileId> FileGroup::unfinished_file(int64_t number, bool& found) const {
 }
 
 bool FileGroup::end(Member& member, int64_t number) {
-  const auto found = iterations_.find(number);
-  if (found == iterations_.end() && options_.clients == 1) {  // nothing was handed over
-    member.left(number, {});
-    return true;
-  }
   if (const auto gone = unpublished_.find(number); gone != unpublished_.end()) {
     const bool dropped = gone->second.code() == TAILRACE_DROPPED;
     member.left(number, {.dropped = dropped, .written = false, .status = gone->second, .course = {}});
@@ -190,13 +182,13 @@ bool FileGroup::end(Member& member, int64_t number) {
   return true;
 }
 
-// Publishes, removes or abandons the iteration, now or when nobody holds it any more. The engine has room.
+// Publishes, removes or closes the iteration, now or when nobody holds it any more. The engine has room.
 void FileGroup::let_go(int64_t number, Iteration& iteration) {
   iteration.due = true;
-  if (iteration.held()) return;
+  if (iteration.holds > 0) return;
   due_.erase(number);
   if (iteration.abandoned) {
-    abandon(number, iteration);
+    close(number, iteration);
   } else if (iteration.dropped) {
     remove(number, iteration);
   } else {
@@ -213,7 +205,7 @@ Status FileGroup::hold(int64_t number) {
 void FileGroup::release(int64_t number) {
   Iteration& iteration = iterations_[number];
   TAILRACE_ASSERT(iteration.holds > 0);
-  if (--iteration.holds > 0 || !iteration.due || iteration.abandoned) return;
+  if (--iteration.holds > 0 || !iteration.due) return;
   go_when_free(number);
 }
 
@@ -232,7 +224,7 @@ bool FileGroup::progress() {
 
 bool FileGroup::go_if_free(int64_t number) {
   Iteration& iteration = iterations_[number];
-  if (iteration.held() || engine_.room() < kRequestsAtOnce) return false;
+  if (iteration.holds > 0 || engine_.room() < kRequestsAtOnce) return false;
   let_go(number, iteration);
   return true;
 }
@@ -424,6 +416,7 @@ void FileGroup::end_work(WorkId id) {
   }
   if (work.kind == Kind::abandonment) {
     iterations_.erase(work.iteration);
+    if (options_.witness != nullptr) options_.witness->left(work.iteration);
     return;
   }
   if (work.kind == Kind::late_sync) {
@@ -446,7 +439,10 @@ void FileGroup::end_publication(const Work& work) {
     return begin_directory_sync(work);
   }
   // If only its name is not durable, the file is there all the same.
-  if (work.kind == Kind::publication && !work.status.ok()) remember_unpublished(work.iteration, work.status);
+  if (work.kind == Kind::publication && !work.status.ok()) {
+    fail(work.iteration, work.status);
+    remember_unpublished(work.iteration, work.status);
+  }
   depart(work.iteration, {.dropped = false, .written = true, .status = work.status, .course = work.course});
 }
 
@@ -454,11 +450,6 @@ void FileGroup::end_publication(const Work& work) {
 void FileGroup::depart(int64_t number, const Departure& how) {
   const auto node = iterations_.extract(number);
   TAILRACE_ASSERT(!node.empty());
-  if (options_.witness != nullptr) options_.witness->left(number);
-  const auto without_file = unpublished_.find(number);
-  if (options_.witness != nullptr && without_file != unpublished_.end()) {
-    options_.witness->unpublished(number, without_file->second);
-  }
   const std::set<Member*>& ended = node.mapped().ended;
   const std::vector<Member*> all(members_.begin(), members_.end());  // a member's answer may be its leaving
   for (Member* member : all) {
@@ -468,6 +459,11 @@ void FileGroup::depart(int64_t number, const Departure& how) {
       member->gone(number);
     }
   }
+  // In this order: once it has left, no other server tells of it, nor knows that it has no file.
+  if (options_.witness == nullptr) return;
+  const auto without_file = unpublished_.find(number);
+  if (without_file != unpublished_.end()) options_.witness->unpublished(number, without_file->second);
+  options_.witness->left(number);
 }
 
 void FileGroup::remember_unpublished(int64_t iteration, const Status& why) {

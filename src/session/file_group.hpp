@@ -49,7 +49,7 @@ class FileGroup final : public CompletionSink {
     virtual ~Witness() = default;
     virtual void failed(int64_t iteration, const Status& why) = 0;
     virtual void left(int64_t iteration) = 0;
-    // After left(): it has no file.
+    // Before left(): it has no file.
     virtual void unpublished(int64_t iteration, const Status& why) = 0;
     // The journal holds so many bytes.
     virtual void journaled(uint64_t end) = 0;
@@ -75,12 +75,12 @@ class FileGroup final : public CompletionSink {
   // Requests of the engine that one call below may make at most.
   static constexpr uint32_t kRequestsAtOnce = kMaxPublicationRequests + 3;
 
-  // A client comes. One that leaves has nothing more to add to any iteration; if it has died, its part of those that
-  // it has not ended may be missing.
+  // A client comes. One that leaves has nothing more to add to any iteration, and its part of those that it has not
+  // ended may be missing.
   void join(Member& member, int client);
-  void leave(Member& member, int client, bool died);
+  void leave(Member& member, int client);
   // The client had left before an earlier server died.
-  void note_gone(int client, bool died);
+  void note_gone(int client);
   // Closes the files of iterations that nobody is left to end, and leaves them unpublished. Then idle() says when it
   // has been done.
   void abandon();
@@ -160,14 +160,11 @@ class FileGroup final : public CompletionSink {
     uint32_t holds = 0;
     bool due = false;        // leaves as soon as nobody holds it
     bool dropped = false;    // … by being removed
-    bool abandoned = false;  // … by being closed as it is
+    bool abandoned = false;  // … as it is: nobody is left to end it
     std::string why_dropped;
     bool leaving = false;  // the requests for it have been made
     std::set<Member*> ended;
     std::set<int> ended_by_gone;  // clients that ended it, and have left since
-
-    // Of one that is abandoned nobody waits for what comes.
-    bool held() const { return holds > 0 && !abandoned; }
   };
 
   using WorkId = uint64_t;
@@ -177,9 +174,9 @@ class FileGroup final : public CompletionSink {
   void let_go(int64_t number, Iteration& iteration);
   void go_when_free(int64_t number);
   bool go_if_free(int64_t number);
-  void abandon(int64_t number, Iteration& iteration);
   void publish(int64_t number, Iteration& iteration);
   void remove(int64_t number, Iteration& iteration);
+  void close(int64_t number, Iteration& iteration);
   void begin_directory_sync(const Work& publication);
   Status open_file(int64_t number, Iteration& iteration);
   Result<FileId> open_or_continue(const FileNames& names, int64_t number);
@@ -201,7 +198,6 @@ class FileGroup final : public CompletionSink {
   // The server's thread only.
   std::set<Member*> members_;
   std::set<int> gone_;  // clients that have left
-  std::set<int> dead_;  // of these, the ones that have died
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Iteration> iterations_;

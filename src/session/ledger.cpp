@@ -162,6 +162,7 @@ uint64_t Ledger::journal_end(int group) const {
 void Ledger::strike_out(int group, int64_t iteration) {
   std::erase_if(records_, [&](const LedgerRecord& of) {
     if (of.iteration != iteration) return false;
+    if (of.kind == Kind::unpublished) return false;
     if (of.kind == Kind::placed) return group == kNode || of.client == group;
     if (of.kind != Kind::accepted) return of.client == group;
     const bool waits = of.descriptor.verb == Verb::read || of.descriptor.verb == Verb::flush;

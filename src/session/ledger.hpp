@@ -39,7 +39,7 @@ class Ledger {
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   void failed(int group, int64_t iteration, const Status& why);
   void left(int group, int64_t iteration);
-  // After left(): it has no file.
+  // Before left(), and kept: it has no file.
   void unpublished(int group, int64_t iteration, const Status& why);
   // Of a record of a failure, or of an iteration without a file.
   static Status failure_of(const LedgerRecord& record);
@@ -48,8 +48,6 @@ class Ledger {
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.
   void gone(int client, bool died);
-  // Of a record of that kind.
-  static bool has_died(const LedgerRecord& record) { return record.iteration == kDied; }
   // The group's list of dropped iterations has so many bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;

@@ -63,6 +63,12 @@ struct NodeClients::Member {
   std::set<int64_t> involved;  // iterations with verbs of it that have not left
   bool is_lost = false;
   bool has_left = false;
+
+  // Not if the iteration has ended without a file: then it has left, and nothing that comes after waits for others.
+  void involve(int64_t iteration) {
+    bool found = false;
+    if (files->files->unfinished_file(iteration, found).ok()) involved.insert(iteration);
+  }
 };
 
 NodeClients::NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew)
@@ -101,6 +107,7 @@ RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
       std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
   if (actions_ != nullptr) actions_->join(client, *member.server);
   members_[client] = std::move(made);
+  came_.insert(client);
   return *member.server;
 }
 
@@ -135,9 +142,11 @@ void NodeClients::take_up_ledger() {
     if (member->own) resume(*member->own);
   }
   for (const LedgerRecord& record : ledger_.records()) {
-    if (record.kind == LedgerRecord::Kind::gone && node_files_)
-      node_files_->files->note_gone(record.client, Ledger::has_died(record));
-    if (record.kind == LedgerRecord::Kind::gone && actions_ != nullptr) actions_->note_left(record.client);
+    // Who has gone and is still here, since not all of it was published, will leave again.
+    const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
+    if (has_gone) came_.insert(record.client);
+    if (has_gone && node_files_) node_files_->files->note_gone(record.client);
+    if (has_gone && actions_ != nullptr) actions_->note_left(record.client);
     const bool again = record.kind == LedgerRecord::Kind::accepted || record.kind == LedgerRecord::Kind::placed;
     if (again && members_.contains(record.client) && !is_published(record)) again_.push_back(record);
   }
@@ -158,6 +167,10 @@ void NodeClients::resume(Files& files) {
     bool all_written = true;
     bool some_written = false;
   };
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind != LedgerRecord::Kind::unpublished || record.client != files.group) continue;
+    files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
+  }
   std::map<int64_t, Seen> iterations;
   std::map<int64_t, Status> failures;
   std::set<int> gone;
@@ -166,16 +179,13 @@ void NodeClients::resume(Files& files) {
     if (record.kind == LedgerRecord::Kind::failed && record.client == files.group) {
       failures[record.iteration] = Ledger::failure_of(record);
     }
-    if (record.kind == LedgerRecord::Kind::unpublished && record.client == files.group) {
-      files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
-    }
     const auto member = members_.find(record.client);
     if (record.kind != LedgerRecord::Kind::accepted || member == members_.end() || !files.has(record.client))
       continue;
     const Descriptor& verb = record.descriptor;
     if (is_passing(verb.verb)) continue;
     Seen& seen = iterations[record.iteration];
-    member->second->involved.insert(record.iteration);
+    member->second->involve(record.iteration);
     member->second->open.insert(record.iteration);
     if (verb.verb == Verb::end_iteration || verb.verb == Verb::drop_iteration) {
       member->second->open.erase(record.iteration);
@@ -263,14 +273,14 @@ Status NodeClients::check(int client, const Descriptor& descriptor) {
     case Verb::write:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
       member.open.insert(descriptor.iteration);
-      member.involved.insert(descriptor.iteration);
+      member.involve(descriptor.iteration);
       if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
       return {};
     case Verb::end_iteration:
     case Verb::drop_iteration:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
       member.open.erase(descriptor.iteration);
-      member.involved.insert(descriptor.iteration);
+      member.involve(descriptor.iteration);
       return {};
     case Verb::borrow: break;
   }
@@ -308,7 +318,7 @@ void NodeClients::leave(int client, bool died) {
   const bool counted = actions_ != nullptr && actions_->of_node();
   if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, died);
   if (actions_ != nullptr) actions_->leave(client);
-  member.server->leave(died);
+  member.server->leave();
   member.files->files->abandon();
 }
 
@@ -324,6 +334,10 @@ void NodeClients::dismiss(int client) {
   const auto node = members_.extract(client);
   if (actions_ != nullptr) actions_->dismiss(client);
   ledger_.forget(client);
+}
+
+bool NodeClients::expects_more() const {
+  return node_files_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
 }
 
 void NodeClients::progress() {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,9 @@ class NodeClients {
 
   // Whether anybody waits for an end, or soon would: nothing may be held back until a slot.
   bool pressed() const;
+  // Whether some of the node's clients have yet to come, without whom the files of all cannot be published.
+  bool expects_more() const;
+
   // Moves everything on; see RequestSink.
   void progress();
   bool ready() const;
@@ -87,6 +91,7 @@ class NodeClients {
   NodeActions* actions_ = nullptr;     // none: there are no actions
   std::unique_ptr<Files> node_files_;  // of all clients, where there is a file a node
   std::map<int, std::unique_ptr<Member>> members_;
+  std::set<int> came_;              // clients, by now or in the time of an earlier server
   uint32_t passing_ = 0;            // verbs of no iteration in the ledger, since they were last struck out
   std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed
   std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations, until again_ is empty

@@ -51,12 +51,12 @@ Server::Server(const Config& config, int client, Channel& channel, Engine& engin
 }
 
 Server::~Server() {
-  if (!has_left_) leave(false);
+  if (!has_left_) leave();
 }
 
-void Server::leave(bool died) {
+void Server::leave() {
   has_left_ = true;
-  files_.leave(*this, static_cast<int>(client_), died);
+  files_.leave(*this, static_cast<int>(client_));
 }
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
@@ -240,10 +240,9 @@ void Server::end_twice(const Descriptor& descriptor) {
 }
 
 void Server::note_event(const Descriptor& descriptor) {
-  const bool late = files_.leaving(descriptor.iteration);
-  const Status status = late ? Status(TAILRACE_WRONG_ORDER, "signal: the iteration has ended")
-                             : files_.note_event(descriptor.iteration, descriptor.event);
-  if (actions_ != nullptr && !late) actions_->raised(client(), descriptor.event, descriptor.iteration);
+  const Status writable = files_.writable(descriptor.iteration);
+  const Status status = writable.ok() ? files_.note_event(descriptor.iteration, descriptor.event) : writable;
+  if (actions_ != nullptr && writable.ok()) actions_->raised(client(), descriptor.event, descriptor.iteration);
   end_verb(descriptor, status);
 }
 

@@ -57,7 +57,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   // Whether nothing of this client is under way.
   bool settled() const { return works_.empty() && unfinished_.empty() && flushes_.empty(); }
   // The client has gone; nothing more is accepted. Once.
-  void leave(bool died);
+  void leave();
 
   // Where there are actions: before anything is accepted. Borrowed for the life of the server.
   void serve_actions(ActionPort& actions) { actions_ = &actions; }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "testing/hdf5_file.hpp"
+#include "testing/simulation/session_plan.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {
@@ -117,7 +118,8 @@ bool has_part(const SimDisk& disk, const Fate& fate, int64_t iteration) {
 // Dropped iterations stand in a list of their own.
 void check_dropped(const SimDisk& disk, const Fate& fate, const ClientModel& model, Story& story) {
   const Config& config = *fate.config;
-  const auto journal = disk.find(fmt::format("{}/{}_c{}.dropped", config.storage.paths[0], config.name, fate.client));
+  const std::string owner = owner_of_files(config, fate.client);
+  const auto journal = disk.find(fmt::format("{}/{}_{}.dropped", config.storage.paths[0], config.name, owner));
   std::string text;
   if (journal) text.assign(reinterpret_cast<const char*>(journal->bytes.data()), journal->bytes.size());
   for (const auto& [number, iteration] : model.iterations) {
@@ -145,7 +147,7 @@ void take_over(const SimDisk& disk, const Fate& fate, int64_t number, IterationM
 std::vector<std::string> paths_of(const Config& config, int client, int64_t iteration) {
   std::vector<std::string> paths;
   for (const std::string& device : config.storage.paths) {
-    paths.push_back(fmt::format("{}/{}_c{}_{:06}.h5", device, config.name, client, iteration));
+    paths.push_back(fmt::format("{}/{}_{}_{:06}.h5", device, config.name, owner_of_files(config, client), iteration));
   }
   return paths;
 }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "format/hdf5/stored_as.hpp"
+
 namespace tailrace::impl::simulation {
 namespace {
 
@@ -16,14 +18,17 @@ constexpr std::byte kScribble{0xee};
 
 }  // namespace
 
-ClientProgram::ClientProgram(World& world, Application& process, const Faults& faults, ClientModel& model,
-                             uint64_t seed, uint64_t operations)
+ClientProgram::ClientProgram(World& world, Application& process, const Faults& faults,
+                             std::vector<ClientModel>& models, uint64_t seed, uint64_t operations)
     : world_(world),
       process_(process),
       faults_(faults),
-      model_(model),
+      models_(models),
+      model_(models[static_cast<size_t>(process.number())]),
       config_(process.plan().config),
       plan_(process.plan()),
+      of_node_(config_.storage.file_per == FilePer::node),
+      owner_(owner_of_files(config_, process.number())),
       client_(process.client()),
       dice_(seed, "program", static_cast<uint64_t>(process.number())),
       change_dice_(seed, "lengths", static_cast<uint64_t>(process.number())),
@@ -34,6 +39,7 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
   weights_[kEnd] = std::max<uint64_t>(weights_[kEnd], 3);
   for (const Layout& layout : config_.layouts) lengths_.push_back(layout.shape[0]);
   next_iteration_ = plan_.first_iteration;
+  model_.drops = config_.memory.when_full == WhenFull::drop;
   for (uint64_t i = 0; i < plan_.iterations; ++i) window_.push_back(next_iteration_++);
 }
 
@@ -99,6 +105,7 @@ void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t va
   const Content content = new_content();
   fill(lent.data, lent.bytes, content);
   const uint64_t through = client_.counters().blocks_written_through;
+  may_accept(iteration, variable, content);
   const Status status = client_.write(name_of(variable), number, lent.data);
   std::fill_n(lent.data, lent.bytes, kScribble);
   returned("write", number, name_of(variable), status);
@@ -112,9 +119,11 @@ void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t va
 
 void ClientProgram::alloc(int64_t number, IterationModel& iteration, uint32_t variable) {
   if (!may_come(iteration, variable)) return;
+  iteration.next = iteration.now;
   const Result<void*> memory = client_.alloc(name_of(variable), number);
   returned("alloc", number, name_of(variable), memory.status());
   if (refused(iteration, memory.status())) return;
+  iteration.next.reset();
   if (!memory.ok()) fail("answer", "alloc: " + memory.status().fault().message);
   auto* const data = static_cast<std::byte*>(memory.value());
   const std::span<std::byte> pool = process_.client_channel().memory;
@@ -135,6 +144,7 @@ void ClientProgram::commit(int64_t number, IterationModel& iteration, uint32_t v
   // Mostly one that was allocated.
   if (!iteration.uncommitted.empty() && dice_.chance(90)) variable = iteration.uncommitted.begin()->first;
   const auto held = iteration.uncommitted.find(variable);
+  if (held != iteration.uncommitted.end()) may_accept(iteration, variable, held->second.first);
   const Status status = client_.commit(name_of(variable), number);
   returned("commit", number, name_of(variable), status);
   if (held == iteration.uncommitted.end()) {
@@ -153,6 +163,7 @@ void ClientProgram::borrow(int64_t number, IterationModel& iteration, uint32_t v
   Lent& lent = lent_.back();
   const Content content = new_content();
   fill(lent.data, lent.bytes, content);
+  may_accept(iteration, variable, content);
   const Result<uint64_t> ticket = client_.borrow(name_of(variable), number, lent.data);
   returned("borrow", number, name_of(variable), ticket.status());
   if (refused(iteration, ticket.status())) {
@@ -219,12 +230,14 @@ bool ClientProgram::may_come(const IterationModel& iteration, uint32_t variable)
 }
 
 void ClientProgram::signal(int64_t number, IterationModel& iteration) {
-  const std::string event = "event " + std::to_string(dice_.below(100));
+  const std::string event = event_of(process_.number(), dice_.below(100));
+  iteration.next = iteration.now;
+  iteration.next->events.push_back(event);
   const Status status = client_.signal(event, number);
   returned("signal", number, event.c_str(), status);
   if (refused(iteration, status)) return;
   if (!status.ok()) fail("answer", "signal: " + status.fault().message);
-  iteration.now.events.push_back(event);
+  iteration.now = *std::exchange(iteration.next, std::nullopt);
 }
 
 void ClientProgram::end(int64_t number, IterationModel& iteration) {
@@ -270,8 +283,10 @@ void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32
   if (!status.ok()) {
     const Fault& fault = status.fault();
     if (fault.code == TAILRACE_NOT_FOUND) {
-      if (expected) iteration.block_was_missing = true;
-      if (expected && accepted == iteration.now.blocks.end()) fail("read", of + ", published earlier, is not found");
+      const bool of_before = expected && accepted == iteration.now.blocks.end();
+      if (expected && size != bytes_of(variable) && is_part(variable)) return;  // of this length there is none
+      if (of_before && !others_touch(number)) fail("read", of + ", published earlier, is not found");
+      if (expected && !of_before) iteration.block_was_missing = true;
       return;
     }
     if (fault.code == TAILRACE_WRONG_SHAPE) {
@@ -318,6 +333,8 @@ void ClientProgram::close() {
   client_.finish();
   returned("close", -1, "", {});
   take_earlier();
+  // What becomes of an iteration that others have yet to end, nobody hears who has closed.
+  if (of_node_) check_told();
   acknowledge(true);
   process_.closed();
 }
@@ -347,7 +364,7 @@ void ClientProgram::hear_the_rest() {
   while (client_.earlier()) continue;
   if (process_.client_channel().failures.total() == 0) return;
   for (auto& [number, iteration] : model_.iterations) {
-    const std::string file = fmt::format("_c{}_{:06}.h5", process_.number(), number);
+    const std::string file = fmt::format("_{}_{:06}.h5", owner_, number);
     for (const Cause& cause : faults_.causes) {
       const bool of_it = cause.path.find(file) != std::string::npos;
       const bool of_all = cause.path.find(".h5") == std::string::npos;
@@ -374,12 +391,14 @@ void ClientProgram::note(const Fault& fault) {
 
 // No failure is told without a cause: some fault of a file of this iteration, with this errno.
 void ClientProgram::check_cause(const Fault& fault, const IterationModel& iteration) {
-  const std::string file = fmt::format("_c{}_{:06}.h5", process_.number(), fault.iteration);
+  if (fault.code == TAILRACE_DROPPED && others_may_drop(fault.iteration)) return;
+  const std::string file = fmt::format("_{}_{:06}.h5", owner_, fault.iteration);
+  const bool dropped = iteration.dropped || others_may_drop(fault.iteration);
   const bool durable = config_.storage.durability == Durability::durable;
   for (const Cause& cause : faults_.causes) {
     if (fault.system_errno != 0 && cause.error != fault.system_errno) continue;
     if (cause.path.find(file) != std::string::npos) return;
-    if (iteration.dropped && cause.path.ends_with(fmt::format("_c{}.dropped", process_.number()))) return;
+    if (dropped && cause.path.ends_with(fmt::format("_{}.dropped", owner_))) return;
     const auto& paths = config_.storage.paths;
     if (durable && std::find(paths.begin(), paths.end(), cause.path) != paths.end()) return;
   }
@@ -417,21 +436,47 @@ bool ClientProgram::refused(IterationModel& iteration, const Status& status) {
   if (iteration.dropped) check(status.code() == TAILRACE_DROPPED, "answer", "a dropped iteration took something");
   switch (status.code()) {
     case TAILRACE_DROPPED:
+      // Written through, and failed, since another client has dropped the iteration.
+      if (!model_.drops && others_may_drop(status.fault().iteration)) return false;
       check(config_.memory.when_full == WhenFull::drop, "answer",
             "an iteration was dropped, which is not the policy");
       iteration.dropped = true;
+      iteration.next.reset();
       return true;
     case TAILRACE_BUDGET_HELD:
-    case TAILRACE_TOO_LARGE: check_refusal(status); return true;
+    case TAILRACE_TOO_LARGE:
+      check_refusal(status);
+      iteration.next.reset();
+      return true;
     default: return false;
   }
 }
 
+void ClientProgram::may_accept(IterationModel& iteration, uint32_t variable, Content content) {
+  iteration.next = iteration.now;
+  iteration.next->blocks[variable] = content;
+  iteration.next->sizes[variable] = bytes_of(variable);
+}
+
 void ClientProgram::accept(IterationModel& iteration, uint32_t variable, Content content) {
+  iteration.next.reset();
   ++accepted_;
   ++accepted_of_[variable];
   iteration.now.blocks[variable] = content;
   iteration.now.sizes[variable] = bytes_of(variable);
+}
+
+bool ClientProgram::is_part(uint32_t variable) const {
+  const Layout& layout = config_.layout_of(config_.variables[variable]);
+  return stored_as(config_.variables[variable], layout, config_.storage.file_per, process_.number()).shared;
+}
+
+bool ClientProgram::others_touch(int64_t number) const {
+  if (!of_node_) return false;
+  return std::any_of(models_.begin(), models_.end(), [&](const ClientModel& other) {
+    const IterationModel& iteration = other.iteration(number);
+    return &other != &model_ && (iteration.touched() || iteration.next);
+  });
 }
 
 void ClientProgram::check_memory() {
@@ -444,12 +489,17 @@ void ClientProgram::check_memory() {
   }
 }
 
+void ClientProgram::check_told() {
+  const FailureLog& failures = process_.client_channel().failures;
+  check(told_ == failures.total(), "telling", "failures told are not failures that were");
+  check(failures.unseen() == 0, "telling", "a failure has never been told");
+}
+
 void ClientProgram::check_counters() {
   const Channel& channel = process_.client_channel();
   check(process_.guards_hold(), "memory", "somebody wrote beside the pool");
   check(process_.engine_is_idle(), "end", "something is under way after the end");
-  check(told_ == channel.failures.total(), "telling", "failures told are not failures that were");
-  check(channel.failures.unseen() == 0, "telling", "a failure has never been told");
+  if (!of_node_) check_told();
   check(client_.counters().blocks_accepted == accepted_, "counters", "blocks accepted");
   const uint64_t ends = channel.counters.blocks_written.get() + channel.counters.blocks_failed.get();
   const bool repeated = process_.lost_a_server() && ends > accepted_;

@@ -21,9 +21,10 @@ namespace tailrace::impl::simulation {
 
 class ClientProgram {
  public:
-  // All are borrowed. `operations`: at most so many (to make a failing run shorter).
-  ClientProgram(World& world, Application& process, const Faults& faults, ClientModel& model, uint64_t seed,
-                uint64_t operations);
+  // All are borrowed. `models`: of all clients, by number; `operations`: at most so many (to make a failing run
+  // shorter).
+  ClientProgram(World& world, Application& process, const Faults& faults, std::vector<ClientModel>& models,
+                uint64_t seed, uint64_t operations);
 
   void run();
   // What must hold after the server has ended, if the process did not die.
@@ -68,10 +69,17 @@ class ClientProgram {
   void note_end_of(const Status& status);
   bool refused(IterationModel& iteration, const Status& status);
   void check_refusal(const Status& status);
+  void may_accept(IterationModel& iteration, uint32_t variable, Content content);
   void accept(IterationModel& iteration, uint32_t variable, Content content);
+  // Whether the variable is put together with other clients' in one dataset.
+  bool is_part(uint32_t variable) const;
+  // Where files are the node's: what other clients may have done with the iteration.
+  bool others_touch(int64_t number) const;
+  bool others_may_drop(int64_t number) const { return of_node_ && may_be_dropped(models_, number); }
   void acknowledge(bool closing);
   void check_memory();
   void check_variables();
+  void check_told();
   Lent lend(uint64_t bytes);
   Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
   uint64_t bytes_of(uint32_t variable) const { return bytes_of(variable, lengths_[variable]); }
@@ -85,9 +93,12 @@ class ClientProgram {
   World& world_;
   Application& process_;
   const Faults& faults_;
+  const std::vector<ClientModel>& models_;
   ClientModel& model_;
   const Config& config_;
   const ClientPlan& plan_;
+  const bool of_node_;       // whether its files are the node's
+  const std::string owner_;  // of its files
   Client& client_;
   SplitDice dice_;
   SplitDice change_dice_;          // so that a program without changes stays as it is

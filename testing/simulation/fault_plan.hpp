@@ -57,6 +57,7 @@ struct Without {
   bool company = false;        // other clients than the first
   bool restarts = false;       // what comes after the first death
   bool delays = false;         // the disk takes no time
+  bool node_files = false;     // files that a node's clients have in common
 };
 
 // Faults for files of `clients` clients that write iterations up to `iterations`.

@@ -2,6 +2,9 @@
 // its fate. Plain data; ClientProgram writes it while it runs, check_files reads it afterwards.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,9 +25,16 @@ struct FileModel {
   bool empty() const { return blocks.empty() && events.empty(); }
 };
 
+// Signals name who raised them, since clients of a node may have a file in common.
+inline std::string event_of(int client, uint64_t number) { return fmt::format("event {} of {}", number, client); }
+inline bool is_event_of(int client, const std::string& event) {
+  return event.ends_with(fmt::format(" of {}", client));
+}
+
 struct IterationModel {
   // In the present run of its client.
   FileModel now;                                                         // what was accepted
+  std::optional<FileModel> next;                                         // … and if the verb under way was, too
   std::map<uint32_t, std::pair<Content, const std::byte*>> uncommitted;  // allocated and filled
   bool ending = false;                                                   // end_iteration has been called …
   bool ended = false;                                                    // … and has returned
@@ -34,10 +44,11 @@ struct IterationModel {
   bool durable = false;            // … and the machine
   bool block_was_missing = false;  // a read did not find a block that had been accepted
   // From earlier runs.
-  std::optional<FileModel> before;    // its published file
-  std::optional<FileModel> leftover;  // what recovery may yet publish, if nobody recovered
-  bool had_part = false;              // an unfinished file was there when this run began
-  bool unknown = false;               // a power cut may have spoilt it
+  std::optional<FileModel> before;         // its published file
+  std::optional<FileModel> leftover;       // what recovery may yet publish, if nobody recovered
+  std::optional<FileModel> leftover_next;  // … and if the verb that its client died in was accepted
+  bool had_part = false;                   // an unfinished file was there when this run began
+  bool unknown = false;                    // a power cut may have spoilt it
 
   bool touched() const { return !now.empty() || dropped; }
   bool ended_with_content() const { return (ending || ended) && !dropped && !now.empty(); }
@@ -46,6 +57,21 @@ struct IterationModel {
 // Of one client.
 struct ClientModel {
   std::map<int64_t, IterationModel> iterations;
+  bool drops = false;  // by its configuration
+
+  const IterationModel& iteration(int64_t number) const {
+    static const IterationModel nothing;
+    const auto found = iterations.find(number);
+    return found == iterations.end() ? nothing : found->second;
+  }
 };
+
+// Of clients that have files in common: whether one of them has dropped the iteration, or may be just doing so.
+inline bool may_be_dropped(const std::vector<ClientModel>& clients, int64_t number) {
+  return std::any_of(clients.begin(), clients.end(), [number](const ClientModel& client) {
+    const IterationModel& iteration = client.iteration(number);
+    return iteration.dropped || (client.drops && iteration.next.has_value());
+  });
+}
 
 }  // namespace tailrace::impl::simulation

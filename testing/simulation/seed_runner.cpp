@@ -36,7 +36,8 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"restarts", &Without::restarts},
                                Part{"hard", &Without::hard},
                                Part{"transient", &Without::transient},
-                               Part{"delays", &Without::delays}};
+                               Part{"delays", &Without::delays},
+                               Part{"node-files", &Without::node_files}};
 
 // Whether memory was lost; only the address sanitizer knows.
 bool leaks() {

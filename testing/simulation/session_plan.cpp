@@ -1,6 +1,9 @@
 #include "testing/simulation/session_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <regex>
 #include <utility>
 
 #include "testing/sample_config.hpp"
@@ -124,6 +127,14 @@ NodePlan some_node(SplitDice dice, const Without& without) {
   return plan;
 }
 
+std::optional<LineDeath> some_line_death(SplitDice dice) {
+  using Kind = LedgerRecord::Kind;
+  if (!dice.chance(40)) return std::nullopt;
+  const std::optional<Kind> kinds[] = {std::nullopt, Kind::accepted,    Kind::failed,    Kind::failed,
+                                       Kind::left,   Kind::unpublished, Kind::journaled, Kind::gone};
+  return LineDeath{dice.one_of(kinds), dice.below(dice.chance(50) ? 2 : 12), dice.chance(50)};
+}
+
 // What clients of one node have in common.
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
@@ -134,7 +145,37 @@ void make_common(PhasePlan& phase) {
   }
 }
 
+// One file for all clients of the node, in which some variables are parts of one array, side by side.
+void share_files(SplitDice dice, SessionPlan& plan) {
+  std::vector<bool> is_part;
+  for (size_t count = plan.phases[0].clients[0].config.variables.size(); count > 0; --count) {
+    is_part.push_back(dice.chance(50));
+  }
+  for (PhasePlan& phase : plan.phases) {
+    for (uint64_t client = 0; client < phase.clients.size(); ++client) {
+      Config& config = phase.clients[client].config;
+      config.storage.file_per = FilePer::node;
+      config.place.clients = static_cast<int>(phase.clients.size());
+      for (const Variable& variable : config.variables) {
+        if (!is_part[static_cast<size_t>(&variable - config.variables.data())]) continue;
+        Layout& layout = config.layouts[variable.layout];
+        layout.global_shape[0] = layout.shape[0] * phase.clients.size();
+        layout.offset[0] = layout.shape[0] * client;
+        layout.sources.global_shape = {kNoParameter};  // a part that is shorter leaves a gap
+      }
+    }
+  }
+  for (HardFault& fault : plan.faults.hard) {
+    fault.path_contains = std::regex_replace(fault.path_contains, std::regex("_c[0-9]+"), "_n0");
+  }
+}
+
 }  // namespace
+
+std::string owner_of_files(const Config& config, int client) {
+  return config.storage.file_per == FilePer::node ? fmt::format("n{}", config.place.node)
+                                                  : fmt::format("c{}", client);
+}
 
 SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   SplitDice dice(seed, place == InPlace::core ? "core" : "session");
@@ -162,6 +203,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     }
     if (core) {
       of.node = some_node(SplitDice(seed, "node", phase), without);
+      if (!without.server_deaths) of.node->line_death = some_line_death(SplitDice(seed, "line", phase));
       make_common(of);
     }
     plan.phases.push_back(std::move(of));
@@ -171,6 +213,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     for (ClientPlan& client : phase.clients) client.engine.execute.patience = plan.faults.patience;
     if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
+  if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
   return plan;
 }
 

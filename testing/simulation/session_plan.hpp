@@ -13,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
+#include "model/core_wire.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_storage.hpp"
 #include "testing/simulation/world.hpp"
@@ -49,6 +50,13 @@ struct ClientPlan {
   std::optional<Death> death;
 };
 
+// When a server dies as it writes a line of its ledger: moments that random times hardly ever hit.
+struct LineDeath {
+  std::optional<LedgerRecord::Kind> kind;  // lines of it, or all, …
+  uint64_t nth = 0;                        // … before it
+  bool before = true;                      // the line is not there yet
+};
+
 // The server that all clients of a phase share, in place `core`.
 struct NodePlan {
   EngineOptions engine;
@@ -56,8 +64,9 @@ struct NodePlan {
   bool any_order = false;
   uint64_t server_weight = 1;
   std::vector<uint64_t> deaths;  // of the first servers: so long after each began, in nanoseconds
-  bool restart = true;           // whether clients go on with another server
-  Slots::Turn turn;              // of several servers: writes wait for their slot
+  std::optional<LineDeath> line_death;
+  bool restart = true;  // whether clients go on with another server
+  Slots::Turn turn;     // of several servers: writes wait for their slot
 };
 
 struct PhasePlan {
@@ -73,6 +82,9 @@ struct SessionPlan {
 };
 
 enum class InPlace { thread, core };
+
+// Whose files a client's blocks go to, as it stands in their names: "c1", or "n0" where there is a file a node.
+std::string owner_of_files(const Config& config, int client);
 
 SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without);
 

@@ -9,6 +9,7 @@
 
 #include "runtime/recover.hpp"
 #include "testing/simulation/check_files.hpp"
+#include "testing/simulation/check_node_files.hpp"
 #include "testing/simulation/client_program.hpp"
 #include "testing/simulation/sim_guest.hpp"
 #include "testing/simulation/sim_node.hpp"
@@ -94,8 +95,8 @@ class SessionRun {
       tell(plan, client);
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
       processes.push_back(std::make_unique<SimProcess>(world, disk_, faults_, seed, static_cast<int>(client), plan));
-      programs.push_back(std::make_unique<ClientProgram>(world, *processes.back(), faults_, models_[client], seed,
-                                                         options_.operations));
+      programs.push_back(
+          std::make_unique<ClientProgram>(world, *processes.back(), faults_, models_, seed, options_.operations));
     }
     bool power_cut = false;
     for (size_t client = 0; client < processes.size(); ++client) {
@@ -146,7 +147,7 @@ class SessionRun {
       });
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
       const auto program = [this, &world, &guest, &of = programs[client], client, seed] {
-        of = std::make_unique<ClientProgram>(world, guest, faults_, models_[client], seed, options_.operations);
+        of = std::make_unique<ClientProgram>(world, guest, faults_, models_, seed, options_.operations);
         of->run();
       };
       guest.set_fiber(world.spawn(fmt::format("client {}", client), plan.client_weight,
@@ -170,6 +171,7 @@ class SessionRun {
 
   void check(bool power_cut) {
     if (power_cut) disk_.crash();
+    if (of_node()) return check_node_phase(disk_, faults_, fates_, models_, story_);
     for (size_t client = 0; client < models_.size(); ++client) {
       check_phase(disk_, fates_[client], models_[client], story_);
     }
@@ -194,7 +196,8 @@ class SessionRun {
       if (!status.ok()) story_.fail("recovery", status.fault().message);
     }
     exported_.take(disk_);
-    for (size_t client = 0; client < models_.size(); ++client) {
+    if (of_node()) check_node_recovered(disk_, faults_, fates_, models_, story_);
+    for (size_t client = 0; client < models_.size() && !of_node(); ++client) {
       check_recovered(disk_, fates_[client], models_[client], story_);
     }
     forget_unknown();
@@ -203,7 +206,8 @@ class SessionRun {
   // The program is started again on what is there.
   void keep_for_next() {
     disk_.sync_all();
-    for (size_t client = 0; client < models_.size(); ++client) {
+    if (of_node()) keep_node_leftovers(disk_, faults_, fates_, models_, story_);
+    for (size_t client = 0; client < models_.size() && !of_node(); ++client) {
       keep_leftovers(disk_, fates_[client], models_[client], story_);
     }
     forget_unknown();
@@ -224,6 +228,9 @@ class SessionRun {
     disk_.sync_all();
     exported_.put(disk_);
   }
+
+  // Whether a node's clients have files in common.
+  bool of_node() const { return fates_[0].config->storage.file_per == FilePer::node; }
 
   void tell(const ClientPlan& plan, size_t client) {
     std::string sizes;

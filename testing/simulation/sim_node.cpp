@@ -20,12 +20,14 @@ std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
 
 // The ledger's lines, which lose nothing when a server dies.
 struct SimNode::Store final : LedgerStore {
-  Store(World& world_in, std::vector<LedgerRecord>& lines_in) : world(world_in), lines(lines_in) {}
+  explicit Store(SimNode& node_in) : node(node_in), world(node.world_), lines(node.ledger_) {}
 
   Result<std::vector<LedgerRecord>> read() override { return lines; }
   Status append(const LedgerRecord& record) override {
     world.choose();
+    node.may_die_at(record, true);
     lines.push_back(record);
+    node.may_die_at(record, false);
     world.choose();
     return {};
   }
@@ -42,6 +44,7 @@ struct SimNode::Store final : LedgerStore {
   }
   std::string name() const override { return "ledger"; }
 
+  SimNode& node;
   World& world;
   std::vector<LedgerRecord>& lines;
 };
@@ -102,7 +105,8 @@ SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, con
       plan_(plan),
       clients_(clients),
       show_disk_(std::move(show_disk)),
-      dice_(seed, "node") {
+      dice_(seed, "node"),
+      line_death_(plan.line_death) {
   for (size_t client = 0; client < clients.size(); ++client) processes_.insert(static_cast<int>(client));
 }
 
@@ -199,6 +203,19 @@ void SimNode::take_back_last_push() {
   }
 }
 
+// On the server's fiber.
+void SimNode::may_die_at(const LedgerRecord& line, bool before) {
+  if (!line_death_ || line_death_->before != before) return;
+  if (line_death_->kind && *line_death_->kind != line.kind) return;
+  if (line_death_->nth-- > 0) return;
+  line_death_.reset();
+  const uint64_t number = current_->number;
+  world_.after(Nanoseconds::zero(), [this, number] {
+    if (is_alive(number)) kill_server();
+  });
+  while (is_alive(number)) world_.choose();
+}
+
 void SimNode::lose_power() {
   if (current_ != nullptr) {
     current_->storage.cut();
@@ -219,11 +236,13 @@ bool SimNode::drain() {
 // What NodeServer::serve() and NodeLoop::run() do.
 void SimNode::live(Life& life) {
   show_disk_();
-  Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(world_, ledger_), life.log);
+  Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
   TAILRACE_REQUIRE(ledger.ok());
   life.ledger = std::move(ledger).value();
   life.clients.emplace(life.engine, *life.ledger, life.log, [](int client, const Config& config) {
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, {}, "machine", same_date});
+    Hdf5Format::Options options{client, {}, "machine", same_date};
+    if (config.storage.file_per == FilePer::node) options.node = config.place.node;
+    return std::make_unique<Hdf5Format>(config, std::move(options));
   });
   adopt_all(life);
   life.clients->take_up_ledger();
@@ -232,7 +251,7 @@ void SimNode::live(Life& life) {
     const bool nobody_waits = std::none_of(life.inbox.begin(), life.inbox.end(), [](const Message* message) {
       return message->kind == Message::Kind::hello;
     });
-    if (life.views.empty() && nobody_waits) break;
+    if (life.views.empty() && nobody_waits && !life.clients->expects_more()) break;
     life.doorbell.prepare();
     life.rings.announce();
     const bool worked = work(life);

@@ -92,6 +92,7 @@ class SimNode {
   void unlink(int client);
   void end(Life& life);
   void take_back_last_push();
+  void may_die_at(const LedgerRecord& line, bool before);
 
   World& world_;
   SimDisk& disk_;
@@ -113,6 +114,7 @@ class SimNode {
   Life* current_ = nullptr;
   uint64_t started_ = 0;
   uint64_t killed_before_ = 0;
+  std::optional<LineDeath> line_death_;  // to come
 };
 
 }  // namespace tailrace::impl::simulation

@@ -187,5 +187,48 @@ TEST(Hdf5Format, ManyOpenImagesAtOnce) {
   for (int64_t iteration = 1; iteration < 70; iteration += 3) EXPECT_TRUE(format.finish(iteration).ok());
 }
 
+// A client of a node whose four doubles are a part of an array of three clients' ones.
+Config part_of_three(const std::string& directory, int client) {
+  Config config = sample_config({directory}, {{"a", ElementType::float64, {4}}});
+  config.storage.file_per = FilePer::node;
+  config.place.clients = 3;
+  config.layouts[0].global_shape = {12};
+  config.layouts[0].offset = {static_cast<uint64_t>(4 * client)};
+  return config;
+}
+
+TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
+  const ScratchDirectory directory;
+  std::vector<Config> configs;
+  for (int client = 0; client < 3; ++client) configs.push_back(part_of_three(directory.path(), client));
+  Hdf5Format::Options options = format_options();
+  options.node = 0;
+  Hdf5Format format(configs[0], options);
+  const Extent first = format.place(block_of(configs[0], 0, 7, 0)).value();
+  EXPECT_EQ(format.locate(block_of(configs[0], 0, 7, 0)).value().extent.offset, first.offset);
+  EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "another's part";
+  std::vector<std::byte> bytes;
+  put(bytes, {first.offset, pattern(first.length, 1)});
+  Result<FileEnding> ending = format.finish(7);
+  ASSERT_TRUE(ending.ok());
+  for (const PlannedWrite& write : writes_of(ending.value())) {
+    put(bytes, write);
+    put(directory / "sim_n0_000007.h5", write);
+  }
+  put(directory / "sim_n0_000007.h5", {first.offset, pattern(first.length, 1)});
+  const auto file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  const auto whole = file->read(7, "a");
+  ASSERT_TRUE(whole.has_value());
+  EXPECT_EQ(std::vector<std::byte>(whole->begin(), whole->begin() + 32), pattern(32, 1));
+  EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "of a finished one";
+  // Another program that goes by the file alone.
+  Hdf5Format later(configs[0], options);
+  const Result<Located> found = later.locate(block_of(configs[0], 0, 7, 0));
+  ASSERT_TRUE(found.ok()) << found.status().fault().message;
+  EXPECT_EQ(found.value().extent.offset, first.offset);
+  EXPECT_EQ(later.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND);
+}
+
 }  // namespace
 }  // namespace tailrace::impl

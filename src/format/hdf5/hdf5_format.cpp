@@ -174,14 +174,22 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
   const StoredAs as = stored(block);
   const auto all = record.image ? record.image->datasets() : record.datasets;
   const auto dataset = all.find(as.name);
-  if (dataset == all.end()) {
-    return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
-                                                  variable_of(block).name, block.iteration));
-  }
+  if (dataset == all.end()) return not_written(block);
   if (dataset->second.shape != as.layout.shape) {
     return another_shape(as.name, record.names.final_path, dataset->second.shape, as.layout.shape);
   }
+  // The dataset may have been begun by other clients.
+  const std::vector<std::vector<uint64_t>>& came = dataset->second.blocks;
+  const bool anywhere = !as.shared || block.layout->empty();
+  if (!anywhere && std::find(came.begin(), came.end(), place_of(*block.layout)) == came.end()) {
+    return not_written(block);
+  }
   return std::optional<StoredDataset>(dataset->second);
+}
+
+Status Hdf5Format::not_written(const Block& block) const {
+  return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
+                                                variable_of(block).name, block.iteration));
 }
 
 // In the files of iterations that are not remembered, on whichever device they are.
@@ -191,6 +199,11 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
     const Result<Extent> extent = find_dataset(path, block.iteration, as.name, as.layout);
+    if (extent.ok() && as.shared && !block.layout->empty()) {
+      const Result<bool> there = has_block(path, block.iteration, as.name, *block.layout);
+      if (!there.ok()) return there.status();
+      if (!there.value()) return not_written(block);
+    }
     if (extent.ok()) return Located{path, {extent.value().offset + as.first, block.layout->bytes()}};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = extent.status();
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,7 @@ class Hdf5Format final : public Format {
   Result<Record*> begin(int64_t iteration);
   // What is known of the dataset that the block is in; none: its iteration is not remembered.
   Result<std::optional<StoredDataset>> remembered(const Block& block) const;
+  Status not_written(const Block& block) const;
   Result<Located> look_up(const Block& block) const;
   Result<LocatedChunks> look_up_chunks(const Block& block) const;
 

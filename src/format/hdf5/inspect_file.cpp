@@ -12,6 +12,7 @@
 
 #include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/handle.hpp"
+#include "format/hdf5/stored_as.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -205,6 +206,27 @@ Result<Extent> find_dataset(const std::string& path, int64_t iteration, const st
   const Extent extent{address, bytes};
   if (Status status = check_inside(open, path, extent); !status.ok()) return status;
   return extent;
+}
+
+Result<bool> has_block(const std::string& path, int64_t iteration, const std::string& variable, const Layout& block) {
+  const Result<uint64_t> size = size_of_published(path);
+  if (!size.ok()) return size.status();
+  const LibraryLock lock;
+  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  if (!opened.ok()) return opened.status();
+  const hid_t dataset = opened.value().dataset.id();
+  if (H5Aexists(dataset, "tailraceBlocks") <= 0) return true;
+  const Handle attribute(H5Aopen(dataset, "tailraceBlocks", H5P_DEFAULT), H5Aclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  std::vector<uint64_t> all(static_cast<size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))));
+  if (all.empty()) return false;
+  if (H5Aread(attribute.id(), H5T_NATIVE_UINT64, all.data()) < 0)
+    return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
+  const std::vector<uint64_t> wanted = place_of(block);
+  for (size_t at = 0; at + wanted.size() <= all.size(); at += wanted.size()) {
+    if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<ptrdiff_t>(at))) return true;
+  }
+  return false;
 }
 
 Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,

@@ -20,6 +20,9 @@ Result<bool> is_complete(const std::string& path);
 // and size of elements, and be contiguous unless it is empty.
 Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable,
                             const Layout& layout);
+// Whether a dataset that blocks of several clients are put together in has this one. Where there are too many for the
+// dataset to say which it has: whether there is such a dataset.
+Result<bool> has_block(const std::string& path, int64_t iteration, const std::string& variable, const Layout& block);
 // Where the chunks of this dataset lie, in the order of plan.chunking; it must be stored as `plan` says. Chunks that
 // are not in the file have length 0.
 Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,

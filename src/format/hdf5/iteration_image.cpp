@@ -191,9 +191,9 @@ Result<Extent> IterationImage::place(const Variable& variable, const Layout& blo
   Contiguous& to = *found.value();
   if (!block.empty()) to.reached = std::max(to.reached, as.first + block.bytes());
   if (as.shared && !block.empty()) {
-    std::vector<uint64_t> where = block.offset;
-    where.insert(where.end(), block.shape.begin(), block.shape.end());
-    if (std::find(to.blocks.begin(), to.blocks.end(), where) == to.blocks.end()) to.blocks.push_back(where);
+    std::vector<uint64_t> where = place_of(block);
+    if (std::find(to.blocks.begin(), to.blocks.end(), where) == to.blocks.end())
+      to.blocks.push_back(std::move(where));
   }
   return Extent{to.extent.offset + as.first, block.bytes()};
 }
@@ -237,8 +237,8 @@ Result<IterationImage::Contiguous*> IterationImage::contiguous(const Variable& v
 
 std::map<std::string, StoredDataset> IterationImage::datasets() const {
   std::map<std::string, StoredDataset> datasets;
-  for (const auto& [name, of] : contiguous_) datasets[name] = {of.layout.shape, of.extent, {}};
-  for (const auto& [name, of] : chunked_) datasets[name] = {of.layout.shape, {}, of.chunks};
+  for (const auto& [name, of] : contiguous_) datasets[name] = {of.layout.shape, of.extent, {}, of.blocks};
+  for (const auto& [name, of] : chunked_) datasets[name] = {of.layout.shape, {}, of.chunks, {}};
   return datasets;
 }
 

@@ -54,8 +54,8 @@ class IterationImage {
     Layout layout;
     Extent extent;
     bool shared = false;
-    uint64_t reached = 0;  // bytes from its start to the end of the last block that came
-    std::vector<std::vector<uint64_t>> blocks;  // of several clients: offset and shape of each that came
+    uint64_t reached = 0;                       // bytes from its start to the end of the last block that came
+    std::vector<std::vector<uint64_t>> blocks;  // of several clients: the place of each that came
     Handle dataset;                             // open if it is shared
   };
 

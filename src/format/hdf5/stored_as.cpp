@@ -6,6 +6,12 @@
 
 namespace tailrace::impl {
 
+std::vector<uint64_t> place_of(const Layout& block) {
+  std::vector<uint64_t> place = block.offset;
+  place.insert(place.end(), block.shape.begin(), block.shape.end());
+  return place;
+}
+
 std::optional<uint64_t> position_in_whole(const Layout& layout) {
   const size_t rank = layout.shape.size();
   // The first axis along which the block has more than one element: behind it, it must have all.

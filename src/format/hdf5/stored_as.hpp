@@ -25,11 +25,15 @@ struct StoredAs {
 // A dataset that blocks have come to.
 struct StoredDataset {
   std::vector<uint64_t> shape;
-  Extent extent;                    // of one that is not in chunks
-  std::vector<PlacedChunk> chunks;  // all that a block has
+  Extent extent;                              // of one that is not in chunks
+  std::vector<PlacedChunk> chunks;            // all that a block has
+  std::vector<std::vector<uint64_t>> blocks;  // of one that is shared: the place of each that came
 };
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client);
+
+// Where a block lies in the whole: its offset and then its shape.
+std::vector<uint64_t> place_of(const Layout& block);
 
 // How many elements of the whole array come before the block's, if the block is one piece of it.
 std::optional<uint64_t> position_in_whole(const Layout& layout);

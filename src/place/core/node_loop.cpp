@@ -112,13 +112,15 @@ void NodeLoop::run() {
     if (work() || number_is_free_) continue;
     const bool lonely = clients_.empty() && strangers_.empty() && waiting_.empty();
     const bool given_up = options_.first_client_in && first_client.left() == Nanoseconds::zero();
-    if (lonely && (had_client_ || given_up)) return;
+    if (!lonely || !had_client_) alone_.reset();
+    if (lonely && (had_client_ ? is_over() : given_up)) return;
     doorbell_.prepare();
     rings_.announce();
     // Only now is a ring certain to be heard: look once more at everything that rings.
     const bool worked = work() || number_is_free_;
     std::optional<Nanoseconds> limit;
     if (!had_client_ && options_.first_client_in) limit = first_client.left();
+    if (alone_) limit = alone_->left();
     if (const auto next = host_.next_in()) limit = std::min(limit.value_or(*next), *next);
     if (!strangers_.empty()) {
       const Nanoseconds left = strangers_.front().until.left();
@@ -129,6 +131,12 @@ void NodeLoop::run() {
     doorbell_.cancel();
     rings_.retract();
   }
+}
+
+// The last client has gone: whether that was all.
+bool NodeLoop::is_over() {
+  if (!alone_) alone_.emplace(host_.stays_for());
+  return alone_->left() == Nanoseconds::zero();
 }
 
 // Returns whether there may be more to do at once.

@@ -47,6 +47,8 @@ class NodeLoop {
     virtual Result<RequestSink*> serve(int client, Segment& segment) = 0;
     // In how long progress() must be called though nothing has happened; none: that does not matter.
     virtual std::optional<Nanoseconds> next_in() { return std::nullopt; }
+    // How long the loop stays when its last client has gone: others may have yet to come.
+    virtual Nanoseconds stays_for() { return Nanoseconds::zero(); }
   };
 
   struct Options {
@@ -83,6 +85,7 @@ class NodeLoop {
 
   void add_fixed();
   bool work();
+  bool is_over();
   void look_at(uint64_t tag);
   void meet();
   bool drop_oldest_stranger();
@@ -124,6 +127,7 @@ class NodeLoop {
   std::vector<Waiting> waiting_;
   bool number_is_free_ = false;  // of somebody; perhaps of one who waits
   bool had_client_ = false;
+  std::optional<Deadline> alone_;  // how long it stays, since the last client has gone
 };
 
 }  // namespace tailrace::impl
