@@ -1,0 +1,210 @@
+// What the server of a node reads from a client: its greeting's configuration, and the verbs in its ring.
+//
+// The first byte says what the input is: a client's message about itself (even), or verbs of two clients (odd), some
+// as they stand and some nearly right, of whom a node's files are in common. Properties: nothing falls; a message
+// that is refused says why in one line, and one that is believed has absolute paths; a client that breaks the rules
+// is shown the door, and when both have gone nothing is under way, whatever they sent; nobody's pool is written to
+// but by reads.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "place/channel_memory.hpp"
+#include "place/node_rings.hpp"
+#include "runtime/client_message.hpp"
+#include "session/node_clients.hpp"
+#include "storage/memory/memory_storage.hpp"
+#include "target.hpp"
+#include "testing/sample_config.hpp"
+
+namespace tailrace::fuzz {
+namespace {
+
+using namespace impl;  // NOLINT: it is their test
+
+constexpr int kClients = 2;
+constexpr uint64_t kPool = 4096;
+
+void check_message(const std::string& text) {
+  const Result<ClientMessage> message = decode_client(text);
+  if (!message.ok()) return require_readable(message.status().fault().message);
+  TAILRACE_REQUIRE(message.value().directory.starts_with('/'));
+  const Result<Config> config = config_of(message.value());
+  if (!config.ok()) return TAILRACE_REQUIRE(!config.status().fault().message.empty());
+  for (const std::string& path : config.value().storage.paths) TAILRACE_REQUIRE(path.starts_with('/'));
+}
+
+class NoLog final : public Log {
+ public:
+  void put(LogLevel, std::string_view) override {}
+};
+
+class LinesInMemory final : public LedgerStore {
+ public:
+  Result<std::vector<LedgerRecord>> read() override { return lines_; }
+  Status append(const LedgerRecord& record) override {
+    lines_.push_back(record);
+    return {};
+  }
+  Status replace(std::span<const LedgerRecord> records) override {
+    lines_.assign(records.begin(), records.end());
+    return {};
+  }
+  void remove() override { lines_.clear(); }
+  std::string name() const override { return "ledger"; }
+
+ private:
+  std::vector<LedgerRecord> lines_;
+};
+
+Config config_of_client(int client) {
+  Config config = sample_config({"out"}, {{"whole", ElementType::uint8, {600}}, {"own", ElementType::float64, {4}}});
+  config.storage.file_per = FilePer::node;
+  config.place.clients = kClients;
+  config.memory.budget = kPool;
+  config.layouts[0].global_shape = {600 * kClients};
+  config.layouts[0].offset = {600 * static_cast<uint64_t>(client)};
+  return config;
+}
+
+// A client's side: what it shares with the server.
+struct Shared {
+  explicit Shared(const ChannelSizes& sizes)
+      : layout(sizes), parts(layout.bytes() / 64 + 1), pool(kPool / 64), view(make()) {}
+  struct alignas(64) Line {
+    std::byte bytes[64] = {};
+  };
+  std::byte* memory() { return parts[0].bytes; }
+  Channel make() {
+    layout.construct(memory());
+    return layout.view(memory(), {pool[0].bytes, kPool});
+  }
+
+  ChannelMemory layout;
+  std::vector<Line> parts;
+  std::vector<Line> pool;
+  Channel view;
+};
+
+class Node final : public NodeRings::Host {
+ public:
+  Node() {
+    auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
+    ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
+    clients_ = std::make_unique<NodeClients>(engine_, *ledger_, log_, [](int client, const Config& config) {
+      return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, 0, "machine", [] { return "now"; }});
+    });
+    for (int client = 0; client < kClients; ++client) {
+      const Config config = config_of_client(client);
+      shared_.push_back(std::make_unique<Shared>(ChannelSizes{2, 16, 8, 16}));
+      views_.push_back(std::make_unique<Channel>(
+          shared_.back()->layout.view(shared_.back()->memory(), {shared_.back()->pool[0].bytes, kPool})));
+      RequestSink& sink = clients_->begin(client, config, *views_.back());
+      rings_.add(client, *views_.back(), ChannelMemory::control(shared_.back()->memory()).server_asleep, sink, 0);
+    }
+  }
+
+  void send(int client, const Descriptor& verb) {
+    if (here_.contains(client) && !shared_[static_cast<size_t>(client)]->view.ring.push(verb)) work();
+  }
+
+  void work() {
+    const NodeRings::Round round = rings_.work();
+    for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
+    for (const auto& [client, died] : round.dismissed) here_.erase(client);
+  }
+
+  // Both go, and all that they sent comes to an end.
+  void end() {
+    for (const int client : here_) {
+      if (!rings_.gone(client)) rings_.lose(client, client == 0);
+    }
+    for (int round = 0; !here_.empty(); ++round) {
+      TAILRACE_REQUIRE(round < 10'000);
+      work();
+    }
+    while (!engine_.idle()) engine_.progress();
+  }
+
+  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
+  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
+  bool settled(int client) override { return clients_->settled(client); }
+  void leave(int client, bool died) override { clients_->leave(client, died); }
+  bool released(int client) override { return clients_->released(client); }
+  void dismiss(int client) override { clients_->dismiss(client); }
+  void progress() override { clients_->progress(); }
+  bool ready() override { return clients_->ready(); }
+
+ private:
+  NoLog log_;
+  SteadyClock clock_;
+  Doorbell doorbell_;
+  MemoryStorage storage_{doorbell_};
+  Fifo fifo_;
+  Engine engine_{storage_, fifo_, clock_, EngineOptions{}};
+  std::unique_ptr<Ledger> ledger_;
+  std::vector<std::unique_ptr<Shared>> shared_;  // by client
+  std::vector<std::unique_ptr<Channel>> views_;  // the server's
+  std::unique_ptr<NodeClients> clients_;
+  NodeRings rings_{*this};
+  std::set<int> here_ = {0, 1};  // not dismissed
+};
+
+// Eight bytes: mostly a verb that could be one.
+Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
+  Descriptor verb;
+  verb.verb = static_cast<Verb>(from[0] % 9);
+  verb.variable = from[1] % 3;
+  verb.iteration = static_cast<int8_t>(from[2] % 8 - 1);
+  verb.sequence = sequence;
+  verb.ticket = from[3] % 4 == 0 ? from[4] : kNoTicket;
+  if (verb.verb == Verb::signal) {
+    std::memset(verb.event, from[5], from[6] % sizeof verb.event);
+    return verb;
+  }
+  const uint64_t lengths[] = {600, 32, 0, from[6]};
+  verb.bytes = {from[5] * uint64_t{16}, from[6] < 200 ? lengths[verb.variable % 2] : lengths[from[6] % 4],
+                from[7] % 20u, 0, 0};
+  return verb;
+}
+
+void check_verbs(const uint8_t* data, size_t size) {
+  Node node;
+  uint64_t sequence = 1;
+  while (size > 0) {
+    const uint8_t how = *data++;
+    --size;
+    const int client = how & 1;
+    const bool raw = (how & 14) == 14;
+    const size_t bytes = raw ? sizeof(Descriptor) : 8;
+    if (size < bytes) break;
+    Descriptor verb = nearly_right(data, sequence++);
+    if (raw) std::memcpy(static_cast<void*>(&verb), data, sizeof verb);
+    data += bytes;
+    size -= bytes;
+    node.send(client, verb);
+    if ((how & 16) != 0) node.work();
+  }
+  node.end();
+}
+
+}  // namespace
+}  // namespace tailrace::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tailrace::fuzz;
+  if (size == 0) return 0;
+  if (*data % 2 == 0) {
+    check_message({reinterpret_cast<const char*>(data + 1), size - 1});
+  } else {
+    check_verbs(data + 1, size - 1);
+  }
+  return 0;
+}
