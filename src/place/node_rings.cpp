@@ -1,5 +1,7 @@
 #include "place/node_rings.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace tailrace::impl {
@@ -27,8 +29,16 @@ NodeRings::Round NodeRings::work() {
   for (auto& [client, ring] : rings_) round.more = take(client, ring, round) || round.more;
   host_.progress();
   dismiss_settled(round);
-  round.more = round.more || !round.dismissed.empty();
+  round.more = round.more || !round.dismissed.empty() || can_take();
   return round;
+}
+
+// Whether what had to wait in a ring need not any more: nobody rings for it again.
+bool NodeRings::can_take() const {
+  return host_.ready() && std::any_of(rings_.begin(), rings_.end(), [](const auto& entry) {
+           const Ring& ring = entry.second;
+           return ring.sink != nullptr && !ring.channel->ring.empty();
+         });
 }
 
 // Returns whether it took anything.

@@ -81,6 +81,7 @@ class NodeRings {
   bool take(int client, Ring& ring, Round& round);
   void distrust(int client, Ring& ring, Status why, Round& round);
   void dismiss_settled(Round& round);
+  bool can_take() const;
 
   Host& host_;
   std::map<int, Ring> rings_;

@@ -340,11 +340,16 @@ bool NodeClients::expects_more() const {
   return node_files_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
 }
 
+// Room that the engine has got is for those, too, who came to their turn before: nobody wakes the server for them.
 void NodeClients::progress() {
-  accept_again();
-  if (actions_ != nullptr) actions_->progress();
-  for (auto& [client, member] : members_) member->server->progress();
-  if (members_.empty()) engine_.progress();
+  uint32_t room = 0;
+  do {
+    room = engine_.room();
+    accept_again();
+    if (actions_ != nullptr) actions_->progress();
+    for (auto& [client, member] : members_) member->server->progress();
+    if (members_.empty()) engine_.progress();
+  } while (engine_.room() > room);
 }
 
 bool NodeClients::ready() const {

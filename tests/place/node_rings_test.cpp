@@ -1,0 +1,60 @@
+// NodeRings: what waits in a ring while the host has no room is not left there when the server sleeps.
+#include "place/node_rings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "place/channel_memory.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kPool = 4096;
+
+// Gets room only as it is moved on.
+class HostWithoutRoom final : public NodeRings::Host, public RequestSink {
+ public:
+  bool has_room = false;
+  std::vector<uint64_t> taken;  // sequences
+
+  Status check(int, const Descriptor&) override { return {}; }
+  void accepted(int, const Descriptor&) override {}
+  bool settled(int) override { return true; }
+  void leave(int, bool) override {}
+  bool released(int) override { return true; }
+  void dismiss(int) override {}
+  void progress() override { has_room = true; }
+  bool ready() override { return has_room; }
+
+  bool ready() const override { return has_room; }
+  void accept(const Descriptor& verb) override { taken.push_back(verb.sequence); }
+  bool idle() const override { return true; }
+};
+
+// Found by the simulator (core, seed 81): the room came in the last round before the server slept, and nobody was
+// left to wake it.
+TEST(NodeRings, RoomThatComesLateIsUsedBeforeSleep) {
+  const ChannelMemory layout({.variables = 1, .ring = 4, .tickets = 4, .blocks = 4});
+  const std::unique_ptr<std::byte, void (*)(void*)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(4096, kPool + layout.bytes())), std::free);
+  std::byte* const parts = memory.get() + kPool;
+  layout.construct(parts);
+  Channel client = layout.view(parts, {memory.get(), kPool});
+  Channel server = layout.view(parts, {memory.get(), kPool});
+  HostWithoutRoom host;
+  NodeRings rings(host);
+  rings.add(0, server, ChannelMemory::control(parts).server_asleep, host, 0);
+  Descriptor verb;
+  verb.sequence = 1;
+  ASSERT_TRUE(client.ring.push(verb));
+  EXPECT_TRUE(rings.work().more) << "there is room now, and a verb";
+  EXPECT_TRUE(rings.work().more);
+  EXPECT_EQ(host.taken, std::vector<uint64_t>{1});
+  EXPECT_FALSE(rings.work().more) << "nothing is left";
+}
+
+}  // namespace
+}  // namespace tailrace::impl
