@@ -3,7 +3,8 @@
 
     headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER
 
-Takes the include folders and definitions from the compile commands of the build.
+Takes the include folders and definitions from the compile commands of the build. A header that the build has compiled
+alone, since its own source file includes it before anything else, is not compiled again: that would take minutes.
 """
 
 import json
@@ -46,8 +47,19 @@ def can_have(name, flags):
                                     for flag in flags)
 
 
+def compiled_by_the_build(name, root=sources.ROOT):
+    """Whether the header guards itself, and its source file includes it first."""
+    source = (root / name).with_suffix(".cpp")
+    if name.startswith("include/") or not source.exists():
+        return False
+    includes = [line for line in source.read_text(encoding="utf-8").splitlines() if line.startswith("#include")]
+    own = f'#include "{name.removeprefix("src/")}"'
+    return includes[:1] == [own] and "\n#pragma once\n" in (root / name).read_text(encoding="utf-8")
+
+
 def headers(names):
-    return [name for name in names if name.startswith(FOLDERS) and name.endswith((".h", ".hpp"))]
+    return [name for name in names if name.startswith(FOLDERS) and name.endswith((".h", ".hpp"))
+            and not compiled_by_the_build(name)]
 
 
 def compilations(names, flags, cxx, cc):
