@@ -21,6 +21,7 @@ from rows import Row
 from tailrace.bench import measure
 from tailrace.bench.program import Failed, Program, Report
 from tailrace.bench.scratch import Scratch
+from tailrace.bench.steal import TRIES, Steal
 
 _RUN_SECONDS = 900.0  # a run that takes so long hangs
 _NEEDED = ("none", "sync")
@@ -45,6 +46,7 @@ class Settings:
     measure_count: int = measure.COUNT
     measure_repeats: int = measure.REPEATS
     calibrate_seconds: float = 0.5
+    tries: int = TRIES  # of a run that the host disturbs
 
     def document(self) -> dict[str, Any]:
         """As a result file has it."""
@@ -55,7 +57,7 @@ class Settings:
 
 # To see that it works; measures nothing.
 QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=1, warmup=0, measure_count=8, measure_repeats=1,
-                 calibrate_seconds=0.02)
+                 calibrate_seconds=0.02, tries=1)
 
 
 class Rounds:
@@ -70,6 +72,7 @@ class Rounds:
         self._commands = commands
         self.errors = errors
         self._say = say
+        self.steal = Steal(tries=settings.tries)
 
     def verify(self) -> None:
         """Runs every row once, tiny; the peers read all back and compare it. Who fails is not measured."""
@@ -90,7 +93,8 @@ class Rounds:
     def measured(self) -> measure.Measured:
         """W and the like, before the rounds."""
         s = self._settings
-        meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=8, program=self._program)
+        meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=8, program=self._program,
+                              steal=self.steal)
         return measure.measure_by(meter, s.measure_repeats, self._say)
 
     def point(self, ratio: float, measured: measure.Measured) -> dict[str, Any]:
@@ -102,7 +106,8 @@ class Rounds:
         return figures.point(ratio, self._rows, runs, self.errors)
 
     def _calibrate(self, asked: float) -> int:
-        each = self._program.calibrate(self._kernel(), self._settings.calibrate_seconds)
+        seconds = self._settings.calibrate_seconds
+        each = self.steal.least_disturbed(lambda: self._program.calibrate(self._kernel(), seconds))
         return max(1, round(asked / each))
 
     def _all(self, ratio: float, passes: int) -> dict[str, list[Report]]:
@@ -124,19 +129,23 @@ class Rounds:
         name = row.name
         if name in self.errors:
             return None
-        directory = self._scratch.of(name)[0]
-        try:
+
+        def run() -> Report:
+            directory = self._scratch.of(name)[0]
             return ask([*self._commands[name], *arguments, "--variables", "1", "--dir", str(directory)])
+
+        def tidy() -> None:  # also what a program that failed has left
+            shutil.rmtree(self._scratch.of(name)[0], ignore_errors=True)
+            self._scratch.settle()
+
+        try:
+            return self.steal.least_disturbed(run, tidy)
         except Failed as error:
             if name in _NEEDED:
                 raise
             self.errors[name] = str(error)
             self._say(f"{row.title} failed: {error}")
             return None
-        finally:
-            # Also what a program that failed has left.
-            shutil.rmtree(directory, ignore_errors=True)
-            self._scratch.settle()
 
     def _kernel(self) -> list[str]:
         s = self._settings

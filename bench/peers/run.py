@@ -26,7 +26,7 @@ from rows import Row
 
 import tailrace
 from tailrace import quantity
-from tailrace.bench import machine, program, result
+from tailrace.bench import machine, program, result, steal
 from tailrace.bench.installs import Environment, Unavailable
 from tailrace.bench.program import Failed, Program
 from tailrace.bench.scratch import Scratch
@@ -129,12 +129,13 @@ def _measure(pattern: Program, settings: Settings, chosen: list[Row], environmen
         return None
     now = datetime.datetime.now(datetime.timezone.utc)
     measured = rounds.measured()
+    points = [rounds.point(ratio, measured) for ratio in settings.ratios]
     return {"tailrace_result": result.VERSION, "kind": "peers", "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "command": command, "tailrace": tailrace.__version__, "machine": machine.describe(),
             "storage": [{"directory": str(settings.directory), "page_cache": "bypassed or synced, as each run says",
                          "filesystem": machine.filesystem(scratch.directories[0])}],
             "settings": settings.document(), "statistics": STATEMENT, "measured": measured.document(),
-            "points": [rounds.point(ratio, measured) for ratio in settings.ratios]}
+            "points": points, "steal": rounds.steal.document()}
 
 
 def _report(found: result.Result, file: pathlib.Path) -> int:
@@ -144,6 +145,8 @@ def _report(found: result.Result, file: pathlib.Path) -> int:
         found.save(file)
     except OSError as error:
         return _fail(f"{file}: {error.strerror}")
+    for line in steal.told(found.document.get("steal", {})):
+        say(line)
     say(f"result: {file}")
     failed = sorted({title for point in found.points for title, one in point["series"].items() if one.get("error")})
     if failed:

@@ -164,6 +164,7 @@ TOTAL = ("points", 0, "series", "sync", "summary", "total")
     (("points", 0, "limit_seconds"), "1 s", "points[0].limit_seconds: found '1 s', expected a number"),
     (("points", 0, "limit_seconds"), True, "points[0].limit_seconds: found True, expected a number"),
     (("points", 0, "limit_seconds"), float("nan"), "points[0].limit_seconds: found nan, expected a number"),
+    (("steal",), {"runs": 1}, "steal.limit: found nothing, expected a number"),
     ((*TOTAL, "median"), None, 'points[0].series."sync".summary.total.median: found nothing, expected a number'),
     (TOTAL, None, 'points[0].series."sync".summary.total: found nothing, expected an object'),
     (("measured", "copy", "samples"), [[1]], "measured.copy.samples[0]: found [1], expected [n, seconds]"),

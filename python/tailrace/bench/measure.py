@@ -22,6 +22,7 @@ from tailrace.models.pipeline import contended
 
 from . import program as programs
 from .scratch import Scratch
+from .steal import Steal
 
 COUNT = 24  # samples of a measurement
 REPEATS = 3  # measurements, of which the median is kept: other things that the machine did meanwhile disturb one
@@ -78,10 +79,11 @@ class Meter:
     one's. `kernel` is the program's choice of what computes (its own if empty)."""
 
     def __init__(self, scratch: Scratch, bytes_: int, *, count: int, queue_depth: int,
-                 program: programs.Program, kernel: Sequence[str] = ()) -> None:
+                 program: programs.Program, steal: Steal, kernel: Sequence[str] = ()) -> None:
         scratch.require(len(scratch.directories) * count * bytes_)
         self._scratch, self._bytes, self._count = scratch, bytes_, count
         self._queue_depth, self._program, self._kernel = queue_depth, program, list(kernel)
+        self._steal = steal
         self._devices = scratch.of("measure")
 
     def once(self) -> dict[str, Fit]:
@@ -102,12 +104,12 @@ class Meter:
     def _fit(self, what: str, device: pathlib.Path, size: int, samples: int, method: Callable[..., Fit]) -> Fit:
         arguments = ["--dir", str(device), "--bytes", str(size), "--queue-depth", str(self._queue_depth),
                      *self._kernel]
+        found = self._steal.least_disturbed(lambda: self._program.measure(what, arguments, samples),
+                                            self._scratch.settle)
         try:
-            found = method(self._program.measure(what, arguments, samples))
+            return method(found)
         except ValueError as error:
             raise programs.Failed(f"{self._program.path} measure {what}: {error}") from None
-        self._scratch.settle()
-        return found
 
 
 def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = COUNT, repeats: int = REPEATS,
@@ -117,7 +119,7 @@ def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = CO
     program.Failed."""
     program = program or programs.find()
     with Scratch(directories) as scratch:
-        meter = Meter(scratch, bytes_, count=count, queue_depth=queue_depth, program=program)
+        meter = Meter(scratch, bytes_, count=count, queue_depth=queue_depth, program=program, steal=Steal())
         return measure_by(meter, repeats, progress)
 
 

@@ -23,6 +23,7 @@ from .program import Failed, Program, Report
 from .result import VERSION, Result
 from .scratch import Scratch
 from .statistics import STATEMENT
+from .steal import TRIES, Steal
 from .writers import Writer
 
 # Runs without output that bring C to what was asked for.
@@ -50,13 +51,14 @@ class Settings:
     keep: bool = False
     trace: pathlib.Path | None = None
     calibrate_seconds: float = 0.2
+    tries: int = TRIES  # of a run that the host disturbs
     measure_count: int = measure.COUNT
     measure_repeats: int = measure.REPEATS
 
 
 # To see that it works; measures nothing.
-QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=2, calibrate_seconds=0.02, measure_count=8,
-                 measure_repeats=1)
+QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=2, calibrate_seconds=0.02, tries=1,
+                 measure_count=8, measure_repeats=1)
 
 
 class Observer:
@@ -93,6 +95,7 @@ class _Runs:
         self._settings = settings
         self._observer = observer
         self._scratch = scratch
+        self._steal = Steal(tries=settings.tries)
         self._writers = [writers.parse(name) for name in _names(settings)]
 
     def all(self) -> Result:
@@ -102,7 +105,7 @@ class _Runs:
         document = self._document(self._probe())
         self._observer.doing("measuring W, req and memcpy")
         self._meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=s.queue_depth,
-                                    program=self._program, kernel=self._kernel())
+                                    program=self._program, steal=self._steal, kernel=self._kernel())
         measured = measure.measure_by(self._meter, s.measure_repeats, self._observer.doing)
         document["measured"] = measured.document()
         self._observer.measured(document)
@@ -110,7 +113,7 @@ class _Runs:
         if not write > 0:
             raise Failed(f"W measured by regression is {write:g} s, expected more than 0: try more --bytes")
         self._observer.doing("finding out how long the kernel's passes take")
-        each = self._program.calibrate(self._kernel(), s.calibrate_seconds)
+        each = self._steal.least_disturbed(lambda: self._program.calibrate(self._kernel(), s.calibrate_seconds))
         passes = 1
         for ratio in (s.compute_seconds / write,) if s.compute_seconds is not None else s.ratios:
             passes = self._point(document, measured, ratio, each)
@@ -119,6 +122,7 @@ class _Runs:
             self._observer.left("trace", [s.trace])
         if s.keep:
             self._observer.left("files", self._scratch.directories)
+        document["steal"] = self._steal.document()
         return Result(document)
 
     def _probe(self) -> Report:
@@ -213,9 +217,7 @@ class _Runs:
         if keep:
             self._scratch.empty(writer.name)  # of what was kept at an earlier C/W
             arguments.append("--keep")
-        report = self._program.run(arguments)
-        self._scratch.settle()
-        return report
+        return self._steal.least_disturbed(lambda: self._program.run(arguments), self._scratch.settle)
 
     def _kernel(self) -> list[str]:
         s = self._settings

@@ -13,7 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from tailrace import quantity
-from tailrace.bench import command
+from tailrace.bench import command, steal
 
 from . import bench_variables
 
@@ -239,6 +239,7 @@ def doubts(document: dict[str, Any]) -> list[str]:
         found.append(f"The machine or its storage was busy with other things: the same run ({title} at C/W = "
                      f"{point['c_over_w_asked']:.3g}) took from {quantity.format_time(total['least'])} to "
                      f"{quantity.format_time(total['most'])}, so believe no ratio more closely than that.")
+    found += steal.told(document.get("steal", {}))
     if document["settings"]["repeats"] < 5:
         found.append(f"{_rounds(document['settings']['repeats']).capitalize()} tell little of the spread.")
     fit = document["measured"].get("write_saturation") if document.get("measured") else None

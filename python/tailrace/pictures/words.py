@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailrace import quantity
+from tailrace.bench import steal
 
 from . import ablation, numbers, peers
 from .numbers import Result
@@ -182,6 +183,7 @@ def _doubts(result: Result) -> list[str]:
                     "median, "
                     f"most those of {name} at C/W {at:g} ({spread:.0f} %): the machine or the storage was busy "
                     "with something else.")
+    said += steal.told(result.get("steal", {}))
     if int(result["settings"].get("repeats") or 0) < 3:
         said.append("Fewer than three runs each: the figures say little about their spread.")
     return said
