@@ -140,8 +140,8 @@ TEST_P(EveryKernel, computes_the_same_in_the_data_segment) {
 }
 
 TEST_P(EveryKernel, computes_the_same_on_several_threads) {
-  // Each thread of `busy` has a grid of its own, whose turn comes with every third pass.
-  const uint64_t share = GetParam() == "busy" ? 3 : 1;
+  // Each thread of these has a grid or chain of its own, whose turn comes with every third pass.
+  const uint64_t share = GetParam() == "busy" || GetParam() == "spin" ? 3 : 1;
   const auto one = make_compute_worker({GetParam(), 1, Memory::heap});
   const auto three = make_compute_worker({GetParam(), 3, Memory::heap});
   for (const uint64_t passes : {150U, 350U}) {

@@ -76,12 +76,12 @@ def run(writer, computing, waiting):
 
 def test_a_point():
     inputs = evaluate.Inputs(2.0, 1.0, 1.0, 1.0, 0.0, 0.5, 0.5)
-    models = evaluate.predict(inputs, 4, 1, 1)
+    slower = evaluate.Inputs(4.0, 1.0, 1.0, 1.0, 0.0, 0.5, 0.5)
     chosen = [writers.parse(name) for name in ("none", "sync", "tailrace-write", "tailrace-alloc", "posix-aio")]
     runs = {"none": [run("none", 8.0, 0.0)] * 3, "sync": [run("sync", 8.0, waiting) for waiting in (4.0, 4.0, 8.0)],
             "tailrace-write": [run("tailrace", 8.8, waiting) for waiting in (2.0, 2.0, 2.0)],
             "tailrace-alloc": [run("tailrace", 8.0, waiting) for waiting in (1.0, 1.0, 4.0)], "posix-aio": []}
-    about, found = evaluate.point(2.0, inputs, models, chosen, runs, {"posix-aio": "no luck"})
+    about, found = evaluate.point(2.0, inputs, slower, chosen, runs, {"posix-aio": "no luck"})
     assert (about["compute_seconds"], about["write_seconds"]) == (2.0, 1.0)
     assert (about["limit_seconds"], about["limit_copy_seconds"]) == (9.0, 11.0)
     write, alloc = found["tailrace-write"]["summary"], found["tailrace-alloc"]["summary"]
@@ -91,7 +91,11 @@ def test_a_point():
     # OO of a round is by the synchronous run of the same round.
     assert (alloc["overlap"]["median"], alloc["overlap"]["least"]) == pytest.approx((0.75, 0.5))
     assert alloc["cache_misses"]["median"] == 7
+    # The least beside what the least inputs predict; the medians beside what medians do.
     assert found["tailrace-alloc"]["deviation"] == pytest.approx(0.0)
+    assert found["sync"]["deviation_of_medians"] == pytest.approx(12 / 20 - 1)
+    assert about["predicted_from"] == inputs.document() and about["predicted_from_medians"] == slower.document()
+    assert found["none"]["deviation"] is None
     assert "to_limit" not in found["none"]["summary"] and "overlap" not in found["sync"]["summary"]
     assert found["posix-aio"] == {"writer": "posix-aio", "name": "posix-aio", "error": "no luck"}
 

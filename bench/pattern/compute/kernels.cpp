@@ -22,6 +22,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"strassen", make_strassen},
       {"mandelbrot", make_mandelbrot},
       {"walk", make_walk},
+      {"spin", make_spin},
   };
   return table;
 }

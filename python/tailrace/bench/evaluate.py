@@ -1,14 +1,17 @@
 """Numbers from runs: what the models predict for a C/W, and what the runs amount to beside it. Pure functions.
 
 A prediction knows only what was measured by itself, in turn with the runs: C of the runs without output, W by writing
-and nothing else, a request, a copy; never anything of the runs that it predicts. C and W of the limit come from the
-runs without output and the synchronous ones: the limit is a yardstick.
+and nothing else, a request, a copy; never anything of the runs that it predicts. It is judged by the least: what the
+models say with the least of each input, beside the least total of the rounds. What strangers do on a shared machine
+only ever adds, to the inputs in some rounds and to the runs in others, and no model can know of it; the deviation of
+the medians is kept beside it. C and W of the limit come from the runs without output and the synchronous ones, by
+their medians: the limit is a yardstick.
 """
 
 from __future__ import annotations
 
 import statistics as plain
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,6 +24,7 @@ from .writers import Writer
 
 Runs = Mapping[str, Sequence[Report]]  # by the writers' names, a run a round
 Slopes = Mapping[str, float]  # of measure.Meter.once, in seconds
+Pick = Callable[[Iterable[float]], float]  # one of the values of some rounds
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,12 @@ class Inputs:
         return asdict(self)
 
 
-def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float) -> Inputs:
-    """From the runs without output, and what was measured in each of their rounds: medians."""
+def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float, pick: Pick) -> Inputs:
+    """From the runs without output, and what was measured in each of their rounds: the least, or the medians."""
     def of(name: str) -> float:
-        return plain.median(one[name] for one in slopes)
+        return pick(one[name] for one in slopes)
 
-    compute = plain.median(run["seconds_computing"] / run["iterations"] for run in without_output)
+    compute = pick(run["seconds_computing"] / run["iterations"] for run in without_output)
     waiting = of("write_saturation")
     write = pipeline.contended(compute, waiting, of("write_saturation_busy"))
     return Inputs(compute, write, measure.copying(write, waiting, of("write_saturation_copy")),
@@ -73,17 +77,20 @@ def model_of(writer: Writer, variables: int, devices: int) -> str | None:
     return writer.model
 
 
-def point(asked: float, inputs: Inputs, models: Mapping[str, float], writers: Sequence[Writer], runs: Runs,
+def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer], runs: Runs,
           errors: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A C/W as a result file has it, but for its series; and those, by the writers' names."""
+    """A C/W as a result file has it, but for its series; and those, by the writers' names. Predicted from the least
+    inputs, and from the medians."""
     first = runs["sync"][0]
     n, variables, devices = int(first["iterations"]), int(first["variables"]), int(first["devices"])
+    models, typical = (predict(inputs, n, variables, devices) for inputs in (least, medians))
     compute = plain.median(run["seconds_computing"] for run in runs["none"]) / n
     write = plain.median(run["seconds_waiting"] for run in runs["sync"]) / n
     limit = pipeline.limit(n, compute, write, devices, variables)
-    limit_copy = pipeline.limit(n, compute + inputs.memcpy_seconds, write, devices, variables)
+    limit_copy = pipeline.limit(n, compute + medians.memcpy_seconds, write, devices, variables)
     about = {"c_over_w_asked": asked, "compute_seconds": compute, "write_seconds": write, "limit_seconds": limit,
-             "limit_copy_seconds": limit_copy, "models": dict(models), "predicted_from": inputs.document()}
+             "limit_copy_seconds": limit_copy, "models": models, "predicted_from": least.document(),
+             "predicted_from_medians": medians.document()}
     series = {}
     for writer in writers:
         if writer.name in errors:
@@ -91,12 +98,22 @@ def point(asked: float, inputs: Inputs, models: Mapping[str, float], writers: Se
             continue
         model = model_of(writer, variables, devices)
         series[writer.name] = _series(writer, runs[writer.name], runs["sync"], n * compute,
-                                      limit_copy if writer.copies else limit, model, models[model] if model else None)
+                                      limit_copy if writer.copies else limit)
+        series[writer.name] |= _judged(model, models, typical, series[writer.name]["summary"]["total"])
     return about, series
 
 
-def _series(writer: Writer, runs: Sequence[Report], sync: Sequence[Report], computing: float, limit: float,
-            model: str | None, predicted: float | None) -> dict[str, Any]:
+def _judged(model: str | None, models: Mapping[str, float], typical: Mapping[str, float],
+            total: Mapping[str, float]) -> dict[str, Any]:
+    """What a series' model had to say of it."""
+    if model is None:
+        return {"model": None, "predicted_seconds": None, "deviation": None, "deviation_of_medians": None}
+    return {"model": model, "predicted_seconds": models[model], "deviation": total["least"] / models[model] - 1,
+            "deviation_of_medians": total["median"] / typical[model] - 1}
+
+
+def _series(writer: Writer, runs: Sequence[Report], sync: Sequence[Report], computing: float,
+            limit: float) -> dict[str, Any]:
     summary = {"total": _summary(runs, lambda run: run["seconds_total"]),
                "computing": _summary(runs, lambda run: run["seconds_computing"]),
                "waiting": _summary(runs, lambda run: run["seconds_waiting"]),
@@ -111,9 +128,7 @@ def _series(writer: Writer, runs: Sequence[Report], sync: Sequence[Report], comp
             summary["overlap"] = summarise(overlaps).document()
     if all(run.get("cache_misses") is not None for run in runs):
         summary["cache_misses"] = _summary(runs, lambda run: run["cache_misses"])
-    median = summary["total"]["median"]
-    return {"writer": runs[0]["writer"], "name": writer.name, "switches": runs[0].get("switches", {}), "model": model,
-            "predicted_seconds": predicted, "deviation": median / predicted - 1 if predicted else None,
+    return {"writer": runs[0]["writer"], "name": writer.name, "switches": runs[0].get("switches", {}),
             "summary": summary, "runs": list(runs)}
 
 

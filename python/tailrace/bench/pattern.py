@@ -149,9 +149,9 @@ class _Runs:
         self._observer.begin(f"C/W = {ratio:.3g}", (s.warmup + s.repeats) * len(self._writers))
         passes = self._calibrate(s.compute_seconds or ratio * measured.write_regression.slope, each)
         runs, errors, slopes = self._rounds(passes)
-        inputs = evaluate.gather(runs["none"], slopes, measured.request.slope)
-        models = evaluate.predict(inputs, s.iterations, s.variables, len(s.directories))
-        point, series = evaluate.point(ratio, inputs, models, self._writers, runs, errors)
+        least, medians = (evaluate.gather(runs["none"], slopes, measured.request.slope, pick)
+                          for pick in (min, statistics.median))
+        point, series = evaluate.point(ratio, least, medians, self._writers, runs, errors)
         if s.ablation:
             document["ablation"] = _ladder(series)
         shown = [writer for writer in self._writers if not s.ablation or writer.name in ("none", "sync")]

@@ -189,7 +189,7 @@ def _check_series(series: dict[str, Any], place: str) -> None:
     if series.get("error") is not None:
         _get(series, place, "error", _text)
         return
-    for key in ("predicted_seconds", "deviation"):
+    for key in ("predicted_seconds", "deviation", "deviation_of_medians"):
         if series.get(key) is not None:
             _get(series, place, key, _number)
     for place_, run in _each(series, place, "runs"):

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
     from tailrace.bench.result import Result
 
-KERNELS = ("busy", "jacobi", "jacobi-blocked", "matmul", "matmul-transposed", "strassen", "mandelbrot", "walk")
+KERNELS = ("busy", "jacobi", "jacobi-blocked", "matmul", "matmul-transposed", "strassen", "mandelbrot", "walk",
+           "spin")
 SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 _EPILOG = """\
@@ -65,7 +66,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
                       help="the ways to write (default: none,sync,tailrace-alloc,tailrace-write)")
     what.add_argument("--ablation", action="store_true",
                       help="what each of tailrace's measures gains: the ladder from naive to direct, at one C/W")
-    add("--kernel", choices=KERNELS, help="what is computed (default: busy, a small loop in the cache)")
+    add("--kernel", choices=KERNELS,
+        help="what is computed (default: busy, a small loop in the cache; with --sweep: spin, whose time does not "
+             "depend on what others do with the same core)")
     add("--threads", type=bench_options.count(1, 4096), metavar="N", help="threads that compute (default: 1)")
     add("--memory", choices=("heap", "static"), help="where the kernel's arrays lie (default: heap)")
     add("--variables", type=bench_options.count(1, 1000), metavar="N",
@@ -116,6 +119,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
              "repeats": arguments.repeats, "queue_depth": arguments.queue_depth, "trace": arguments.trace}
     if arguments.ablation and given["ratios"] is None:
         given["ratios"] = (1.0,)
+    if arguments.sweep and given["kernel"] is None:
+        given["kernel"] = "spin"
     settings = dataclasses.replace(pattern.QUICK if arguments.quick else pattern.Settings(),
                                    ablation=arguments.ablation, keep=arguments.keep,
                                    **{name: value for name, value in given.items() if value is not None})

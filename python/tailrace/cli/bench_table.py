@@ -207,10 +207,12 @@ def prediction(document: dict[str, Any], settings: Settings | None) -> str:
     if not found:
         return ""
     ratio, title, one = max(found, key=lambda entry: abs(float(entry[2]["deviation"])))
-    predicted, measured = map(quantity.format_time, (one["predicted_seconds"], one["summary"]["total"]["median"]))
+    predicted, measured = map(quantity.format_time, (one["predicted_seconds"], one["summary"]["total"]["least"]))
+    medians = max((float(one["deviation_of_medians"]) for _, _, one in found), key=abs)
     text = ("Predicted from C, W and copies measured by themselves in the same rounds: the largest deviation of "
             f"{len(found)} is {100 * one['deviation']:+.1f} %, "
-            f"{title} at C/W = {ratio:.3g}: predicted {predicted} by {one['model']}, measured {measured}.")
+            f"{title} at C/W = {ratio:.3g}: predicted {predicted} by {one['model']} from the least of each, measured "
+            f"{measured} at least (medians from medians: {100 * medians:+.1f} % at most).")
     if settings is None or "name" not in one:
         return text
     again = dataclasses.replace(settings, writers=(one["name"],), ablation=False)

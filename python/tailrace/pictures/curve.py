@@ -195,12 +195,13 @@ def _draw_deviations(axes: Axes, result: Result, looks: dict[str, style.Look]) -
     least, most = -_BAND, _BAND
     for name, look in looks.items():
         for point, series in numbers.measured(result, name):
-            total, predicted = numbers.value(series, "total"), series.get("predicted_seconds")
-            if total is None or not predicted:
+            if series.get("deviation") is None:
                 continue
-            deviation = total.times(100 / predicted).minus(100)
-            _scatter(axes, numbers.ratio(point) * shifts[name], deviation, look, name)
-            least, most = min(least, deviation.low), max(most, deviation.high)
+            off = 100 * float(series["deviation"])
+            axes.plot([numbers.ratio(point) * shifts[name]], [off], color=look.color, marker=look.marker,
+                      markerfacecolor=look.face, markersize=5, markeredgewidth=1.1, linestyle="none", label=name,
+                      zorder=3)
+            least, most = min(least, off), max(most, off)
     axes.axhline(0, color="0.72", linewidth=2)
     for edge in (-_BAND, _BAND):
         axes.axhline(edge, color="0.35", linewidth=0.8, linestyle=(0, (5, 3)))

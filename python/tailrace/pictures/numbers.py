@@ -105,9 +105,9 @@ def deviations(result: Result) -> list[tuple[float, str, float, float, float]]:
         every += [(rung["name"], asked(single), rung["series"]) for rung in result.get("ablation") or []]
     found = []
     for name, at, series in every:
-        total, predicted = value(series, "total"), series.get("predicted_seconds")
-        if total is not None and predicted:
-            found.append((total.median / predicted - 1, name, at, float(predicted), total.median))
+        off, predicted = series.get("deviation"), series.get("predicted_seconds")
+        if off is not None and predicted:
+            found.append((float(off), name, at, float(predicted), (1 + float(off)) * float(predicted)))
     return sorted(found, key=lambda one: -abs(one[0]))
 
 
