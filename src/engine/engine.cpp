@@ -6,16 +6,39 @@
 #include <utility>
 
 namespace tailrace::impl {
+namespace {
+
+RequestQueue::Rules rules_of(const EngineOptions& options) {
+  using ReadAfter = EngineOptions::ReadAfter;
+  return {options.morph, options.read_after != ReadAfter::written, options.read_after == ReadAfter::any};
+}
+
+// A joined access has no more segments than one transfer takes.
+MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
+  limits.max_segments = std::min(limits.max_segments, storage.max_segments);
+  if (limits.alignment == 0) limits.alignment = storage.direct_alignment;
+  return limits;
+}
+
+bool carries_several(const Access& access) {
+  return std::any_of(access.parts.begin(), access.parts.end(),
+                     [&](const Access::Part& part) { return part.request != access.parts.front().request; });
+}
+
+}  // namespace
 
 Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const EngineOptions& options)
     : storage_(storage),
       scheduler_(scheduler),
       clock_(clock),
       options_(options),
-      queue_(options.max_pending),
+      limits_(limits_of(options.merge, storage.capabilities())),
+      queue_(options.max_pending, rules_of(options)),
+      gather_(options.gather),
       executor_(storage, clock, options.execute),
-      pieces_left_(options.max_pending, 0),
+      parts_left_(options.max_pending, 0),
       outcome_(options.max_pending),
+      small_(options.max_pending, 0),
       course_(options.max_pending) {}
 
 Engine::~Engine() {
@@ -27,7 +50,11 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   Result<FileHandle> handle = storage_.open(path, mode, device);
   if (!handle.ok()) return handle.status();
   const FileId id = next_file_++;
-  files_[id] = {handle.value(), path, final_path, storage_.direct(handle.value()), {}};
+  File& file = files_[id];
+  file.handle = handle.value();
+  file.path = path;
+  file.final_path = final_path;
+  file.direct = storage_.direct(file.handle);
   return id;
 }
 
@@ -45,7 +72,10 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(request.sink != nullptr || request.operation == Operation::close);
   TAILRACE_REQUIRE(files_.contains(request.file));
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
-  if (const Request* ready = queue_.admit(std::move(request))) scheduler_.push(ready);
+  if (request.is_fence() || request.immediate) gather_.impatient(request.file);
+  if (const Request* ready = queue_.admit(std::move(request))) {
+    queue_.served(ready->slot) ? served_.push_back(ready) : scheduler_.push(ready);
+  }
   counts_.pending_peak = std::max<uint64_t>(counts_.pending_peak, options_.max_pending - queue_.room());
 }
 
@@ -61,43 +91,79 @@ bool Engine::step() {
   for (Executor::Ended& end : ended_) {
     if (end.sync) {
       note_begun(end.sync->slot, end.begun);
-      finish(end.sync, std::move(end.status));
+      finish(end.sync, end.status);
     } else {
       finish_access(end);
     }
   }
   const bool something_ended = !ended_.empty();
   ended_.clear();
-  if (!executor_.hungry()) return something_ended;
-  take_ready();
-  return something_ended || !batch_.empty();
+  const bool something_served = serve();
+  const bool something_taken = executor_.hungry() && take_ready();
+  return something_ended || something_served || something_taken;
 }
 
-// Takes a batch from the scheduler, merges what moves bytes, and starts it all.
-void Engine::take_ready() {
-  batch_.clear();
-  std::vector<const Request*> moving;
-  while (batch_.size() < options_.largest_batch) {
+// Ends the reads that have got all their bytes from pending writes.
+bool Engine::serve() {
+  if (served_.empty()) return false;
+  const std::vector<const Request*> served = std::exchange(served_, {});
+  for (const Request* request : served) finish(request, {});
+  return true;
+}
+
+// Takes what is ready from the scheduler, merges what moves bytes and need not gather, and starts it all. Returns
+// whether there was something.
+bool Engine::take_ready() {
+  const Nanoseconds now = clock_.now();
+  uint32_t taken = 0;
+  while (taken < options_.largest_batch) {
     const Request* request = scheduler_.pop();
     if (request == nullptr) break;
-    batch_.push_back(request);
+    ++taken;
     const Status& inherited = queue_.inherited(request->slot);
     if (!inherited.ok()) {
-      finish(request, inherited);
-    } else if (request->moves_bytes() && !request->fence) {
-      moving.push_back(request);
+      finish(request, Status(inherited));
+    } else if (!request->is_fence()) {
+      small_[request->slot] = gather_.put(request, now) ? 1 : 0;
     } else {
       start(*request);
     }
   }
-  for (const Request* request : moving) {
-    pieces_left_[request->slot] = static_cast<uint32_t>(request->pieces.size());
+  batch_.clear();
+  gather_.take(now, batch_);
+  carry_out(batch_);
+  return taken > 0 || !batch_.empty();
+}
+
+void Engine::carry_out(std::span<const Request* const> batch) {
+  std::vector<Share> shares;
+  shares.reserve(batch.size());
+  for (const Request* request : batch) {
+    const std::span<const Piece> pieces = queue_.begin(request->slot);
+    if (!pieces.empty()) shares.push_back({request, pieces});
+    Histogram& before = file(request->file).sizes->before;
+    for (const Piece& piece : request->pieces) before.add(piece.extent.length);
+    parts_left_[request->slot] = 0;
     outcome_[request->slot] = {};
   }
-  for (Access& access : join_adjacent(moving, options_.merge)) {
-    const FileId id = access.file;
-    executor_.start(std::move(access), target(id));
+  std::vector<Access> accesses = merge(shares, limits_);
+  for (const Access& access : accesses) {
+    file(access.file).sizes->after.add(access.extent.length);
+    for (const Access::Part& part : access.parts) ++parts_left_[part.request->slot];
   }
+  counts_.accesses += accesses.size();
+  for (Access& access : accesses) start_access(std::move(access));
+  // Of some every byte has been taken over by a later write.
+  for (const Request* request : batch) {
+    if (parts_left_[request->slot] == 0) finish(request, {});
+  }
+}
+
+void Engine::start_access(Access access) {
+  const Request& first = *access.parts.front().request;
+  if (small_[first.slot] != 0) gather_.began(access.file, carries_several(access));
+  const FileId id = access.file;
+  executor_.start(std::move(access), target(id));
 }
 
 // Starts a fence: all earlier requests of its file have ended.
@@ -111,15 +177,17 @@ void Engine::start(const Request& request) {
     fault.operation = name_of(request.operation);
     Status status{std::move(fault)};
     if (request.operation == Operation::publish) storage_.close(of.handle);
-    finish(&request, std::move(status));
+    finish(&request, status);
     return;
   }
   switch (request.operation) {
     case Operation::read:
     case Operation::write: {
-      pieces_left_[request.slot] = static_cast<uint32_t>(request.pieces.size());
+      small_[request.slot] = 0;
       outcome_[request.slot] = {};
-      for (const Piece& piece : request.pieces) executor_.start(access_of({&request, piece}), target(request.file));
+      const std::span<const Piece> pieces = queue_.begin(request.slot);
+      parts_left_[request.slot] = static_cast<uint32_t>(pieces.size());
+      for (const Piece& piece : pieces) start_access(access_of({&request, piece}));
       return;
     }
     case Operation::sync: executor_.start_sync(&request, target(request.file)); return;
@@ -139,17 +207,20 @@ Status Engine::close_by(Operation operation, File& of) {
 // A joined access that failed is tried again piece by piece, so that a failure ends exactly the requests it belongs
 // to.
 void Engine::finish_access(Executor::Ended& end) {
-  if (!end.status.ok() && end.access.parts.size() > 1) {
-    for (const Access::Part& part : end.access.parts) executor_.start(access_of(part), target(end.access.file));
+  const std::vector<Access::Part>& parts = end.access.parts;
+  if (small_[parts.front().request->slot] != 0) gather_.ended(end.access.file);
+  if (!end.status.ok() && parts.size() > 1) {
+    for (const Access::Part& part : parts) start_access(access_of(part));
     return;
   }
-  for (const Access::Part& part : end.access.parts) {
+  const bool merged = carries_several(end.access);
+  for (const Access::Part& part : parts) {
     const uint32_t slot = part.request->slot;
-    TAILRACE_ASSERT(pieces_left_[slot] > 0);
+    TAILRACE_ASSERT(parts_left_[slot] > 0);
     note_begun(slot, end.begun);
-    if (end.access.parts.size() > 1) course_[slot].merged = true;
+    if (merged) course_[slot].merged = true;
     if (outcome_[slot].ok()) outcome_[slot] = end.status;
-    if (--pieces_left_[slot] == 0) finish(part.request, std::exchange(outcome_[slot], Status{}));
+    if (--parts_left_[slot] == 0) finish(part.request, std::exchange(outcome_[slot], Status{}));
   }
 }
 
@@ -158,26 +229,47 @@ void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
   course_[slot].begun = std::min(course_[slot].begun, begun);
 }
 
-void Engine::finish(const Request* request, Status status) {
-  const FileId id = request->file;
-  const bool gone = request->operation == Operation::publish || request->operation == Operation::close ||
-                    request->operation == Operation::remove;
-  if (!status.ok() && request->operation != Operation::read && file(id).failure.ok()) file(id).failure = status;
-  Request ended = queue_.finish(request->slot, status, ready_);
-  ended.course = std::exchange(course_[ended.slot], {});
-  ended.course.ended = clock_.now();
-  ended.course.begun = std::min(ended.course.begun, ended.course.ended);
-  counts_.merged += ended.course.merged ? 1 : 0;
+// What was to be done for a request has been done: it ends, now or with others.
+void Engine::finish(const Request* request, const Status& status) {
+  queue_.finish(request->slot, status, over_, ready_);
   for (const Request* ready : ready_) scheduler_.push(ready);
   ready_.clear();
-  if (gone) files_.erase(id);
-  if (ended.sink != nullptr) ended.sink->ended(ended, status);
+  for (RequestQueue::Ended& end : over_) note_end(end);
+  // A sink may submit more, but nothing ends by that.
+  for (RequestQueue::Ended& end : over_) {
+    if (end.request.sink != nullptr) end.request.sink->ended(end.request, end.status);
+  }
+  over_.clear();
+}
+
+void Engine::note_end(RequestQueue::Ended& end) {
+  Request& request = end.request;
+  const FileId id = request.file;
+  const bool gone = !request.moves_bytes() && request.operation != Operation::sync;
+  if (!end.status.ok() && request.operation != Operation::read && file(id).failure.ok())
+    file(id).failure = end.status;
+  request.course = std::exchange(course_[request.slot], {});
+  request.course.ended = clock_.now();
+  request.course.begun = std::min(request.course.begun, request.course.ended);
+  counts_.merged += request.course.merged ? 1 : 0;
+  if (request.is_fence() || request.immediate) gather_.patient(id);
+  if (!gone) return;
+  files_.erase(id);
+  gather_.forget(id);
 }
 
 Engine::Counts Engine::counts() const {
   Counts counts = counts_;
   counts.transfers = executor_.counts();
+  counts.overwritten = queue_.counts().overwritten;
+  counts.stolen = queue_.counts().stolen;
   return counts;
+}
+
+const Engine::Sizes& Engine::sizes(FileId id) const {
+  const auto found = files_.find(id);
+  TAILRACE_REQUIRE(found != files_.end());
+  return *found->second.sizes;
 }
 
 Engine::File& Engine::file(FileId id) {

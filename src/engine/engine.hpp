@@ -5,13 +5,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/histogram.hpp"
 #include "engine/execute/executor.hpp"
-#include "engine/merge/join_adjacent.hpp"
+#include "engine/merge/gather.hpp"
+#include "engine/merge/merge.hpp"
 #include "engine/queue/request_queue.hpp"
 #include "engine/schedule/scheduler.hpp"
 #include "model/request.hpp"
@@ -20,9 +25,18 @@
 namespace tailrace::impl {
 
 struct EngineOptions {
-  uint32_t max_pending = 4096;   // requests that have not ended
-  uint32_t largest_batch = 256;  // requests that are merged together
-  MergeLimits merge;
+  uint32_t max_pending = 4096;    // requests that have not ended
+  uint32_t largest_batch = 4096;  // requests that are taken from the scheduler at once
+  bool morph = true;              // bytes that a later write of the same client overwrites before they leave, do not
+  // Where a read finds bytes that are yet to be written.
+  enum class ReadAfter : uint8_t {
+    submitted,  // in the memory of the write, if it is its own client's; it waits for those of others
+    any,        // … whoever's it is
+    written     // in the file: it waits for the write
+  };
+  ReadAfter read_after = ReadAfter::submitted;
+  MergeLimits merge;  // max_segments: also those of the storage; alignment: 0 means that of the storage
+  GatherOptions gather;
   Executor::Options execute;
 };
 
@@ -50,14 +64,27 @@ class Engine {
   // True when every request has ended.
   bool idle() const { return queue_.empty(); }
 
+  // When progress() must be called though nothing else happens; none: it need not. A time that has passed: at once.
+  std::optional<Nanoseconds> due() const { return gather_.due(); }
+
   // What it has done so far.
   struct Counts {
     Executor::Counts transfers;
+    uint64_t accesses = 0;      // that pieces were merged into
     uint64_t merged = 0;        // requests that went together with others
+    uint64_t overwritten = 0;   // bytes never written, since a later write of the same client had them
+    uint64_t stolen = 0;        // bytes of reads that came from the memory of pending writes
     uint64_t pending_peak = 0;  // the most requests at once that had not ended
     Nanoseconds busy{0};        // time with at least one transfer under way
   };
   Counts counts() const;
+  // Of one file: how long the pieces of its requests were, and what was made of them, in bytes.
+  struct Sizes {
+    Histogram before;
+    Histogram after;
+  };
+  // Borrowed until the file is gone.
+  const Sizes& sizes(FileId file) const;
   // Whether transfers are under way.
   bool moving() const { return !executor_.idle(); }
   const Clock& clock() const { return clock_; }
@@ -69,16 +96,21 @@ class Engine {
     std::string final_path;
     bool direct = false;
     Status failure;  // the first one: nothing that depends on the whole file may succeed after it
+    std::unique_ptr<Sizes> sizes = std::make_unique<Sizes>();
   };
 
   File& file(FileId id);
   ExecutionTarget target(FileId id);
   bool step();
-  void take_ready();
+  bool take_ready();
+  bool serve();
+  void carry_out(std::span<const Request* const> batch);
+  void start_access(Access access);
   void start(const Request& request);
   void finish_access(Executor::Ended& end);
   void note_begun(uint32_t slot, Nanoseconds begun);
-  void finish(const Request* request, Status status);
+  void finish(const Request* request, const Status& status);
+  void note_end(RequestQueue::Ended& end);
   Status close_by(Operation operation, File& file);
   void count_busy();
 
@@ -86,15 +118,20 @@ class Engine {
   Scheduler& scheduler_;
   const Clock& clock_;
   const EngineOptions options_;
+  const MergeLimits limits_;
   RequestQueue queue_;
+  Gather gather_;
   Executor executor_;
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;
-  std::vector<uint32_t> pieces_left_;    // by slot, of requests being carried out
-  std::vector<Status> outcome_;          // by slot, the first failure among its pieces
+  std::vector<uint32_t> parts_left_;     // by slot, of requests being carried out: parts of accesses
+  std::vector<Status> outcome_;          // by slot, the first failure among its parts
+  std::vector<uint8_t> small_;           // by slot, whether it may be held back to gather
   std::vector<Request::Course> course_;  // by slot
   std::vector<const Request*> ready_;    // between the queue and the scheduler
+  std::vector<const Request*> served_;   // reads for which no storage is needed
   std::vector<Executor::Ended> ended_;
+  std::vector<RequestQueue::Ended> over_;  // between the queue and the sinks
   std::vector<const Request*> batch_;
   Counts counts_;  // but for `transfers`, which the executor counts
   bool was_busy_ = false;

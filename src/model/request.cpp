@@ -14,16 +14,4 @@ const char* name_of(Operation operation) {
   TAILRACE_ASSERT(false);
 }
 
-bool conflict(const Request& a, const Request& b) {
-  if (a.file != b.file) return false;
-  if (a.is_fence() || b.is_fence()) return true;
-  if (a.operation == Operation::read && b.operation == Operation::read) return false;
-  for (const Piece& x : a.pieces) {
-    for (const Piece& y : b.pieces) {
-      if (x.extent.overlaps(y.extent)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace tailrace::impl

@@ -54,12 +54,15 @@ class CompletionSink {
 struct Request {
   Operation operation = Operation::write;
   FileId file = 0;
-  std::vector<Piece> pieces;  // for read and write: at least one, none empty, none overlapping another
+  // For read and write: at least one, none empty, none overlapping another (check_extents). In any order; the engine
+  // puts them in order.
+  std::vector<Piece> pieces;
   uint32_t client = 0;
   uint64_t sequence = 0;  // the client's own count
   // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
   // has failed. Operations other than read and write always do (close and remove even if something failed).
   bool fence = false;
+  bool immediate = false;          // somebody waits for it: it is not held back to be merged with others
   CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
   uint64_t token = 0;              // the sink's own
   uint32_t slot = 0;               // the engine's own
@@ -76,9 +79,5 @@ struct Request {
   bool moves_bytes() const { return operation == Operation::read || operation == Operation::write; }
   bool is_fence() const { return fence || !moves_bytes(); }
 };
-
-// Whether the two must take effect in the order they were made: one is a fence, or they touch the same bytes of the
-// same file and at least one writes.
-bool conflict(const Request& a, const Request& b);
 
 }  // namespace tailrace::impl

@@ -20,6 +20,7 @@ struct EngineStep {
   StepNumber number = 0;
   size_t file = 0;
   Operation operation = Operation::write;
+  uint32_t client = 0;
   std::vector<Piece> pieces;
   std::unique_ptr<std::byte, void (*)(void*)> memory{nullptr, std::free};
   std::vector<StepNumber> before;  // read, sync: who had written each byte when it was made

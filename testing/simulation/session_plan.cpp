@@ -61,6 +61,17 @@ uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, co
   return std::max(kPage, (budget + kPage - 1) / kPage * kPage);
 }
 
+void choose_merging(EngineOptions& options, SplitDice dice) {
+  using ReadAfter = EngineOptions::ReadAfter;
+  options.morph = dice.chance(75);
+  options.read_after = dice.one_of({ReadAfter::submitted, ReadAfter::submitted, ReadAfter::any, ReadAfter::written});
+  options.merge.alignment = dice.chance(50) ? 0 : dice.between(1, kPage);
+  options.gather.on = dice.chance(80);
+  options.gather.count = dice.between32(1, 30);
+  options.gather.bytes = dice.between(1, 16 * kPage);
+  options.gather.small = dice.between(1, 4 * kPage);
+}
+
 EngineOptions some_engine(SplitDice& dice) {
   EngineOptions options;
   options.max_pending = dice.chance(50) ? dice.between32(8, 20) : dice.between32(20, 200);
@@ -68,6 +79,8 @@ EngineOptions some_engine(SplitDice& dice) {
   options.merge.largest = dice.chance(20) ? 0 : dice.between(1, 16 * kPage);
   options.execute.largest_transfer = kPage * (dice.chance(60) ? dice.between(1, 4) : dice.between(4, 64));
   options.execute.direct_from = dice.chance(60) ? 0 : dice.between(1, 32 << 10);
+  SplitDice copy = dice;
+  choose_merging(options, SplitDice(copy.next(), "merging"));
   return options;
 }
 

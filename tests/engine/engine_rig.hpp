@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -63,8 +64,11 @@ class EngineRig {
   }
 
   // Returns the token by which `ends` knows the request.
-  uint64_t submit(Operation operation, FileId file, std::vector<Piece> pieces = {}, bool fence = false) {
+  uint64_t submit(Operation operation, FileId file, std::vector<Piece> pieces = {}, bool fence = false,
+                  uint32_t client = 0, bool immediate = false) {
     Request request;
+    request.client = client;
+    request.immediate = immediate;
     request.operation = operation;
     request.file = file;
     request.pieces = std::move(pieces);
@@ -81,6 +85,8 @@ class EngineRig {
   void run_until_idle() {
     for (int rounds = 0; !engine.idle(); ++rounds) {
       ASSERT_LT(rounds, 100000) << "the engine does not come to an end";
+      const Nanoseconds now = clock.now();
+      clock.advance(std::max(engine.due().value_or(now), now) - now);
       engine.progress();
     }
   }

@@ -181,7 +181,7 @@ TEST(Engine, AReadThatWaitedForAFailedWriteFails) {
   std::string over = ".....";
   std::string apart = "..";
   rig.submit(Operation::write, file, {piece_of(0, a)});
-  const uint64_t read = rig.submit(Operation::read, file, {piece_of(2, over)});
+  const uint64_t read = rig.submit(Operation::read, file, {piece_of(2, over)}, false, 1);  // of another client
   const uint64_t elsewhere = rig.submit(Operation::read, file, {piece_of(8, apart)});
   rig.submit(Operation::close, file);
   rig.run_until_idle();
@@ -265,6 +265,126 @@ TEST(Engine, BusyIsTheTimeWithTransfersUnderWay) {
   rig.submit(Operation::close, file);
   rig.run_until_idle();
   EXPECT_EQ(rig.engine.counts().busy, Nanoseconds(10 * rounds));
+}
+
+TEST(Engine, OverwrittenBytesAreNeverWritten) {
+  EngineRig rig({.plan = {.delay_reaps = 5, .reorder = true}});
+  const FileId file = rig.create("f", 0);
+  std::string texts[] = {"aaaaaaaa", "bbbb", "cccccccc"};
+  for (size_t i = 0; i < 3; ++i) rig.submit(Operation::write, file, {piece_of(4 * i, texts[i])});
+  const uint64_t publish = rig.submit(Operation::publish, file);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(publish).ok());
+  EXPECT_EQ(rig.text("f"), "aaaabbbbcccccccc");
+  EXPECT_EQ(rig.engine.counts().overwritten, 4u);
+  EXPECT_EQ(rig.engine.counts().accesses, 1u);
+  EXPECT_EQ(rig.engine.counts().merged, 3u);
+}
+
+TEST(Engine, AReadBehindWritesNeedsNoStorage) {
+  EngineRig rig({.plan = {.delay_reaps = 90}});
+  const FileId file = rig.create("f", 0);
+  std::string a = "hello ";
+  std::string b = "world";
+  rig.submit(Operation::write, file, {piece_of(6, b)});
+  rig.submit(Operation::write, file, {piece_of(0, a)});
+  rig.engine.progress();
+  std::string read(11, '.');
+  const uint64_t token = rig.submit(Operation::read, file, {piece_of(0, read)});
+  EXPECT_FALSE(rig.ends.has(token));
+  rig.engine.progress();
+  EXPECT_TRUE(rig.ends.of(token).ok());
+  EXPECT_EQ(rig.ends.all.size(), 1u);
+  EXPECT_EQ(read, "hello world");
+  EXPECT_EQ(rig.engine.counts().stolen, 11u);
+  EXPECT_EQ(rig.engine.counts().transfers.transfers, 1u);
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+}
+
+// A read that must wait for another client's bytes gets its own from memory all the same.
+TEST(Engine, AReadIsServedInPart) {
+  EngineRig rig({.plan = {.delay_reaps = 5}});
+  const FileId file = rig.create("f", 12);
+  std::string own = "1111";
+  std::string other = "2222";
+  rig.submit(Operation::write, file, {piece_of(0, own)}, false, 1);
+  rig.submit(Operation::write, file, {piece_of(4, other)}, false, 2);
+  std::string read(12, '.');
+  rig.submit(Operation::read, file, {piece_of(0, read)}, false, 1);
+  rig.run_until_idle();
+  EXPECT_EQ(read, std::string("11112222") + std::string(4, '\0'));
+  EXPECT_EQ(rig.engine.counts().stolen, 4u);
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+}
+
+TEST(Engine, AFailureOfTheLaterWriteIsTheEndOfBoth) {
+  EngineRig rig;
+  const FileId file = rig.create("f", 40);
+  rig.picky.spoil("f.part", {15, 1});
+  std::string a(10, 'a');
+  std::string b(10, 'b');
+  const uint64_t apart = rig.submit(Operation::write, file, {piece_of(30, a)});
+  const uint64_t earlier = rig.submit(Operation::write, file, {piece_of(4, a)});
+  const uint64_t later = rig.submit(Operation::write, file, {piece_of(10, b)});
+  const uint64_t publish = rig.submit(Operation::publish, file);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(apart).ok());
+  EXPECT_EQ(rig.ends.of(later).fault().system_errno, EIO);
+  EXPECT_EQ(rig.ends.of(earlier).fault().system_errno, EIO);
+  EXPECT_NE(rig.ends.of(earlier).fault().message.find("a later write"), std::string::npos);
+  EXPECT_EQ(rig.ends.of(publish).code(), TAILRACE_NOT_PUBLISHED);
+}
+
+// Rows of a matrix, a column of each row from each of 64 clients, in whatever order they come.
+TEST(Engine, SmallWritesOfManyClientsBecomeFewLargeOnes) {
+  constexpr uint64_t kPiece = 512;
+  constexpr uint64_t kPieces = 4096;
+  EngineRig rig({.plan = {.delay_reaps = 3}});
+  const FileId file = rig.create("f", 0);
+  std::string bytes(kPiece * kPieces, '.');
+  for (uint64_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i / 7);
+  std::string copy = bytes + bytes;  // so that no two pieces lie side by side in memory
+  for (uint64_t i = 0; i < kPieces; ++i) {
+    const uint64_t piece = i * 1201 % kPieces;
+    std::byte* const memory = reinterpret_cast<std::byte*>(copy.data()) + piece * kPiece + (piece % 2) * bytes.size();
+    rig.submit(Operation::write, file, {{{piece * kPiece, kPiece}, memory}}, false,
+               static_cast<uint32_t>(piece % 64));
+  }
+  rig.run_until_idle();
+  // Of a transfer as many segments as the storage takes.
+  EXPECT_EQ(rig.engine.counts().transfers.transfers, kPieces / 64);
+  EXPECT_EQ(rig.engine.sizes(file).before.count(), kPieces);
+  EXPECT_EQ(rig.engine.sizes(file).before.most(), kPiece);
+  EXPECT_EQ(rig.engine.sizes(file).after.most(), kPiece * 64);
+  rig.submit(Operation::publish, file);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.text("f") == bytes);
+}
+
+// A million extents in one request, in any order, with holes between some.
+TEST(Engine, AMillionExtents) {
+  constexpr uint64_t kExtents = 1'000'000;
+  EngineRig rig;
+  const FileId file = rig.create("f", 0);
+  std::string memory(3 * kExtents, 'x');
+  for (uint64_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<char>('a' + i % 23);
+  std::vector<Piece> pieces;
+  for (uint64_t i = 0; i < kExtents; ++i) {
+    const uint64_t at = i * 7919 % kExtents;
+    const uint64_t hole = at / 1000 % 10 == 9 ? 1 : 0;  // after the extents of every tenth thousand
+    pieces.push_back({{3 * at, 3 - hole}, reinterpret_cast<std::byte*>(memory.data()) + 3 * at});
+  }
+  rig.submit(Operation::write, file, std::move(pieces));
+  rig.submit(Operation::publish, file);
+  rig.run_until_idle();
+  std::string expected = memory;
+  for (uint64_t at = 0; at < kExtents; ++at) {
+    if (at / 1000 % 10 == 9) expected[3 * at + 2] = '\0';
+  }
+  expected.resize(expected.size() - 1);  // the last has a hole behind it
+  EXPECT_TRUE(rig.text("f") == expected);
 }
 
 TEST(Engine, OpenSaysWhyNot) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <list>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "testing/seeds.hpp"
@@ -97,8 +98,11 @@ void run_queue(uint64_t seed) {
       const uint32_t slot = ready[which]->slot;
       ready.erase(ready.begin() + static_cast<ptrdiff_t>(which));
       std::vector<const Request*> more;
-      const Request ended = queue.finish(slot, {}, more);
-      EXPECT_EQ(ended.sequence, sequence);
+      std::vector<RequestQueue::Ended> ended;
+      queue.begin(slot);
+      queue.finish(slot, {}, ended, more);
+      ASSERT_EQ(ended.size(), 1u);
+      EXPECT_EQ(ended.front().request.sequence, sequence);
       std::erase_if(model.entries, [&](const Model::Entry& entry) { return entry.request.sequence == sequence; });
       for (const Request* request : more) take_in(request);
     }
@@ -119,14 +123,15 @@ Request request_of(Operation operation, uint64_t offset, uint64_t length) {
 TEST(RequestQueue, AReadInheritsTheFailureOfAWriteItWaitedFor) {
   RequestQueue queue(8);
   std::vector<const Request*> ready;
+  std::vector<RequestQueue::Ended> ended;
   const uint32_t write = queue.admit(request_of(Operation::write, 0, 10))->slot;
   const uint32_t other = queue.admit(request_of(Operation::write, 10, 10))->slot;
   EXPECT_EQ(queue.admit(request_of(Operation::read, 5, 10)), nullptr);
   const Request* apart = queue.admit(request_of(Operation::read, 30, 10));
   ASSERT_NE(apart, nullptr);
-  queue.finish(write, Status::of_errno("write", "f", EIO), ready);
+  queue.finish(write, Status::of_errno("write", "f", EIO), ended, ready);
   EXPECT_TRUE(ready.empty());
-  queue.finish(other, {}, ready);
+  queue.finish(other, {}, ended, ready);
   ASSERT_EQ(ready.size(), 1u);
   EXPECT_EQ(queue.inherited(ready[0]->slot).fault().system_errno, EIO);
   EXPECT_TRUE(queue.inherited(apart->slot).ok());
@@ -135,14 +140,175 @@ TEST(RequestQueue, AReadInheritsTheFailureOfAWriteItWaitedFor) {
 TEST(RequestQueue, AWriteDoesNotInherit) {
   RequestQueue queue(8);
   std::vector<const Request*> ready;
+  std::vector<RequestQueue::Ended> ended;
   const uint32_t write = queue.admit(request_of(Operation::write, 0, 10))->slot;
   EXPECT_EQ(queue.admit(request_of(Operation::write, 5, 10)), nullptr);
-  queue.finish(write, Status::of_errno("write", "f", EIO), ready);
+  queue.finish(write, Status::of_errno("write", "f", EIO), ended, ready);
   ASSERT_EQ(ready.size(), 1u);
   EXPECT_TRUE(queue.inherited(ready[0]->slot).ok());
 }
 
-TEST(Request, ConflictsAsATable) {
+constexpr RequestQueue::Rules kMorphs{true, true, false};
+
+struct MorphRig {
+  // Returns the slot; `last` is whether it was ready at once.
+  uint32_t admit(Operation operation, uint64_t offset, std::string& text, uint32_t client = 0, bool fence = false) {
+    Request request;
+    request.operation = operation;
+    request.file = 1;
+    request.client = client;
+    request.fence = fence;
+    request.token = ++tokens;
+    if (request.moves_bytes()) {
+      request.pieces = {{{offset, text.size()}, reinterpret_cast<std::byte*>(text.data())}};
+    }
+    const uint64_t token = request.token;
+    const Request* ready_now = queue.admit(std::move(request));
+    last = ready_now != nullptr;
+    return last ? ready_now->slot : static_cast<uint32_t>(token - 1);  // slots are given out from 0 on
+  }
+  // Tokens of what ends when the request has been carried out.
+  std::vector<uint64_t> finish(uint32_t slot, const Status& status = {}) {
+    ended.clear();
+    queue.finish(slot, status, ended, ready);
+    std::vector<uint64_t> all;
+    for (const auto& end : ended) all.push_back(end.request.token);
+    return all;
+  }
+
+  RequestQueue queue{16, kMorphs};
+  std::vector<const Request*> ready;
+  std::vector<RequestQueue::Ended> ended;
+  uint64_t tokens = 0;
+  bool last = false;
+};
+
+using Tokens = std::vector<uint64_t>;
+
+TEST(Morph, OverwrittenBytesAreNotWritten) {
+  MorphRig rig;
+  std::string a(10, 'a');
+  std::string b(4, 'b');
+  const uint32_t first = rig.admit(Operation::write, 0, a);
+  const uint32_t second = rig.admit(Operation::write, 3, b);
+  EXPECT_TRUE(rig.last);
+  const auto left = rig.queue.begin(first);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].extent.end(), 3u);
+  EXPECT_EQ(left[1].extent.offset, 7u);
+  EXPECT_EQ(left[1].memory, reinterpret_cast<std::byte*>(a.data()) + 7);
+  EXPECT_EQ(rig.queue.counts().overwritten, 4u);
+  // The first has not ended before the second has.
+  EXPECT_TRUE(rig.finish(first).empty());
+  rig.queue.begin(second);
+  EXPECT_EQ(rig.finish(second), (Tokens{2, 1}));
+  EXPECT_TRUE(rig.queue.empty());
+}
+
+TEST(Morph, WhatHasBegunIsWaitedFor) {
+  MorphRig rig;
+  std::string a(10, 'a');
+  const uint32_t first = rig.admit(Operation::write, 0, a);
+  rig.queue.begin(first);
+  rig.admit(Operation::write, 0, a);
+  EXPECT_FALSE(rig.last);
+  // The third takes all from the second, and waits for the first in its place.
+  const uint32_t third = rig.admit(Operation::write, 0, a);
+  EXPECT_FALSE(rig.last);
+  EXPECT_EQ(rig.finish(first), (Tokens{1}));
+  ASSERT_EQ(rig.ready.size(), 2u);
+  EXPECT_TRUE(rig.queue.begin(1).empty());
+  EXPECT_TRUE(rig.finish(1).empty());
+  rig.queue.begin(third);
+  EXPECT_EQ(rig.finish(third), (Tokens{3, 2}));
+}
+
+TEST(Morph, AFailureIsToldToBoth) {
+  MorphRig rig;
+  std::string a(10, 'a');
+  const uint32_t first = rig.admit(Operation::write, 0, a);
+  const uint32_t second = rig.admit(Operation::write, 9, a);
+  EXPECT_TRUE(rig.finish(first).empty());
+  EXPECT_EQ(rig.finish(second, Status::of_errno("write", "f", EIO)), (Tokens{2, 1}));
+  EXPECT_EQ(rig.ended[0].status.fault().system_errno, EIO);
+  EXPECT_EQ(rig.ended[1].status.fault().system_errno, EIO);
+  EXPECT_NE(rig.ended[1].status.fault().message, rig.ended[0].status.fault().message);
+}
+
+TEST(Morph, NotFromAnotherClientNorPastAFence) {
+  MorphRig rig;
+  std::string a(10, 'a');
+  rig.admit(Operation::write, 0, a, 1);
+  rig.admit(Operation::write, 5, a, 2);
+  EXPECT_FALSE(rig.last);
+  rig.admit(Operation::sync, 0, a);
+  rig.admit(Operation::write, 0, a, 1);
+  EXPECT_FALSE(rig.last);
+  EXPECT_EQ(rig.queue.counts().overwritten, 0u);
+}
+
+// Client 2 waits for the first write of client 1. Were the second to take bytes from the first while it waits for
+// client 2, nobody would ever end.
+TEST(Morph, NobodyWaitsInACircle) {
+  MorphRig rig;
+  std::string a(10, 'a');
+  const uint32_t first = rig.admit(Operation::write, 0, a, 1);
+  rig.admit(Operation::write, 8, a, 2);
+  rig.admit(Operation::write, 4, a, 1);
+  EXPECT_FALSE(rig.last);
+  EXPECT_EQ(rig.queue.counts().overwritten, 0u);
+  rig.queue.begin(first);
+  EXPECT_EQ(rig.finish(first), (Tokens{1}));
+  ASSERT_EQ(rig.ready.size(), 1u);
+  EXPECT_EQ(rig.ready[0]->token, 2u);
+}
+
+TEST(Steal, OwnBytesAreCopiedAndTheRestIsRead) {
+  MorphRig rig;
+  std::string a = "aaaa";
+  std::string b = "bbbb";
+  rig.admit(Operation::write, 2, a, 1);
+  rig.admit(Operation::write, 8, b, 2);
+  std::string read(8, '.');
+  const uint32_t wholly = rig.admit(Operation::read, 0, read, 1);
+  EXPECT_TRUE(rig.last);
+  EXPECT_EQ(read, "..aaaa..");
+  const auto left = rig.queue.begin(wholly);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].extent.end(), 2u);
+  EXPECT_EQ(left[1].extent.offset, 6u);
+  // The bytes of another client are waited for.
+  std::string other(10, '.');
+  rig.admit(Operation::read, 0, other, 1);
+  EXPECT_FALSE(rig.last);
+  // What was stolen need not be read before it is written again; what is read from storage must.
+  rig.admit(Operation::write, 2, a, 2);
+  EXPECT_FALSE(rig.last);
+  std::string own(2, '.');
+  const uint32_t served = rig.admit(Operation::read, 9, own, 2);
+  EXPECT_TRUE(rig.last);
+  EXPECT_TRUE(rig.queue.served(served));
+  EXPECT_EQ(own, "bb");
+}
+
+TEST(Steal, NotPastAFence) {
+  MorphRig rig;
+  std::string a = "aaaa";
+  rig.admit(Operation::write, 0, a);
+  rig.admit(Operation::sync, 0, a);
+  std::string read(4, '.');
+  rig.admit(Operation::read, 0, read);
+  EXPECT_FALSE(rig.last);
+  EXPECT_EQ(read, "....");
+}
+
+// Each pair of requests of one file, and whether the later must wait for the earlier.
+TEST(RequestQueue, ConflictsAsATable) {
+  const auto waits = [](const Request& earlier, const Request& later) {
+    RequestQueue queue(2);
+    queue.admit(earlier);
+    return queue.admit(later) == nullptr;
+  };
   const auto read = request_of(Operation::read, 0, 10);
   const auto touching = request_of(Operation::write, 10, 10);
   const auto overlapping = request_of(Operation::write, 9, 1);
@@ -151,14 +317,15 @@ TEST(Request, ConflictsAsATable) {
   elsewhere.file = 2;
   auto fence = touching;
   fence.fence = true;
-  EXPECT_FALSE(conflict(read, read));
-  EXPECT_FALSE(conflict(read, touching));
-  EXPECT_TRUE(conflict(read, overlapping));
-  EXPECT_TRUE(conflict(overlapping, read));
-  EXPECT_FALSE(conflict(read, elsewhere));
-  EXPECT_TRUE(conflict(read, sync));
-  EXPECT_TRUE(conflict(read, fence));
-  EXPECT_TRUE(conflict(fence, read));
+  EXPECT_FALSE(waits(read, read));
+  EXPECT_FALSE(waits(read, touching));
+  EXPECT_TRUE(waits(read, overlapping));
+  EXPECT_TRUE(waits(overlapping, read));
+  EXPECT_TRUE(waits(overlapping, overlapping));
+  EXPECT_FALSE(waits(read, elsewhere));
+  EXPECT_TRUE(waits(read, sync));
+  EXPECT_TRUE(waits(read, fence));
+  EXPECT_TRUE(waits(fence, read));
 }
 
 }  // namespace

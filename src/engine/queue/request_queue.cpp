@@ -1,54 +1,248 @@
 #include "engine/queue/request_queue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <utility>
+
+#include "model/extents.hpp"
 
 namespace tailrace::impl {
 
-RequestQueue::RequestQueue(uint32_t limit) : slots_(limit) {
+RequestQueue::RequestQueue(uint32_t limit, const Rules& rules) : rules_(rules), slots_(limit) {
   TAILRACE_REQUIRE(limit > 0);
   for (uint32_t slot = limit; slot-- > 0;) free_slots_.push_back(slot);
 }
 
 const Request* RequestQueue::admit(Request request) {
   TAILRACE_REQUIRE(!free_slots_.empty());
+  put_in_order(request.pieces);
+  TAILRACE_REQUIRE(in_order(request.pieces));
+  Pending& pending = take_slot(std::move(request));
+  FileQueue& file = by_file_[pending.request.file];
+  if (pending.request.is_fence()) {
+    wait_for_all(file, pending);
+  } else {
+    // What lies before the fence has it as a dependent already.
+    if (file.fence != kNone) block(pending, file.fence);
+    pending.request.operation == Operation::write ? admit_write(file, pending) : admit_read(file, pending);
+  }
+  append(file, pending);
+  return pending.blockers == 0 ? &pending.request : nullptr;
+}
+
+RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   const uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   request.slot = slot;
   Pending& pending = slots_[slot];
   TAILRACE_ASSERT(!pending.held);
-  pending = Pending{std::move(request), true, 0, {}, {}};
-  std::vector<uint32_t>& of_file = by_file_[pending.request.file];
-  // From the latest back to the last fence: what lies before a fence has it as a dependent already.
-  for (size_t i = of_file.size(); i-- > 0;) {
-    Pending& earlier = slots_[of_file[i]];
-    if (conflict(earlier.request, pending.request)) {
-      earlier.dependents.push_back(slot);
-      ++pending.blockers;
-    }
-    if (earlier.request.is_fence()) break;
-  }
-  of_file.push_back(slot);
-  return pending.blockers == 0 ? &pending.request : nullptr;
+  // What it has of memory it keeps.
+  for (auto* list : {&pending.dependents, &pending.took_from}) list->clear();
+  pending.waits_for.clear();
+  pending.cuts.clear();
+  pending.left.clear();
+  pending.request = std::move(request);
+  pending.held = true;
+  pending.begun = pending.done = pending.partial = false;
+  pending.number = pending.floor = ++admitted_;
+  pending.blockers = pending.takers = 0;
+  pending.inherited = pending.status = {};
+  return pending;
 }
 
-Request RequestQueue::finish(uint32_t slot, const Status& status, std::vector<const Request*>& ready) {
+void RequestQueue::append(FileQueue& file, Pending& pending) {
+  const uint32_t slot = pending.request.slot;
+  pending.before = file.last;
+  pending.after = kNone;
+  (file.last == kNone ? file.first : slots_[file.last].after) = slot;
+  file.last = slot;
+  if (pending.request.is_fence()) file.fence = slot;
+}
+
+void RequestQueue::wait_for_all(FileQueue& file, Pending& fence) {
+  for (uint32_t slot = file.last; slot != kNone; slot = slots_[slot].before) {
+    block(fence, slot);
+    if (slot == file.fence) break;
+  }
+}
+
+void RequestQueue::admit_write(FileQueue& file, Pending& write) {
+  overlaps_.clear();
+  candidates_.clear();
+  file.index.write(write.request.pieces, write.request.slot, [&](const Extent& extent, const PendingIndex::Run& run) {
+    found_before_write(write, file.index.readers(), extent, run);
+  });
+  if (!candidates_.empty()) take_over(write);
+}
+
+// Who reads the bytes waits for who writes them, so of a run with readers those are enough.
+void RequestQueue::found_before_write(Pending& write, const ReaderSets& readers, const Extent& extent,
+                                      const PendingIndex::Run& run) {
+  if (run.readers != ReaderSets::kEmpty) {
+    return readers.for_each(run.readers, [&](uint32_t reader) { block(write, reader); });
+  }
+  if (run.writer == PendingIndex::kNobody) return;
+  Pending& earlier = slots_[run.writer];
+  if (!rules_.morph || earlier.begun || earlier.request.client != write.request.client) {
+    return block(write, run.writer);
+  }
+  overlaps_.push_back({run.writer, extent});
+  if (std::exchange(earlier.overlapped_by, write.number) == write.number) return;
+  candidates_.push_back({run.writer, earlier.number, earlier.floor, newest_blocker(earlier)});
+}
+
+void RequestQueue::take_over(Pending& write) {
+  const size_t count = may_take_from(candidates_, newest_blocker(write));
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    Pending& earlier = slots_[candidates_[i].slot];
+    if (i >= count) {
+      block(write, candidates_[i].slot);
+      continue;
+    }
+    earlier.taken_by = write.number;
+    ++earlier.takers;
+    write.took_from.push_back(candidates_[i].slot);
+    write.floor = std::min(write.floor, earlier.floor);
+    // Whoever still writes those bytes, or reads what was there before, comes before this write, too.
+    for (const Name& name : earlier.waits_for) {
+      if (slots_[name.slot].held && slots_[name.slot].number == name.number) block(write, name.slot);
+    }
+  }
+  for (const Overlap& overlap : overlaps_) {
+    Pending& earlier = slots_[overlap.slot];
+    if (earlier.taken_by != write.number) continue;
+    earlier.cuts.push_back(overlap.extent);
+    counts_.overwritten += overlap.extent.length;
+  }
+}
+
+void RequestQueue::admit_read(FileQueue& file, Pending& read) {
+  const uint64_t since = file.fence == kNone ? 0 : slots_[file.fence].number;
+  const std::vector<Piece>& pieces = read.request.pieces;
+  size_t at = 0;  // the piece that is looked at
+  const auto memory_of = [&](uint64_t offset) {
+    while (pieces[at].extent.end() <= offset) ++at;
+    return pieces[at].memory + (offset - pieces[at].extent.offset);
+  };
+  const auto found = [&](const Extent& extent, const PendingIndex::Run& run) {
+    if (run.writer == PendingIndex::kNobody || slots_[run.writer].number < since) return false;
+    if (!may_steal(file, read, slots_[run.writer])) {
+      block(read, run.writer);
+      return false;
+    }
+    std::memcpy(memory_of(extent.offset), run.memory + (extent.offset - run.offset), extent.length);
+    counts_.stolen += extent.length;
+    read.partial = true;
+    return true;
+  };
+  const auto unserved = [&](const Extent& extent) {
+    std::byte* const memory = memory_of(extent.offset);
+    if (!read.left.empty()) {
+      Piece& last = read.left.back();
+      if (last.extent.end() == extent.offset && last.memory + last.extent.length == memory) {
+        last.extent.length += extent.length;
+        return;
+      }
+    }
+    read.left.push_back({extent, memory});
+  };
+  file.index.read(pieces, read.request.slot, found, unserved);
+  if (!read.partial) read.left.clear();
+}
+
+// Behind a fence, what was before it comes first, whatever there is to steal.
+bool RequestQueue::may_steal(const FileQueue& file, const Pending& read, const Pending& write) const {
+  if (!rules_.steal || file.fence != kNone) return false;
+  return rules_.steal_from_all || write.request.client == read.request.client;
+}
+
+void RequestQueue::block(Pending& later, uint32_t slot) {
+  Pending& earlier = slots_[slot];
+  if (std::exchange(earlier.blocker_of, later.number) == later.number) return;
+  earlier.dependents.push_back(later.request.slot);
+  later.waits_for.push_back({slot, earlier.number});
+  ++later.blockers;
+}
+
+uint64_t RequestQueue::newest_blocker(const Pending& pending) const {
+  uint64_t newest = 0;
+  for (const Name& name : pending.waits_for) {
+    const Pending& blocker = slots_[name.slot];
+    if (blocker.held && blocker.number == name.number) newest = std::max(newest, name.number);
+  }
+  return newest;
+}
+
+std::span<const Piece> RequestQueue::begin(uint32_t slot) {
   Pending& pending = slots_[slot];
   TAILRACE_REQUIRE(pending.held);
   TAILRACE_REQUIRE(pending.blockers == 0);
-  std::vector<uint32_t>& of_file = by_file_[pending.request.file];
-  of_file.erase(std::find(of_file.begin(), of_file.end(), slot));
-  if (of_file.empty()) by_file_.erase(pending.request.file);
-  const bool lost_bytes = !status.ok() && pending.request.operation == Operation::write;
+  TAILRACE_REQUIRE(!std::exchange(pending.begun, true));
+  if (!pending.cuts.empty()) {
+    pending.left = without(pending.request.pieces, pending.cuts);
+    pending.partial = true;
+  }
+  return pending.partial ? pending.left : pending.request.pieces;
+}
+
+void RequestQueue::finish(uint32_t slot, const Status& status, std::vector<Ended>& ended,
+                          std::vector<const Request*>& ready) {
+  Pending& pending = slots_[slot];
+  TAILRACE_REQUIRE(pending.held);
+  TAILRACE_REQUIRE(pending.blockers == 0);
+  TAILRACE_REQUIRE(!std::exchange(pending.done, true));
+  pending.begun = true;  // also what failed before it began
+  if (pending.status.ok()) pending.status = status;
+  ending_.clear();
+  if (pending.takers == 0) ending_.push_back(slot);
+  while (!ending_.empty()) {
+    const uint32_t next = ending_.back();
+    ending_.pop_back();
+    end(next, ended, ready);
+  }
+}
+
+void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<const Request*>& ready) {
+  Pending& pending = slots_[slot];
+  const Request& request = pending.request;
+  const Status& status = pending.status;
+  FileQueue& file = by_file_.at(request.file);
+  (pending.before == kNone ? file.first : slots_[pending.before].after) = pending.after;
+  (pending.after == kNone ? file.last : slots_[pending.after].before) = pending.before;
+  if (file.fence == slot) file.fence = kNone;
+  if (!request.is_fence()) {
+    const bool of_left = request.operation == Operation::read && pending.partial;
+    file.index.forget(of_left ? pending.left : request.pieces, slot);
+  }
+  const bool lost_bytes = !status.ok() && request.operation == Operation::write;
   for (const uint32_t later : pending.dependents) {
     Pending& dependent = slots_[later];
     TAILRACE_ASSERT(dependent.blockers > 0);
     if (lost_bytes && dependent.request.operation == Operation::read) dependent.inherited = status;
     if (--dependent.blockers == 0) ready.push_back(&dependent.request);
   }
+  for (const uint32_t earlier : pending.took_from) {
+    Pending& other = slots_[earlier];
+    TAILRACE_ASSERT(other.takers > 0);
+    if (!status.ok() && other.status.ok()) other.status = consequence(other.request, status);
+    if (--other.takers == 0 && other.done) ending_.push_back(earlier);
+  }
   pending.held = false;
   free_slots_.push_back(slot);
-  return std::move(pending.request);
+  const bool closes = !request.moves_bytes() && request.operation != Operation::sync;
+  if (closes && file.first == kNone) by_file_.erase(request.file);
+  ended.push_back({std::move(pending.request), std::move(pending.status)});
+}
+
+// Some of its bytes went with a later write, and are not in the file.
+Status RequestQueue::consequence(const Request& of, const Status& cause) {
+  Fault fault = cause.fault();
+  fault.operation = name_of(of.operation);
+  fault.message =
+      fmt::format("{} (a later write of client {} had taken over bytes of this one)", fault.message, of.client);
+  return Status(std::move(fault));
 }
 
 const Status& RequestQueue::inherited(uint32_t slot) const {

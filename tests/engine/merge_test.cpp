@@ -1,5 +1,5 @@
-// join_adjacent: executing the joined accesses does what executing the requests one by one does.
-#include "engine/merge/join_adjacent.hpp"
+// merge: executing the joined accesses does what executing the requests one by one does.
+#include "engine/merge/merge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +21,19 @@ using Files = std::map<FileId, std::vector<std::byte>>;
 struct Batch {
   std::vector<std::unique_ptr<Request>> requests;
   std::vector<std::unique_ptr<std::byte[]>> memory;
-  std::vector<const Request*> pointers() const {
-    std::vector<const Request*> all;
-    for (const auto& request : requests) all.push_back(request.get());
+  std::vector<Share> shares() const {
+    std::vector<Share> all;
+    for (const auto& request : requests) all.push_back({request.get(), request->pieces});
     return all;
   }
 };
+
+bool conflict(const Request& a, const Request& b) {
+  if (a.file != b.file || (a.operation == Operation::read && b.operation == Operation::read)) return false;
+  return std::any_of(a.pieces.begin(), a.pieces.end(), [&](const Piece& x) {
+    return std::any_of(b.pieces.begin(), b.pieces.end(), [&](const Piece& y) { return x.extent.overlaps(y.extent); });
+  });
+}
 
 // Pieces of one request lie in one buffer now and then, so that memory is adjacent where the file is.
 Batch some_batch(Dice& dice) {
@@ -47,7 +54,6 @@ Batch some_batch(Dice& dice) {
       offset += length + (dice.chance(50) ? 0 : dice.below(5));
       within += length + (dice.chance(50) ? 0 : dice.below(5));
     }
-    if (dice.chance(30)) std::reverse(request->pieces.begin(), request->pieces.end());
     const bool fits = std::none_of(batch.requests.begin(), batch.requests.end(),
                                    [&](const auto& other) { return conflict(*other, *request); });
     if (fits) batch.requests.push_back(std::move(request));
@@ -84,10 +90,11 @@ void joined(const std::vector<Access>& accesses, Files& files) {
 }
 
 void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses, const MergeLimits& limits) {
-  std::map<const Request*, uint64_t> carried;
+  std::map<const Request*, uint64_t> carried;  // bytes
   for (const Access& access : accesses) {
     if (access.parts.size() > 1) {
       EXPECT_LE(access.extent.length, limits.largest);
+      EXPECT_LE(access.segments.size(), limits.max_segments);
     }
     uint64_t at = access.extent.offset;
     for (const Access::Part& part : access.parts) {
@@ -95,11 +102,15 @@ void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses,
       EXPECT_EQ(part.request->file, access.file);
       EXPECT_EQ(part.request->operation, access.operation);
       at = part.piece.extent.end();
-      ++carried[part.request];
+      carried[part.request] += part.piece.extent.length;
     }
     EXPECT_EQ(at, access.extent.end());
   }
-  for (const auto& request : batch.requests) EXPECT_EQ(carried[request.get()], request->pieces.size());
+  for (const auto& request : batch.requests) {
+    uint64_t bytes = 0;
+    for (const Piece& piece : request->pieces) bytes += piece.extent.length;
+    EXPECT_EQ(carried[request.get()], bytes);
+  }
 }
 
 // What all the buffers of the batch hold now.
@@ -113,7 +124,7 @@ void restore(const Batch& batch, const std::vector<std::byte>& bytes) {
   for (size_t i = 0; i < batch.memory.size(); ++i) std::memcpy(batch.memory[i].get(), bytes.data() + 200 * i, 200);
 }
 
-TEST(JoinAdjacent, DoesWhatTheRequestsDoOneByOne) {
+TEST(Merge, DoesWhatTheRequestsDoOneByOne) {
   for_seeds(300, [](uint64_t seed) {
     Dice dice(seed);
     const Batch batch = some_batch(dice);
@@ -121,7 +132,8 @@ TEST(JoinAdjacent, DoesWhatTheRequestsDoOneByOne) {
     for (const FileId file : {FileId{1}, FileId{2}}) {
       for (uint64_t i = 0; i < kFileBytes; ++i) before[file].push_back(static_cast<std::byte>(dice.below(256)));
     }
-    const MergeLimits limits{dice.between(1, 60)};
+    const MergeLimits limits{dice.between(1, 60), dice.chance(50) ? 0 : dice.between(1, 16),
+                             dice.chance(50) ? UINT32_MAX : static_cast<uint32_t>(dice.between(1, 5))};
     const std::vector<std::byte> memory = snapshot(batch);
 
     Files expected = before;
@@ -129,7 +141,7 @@ TEST(JoinAdjacent, DoesWhatTheRequestsDoOneByOne) {
     const std::vector<std::byte> expected_memory = snapshot(batch);
 
     restore(batch, memory);
-    const std::vector<Access> accesses = join_adjacent(batch.pointers(), limits);
+    const std::vector<Access> accesses = merge(batch.shares(), limits);
     expect_well_formed(batch, accesses, limits);
     Files found = before;
     joined(accesses, found);
@@ -138,7 +150,7 @@ TEST(JoinAdjacent, DoesWhatTheRequestsDoOneByOne) {
   });
 }
 
-TEST(JoinAdjacent, AdjacentMemoryBecomesOneSegment) {
+TEST(Merge, AdjacentMemoryBecomesOneSegment) {
   std::byte memory[30];
   Request a;
   a.file = 1;
@@ -147,14 +159,45 @@ TEST(JoinAdjacent, AdjacentMemoryBecomesOneSegment) {
   b.pieces = {{{10, 10}, memory + 10}};
   Request c = a;
   c.pieces = {{{20, 5}, memory + 25}};
-  const Request* batch[] = {&c, &a, &b};
-  const std::vector<Access> accesses = join_adjacent(batch, {});
+  const Share batch[] = {{&c, c.pieces}, {&a, a.pieces}, {&b, b.pieces}};
+  const std::vector<Access> accesses = merge(batch, {});
   ASSERT_EQ(accesses.size(), 1u);
   EXPECT_EQ(accesses[0].extent.length, 25u);
   ASSERT_EQ(accesses[0].segments.size(), 2u);
   EXPECT_EQ(accesses[0].segments[0].iov_len, 20u);
   EXPECT_EQ(accesses[0].segments[1].iov_base, memory + 25);
-  EXPECT_TRUE(join_adjacent({}, {}).empty());
+  EXPECT_TRUE(merge({}, {}).empty());
+}
+
+// Rows of a matrix, of each client a column: one access for as many bytes as one may have, whoever wrote them.
+TEST(Merge, RowsOfAMatrix) {
+  constexpr uint64_t kClients = 64;
+  constexpr uint64_t kRows = 64;
+  constexpr uint64_t kPiece = 4096;
+  std::byte memory{};
+  std::vector<Request> requests(kClients);
+  std::vector<Share> shares;
+  for (uint64_t client = 0; client < kClients; ++client) {
+    for (uint64_t row = 0; row < kRows; ++row) {
+      requests[client].pieces.push_back({{(row * kClients + client) * kPiece, kPiece}, &memory});
+    }
+    shares.push_back({&requests[client], requests[client].pieces});
+  }
+  const std::vector<Access> accesses = merge(shares, {uint64_t{4} << 20, 4096, 1024});
+  ASSERT_EQ(accesses.size(), 4u);
+  for (const Access& access : accesses) EXPECT_EQ(access.extent.length, uint64_t{4} << 20);
+}
+
+TEST(Merge, CutsAtTheBlocksOfTheFileSystem) {
+  std::byte memory[100];
+  Request a;
+  a.pieces = {{{3, 4}, memory}, {{7, 12}, memory + 50}};
+  const Share share{&a, a.pieces};
+  const std::vector<Access> accesses = merge({&share, 1}, {15, 8, UINT32_MAX});
+  ASSERT_EQ(accesses.size(), 2u);
+  EXPECT_EQ(accesses[0].extent.end(), 16u);
+  EXPECT_EQ(accesses[1].extent.offset, 16u);
+  EXPECT_EQ(accesses[1].segments[0].iov_base, memory + 59);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Gather: holds small writes back while it pays, so that there are more of them to merge.
+//
+// As long as small accesses of a file are under way its small writes gather, and leave together. A lone one leaves at
+// once. Where the last that left together had nothing in common to be joined, nothing is held any more, until it has
+// again. Reads, large writes and what somebody waits for are never held. Knows the time only as it is told, and
+// nothing of how accesses are carried out. Driven by the engine's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "model/request.hpp"
+
+namespace tailrace::impl {
+
+struct GatherOptions {
+  bool on = true;
+  // What is held of a file leaves when it is so many requests, or so many bytes.
+  uint32_t count = 4096;
+  uint64_t bytes = uint64_t{64} << 20;
+  // On idle storage writes of a file of which others have just been joined gather so long at most. 0: they do not.
+  Nanoseconds delay{0};
+  // Whose pieces are shorter than this on the average is small.
+  uint64_t small = uint64_t{512} << 10;
+  // What is held leaves by `count` alone, or when somebody waits for it: what is merged does not depend on how fast
+  // the storage is. Whoever waits for a request must have made it `immediate`.
+  bool by_count = false;
+};
+
+class Gather {
+ public:
+  explicit Gather(const GatherOptions& options) : options_(options) {}
+
+  // Takes in a ready request that moves bytes; borrowed until it leaves. Whether it is of those that may be held.
+  bool put(const Request* request, Nanoseconds now);
+  // Appends what leaves now.
+  void take(Nanoseconds now, std::vector<const Request*>& leaving);
+  // When take() may have something though nothing else happens; none: it will not.
+  std::optional<Nanoseconds> due() const;
+  bool empty() const { return waiting_.empty() && free_.empty(); }
+
+  // An access of small writes of the file has begun; `joined`: it carries more than one request.
+  void began(FileId file, bool joined);
+  void ended(FileId file);
+
+  // From here to its patient() nothing of the file is held: somebody waits for it.
+  void impatient(FileId file) { ++files_[file].impatient; }
+  void patient(FileId file) { --files_[file].impatient; }
+
+  // The file is closed; nothing of it is held.
+  void forget(FileId file) { files_.erase(file); }
+
+ private:
+  struct File {
+    std::vector<const Request*> held;
+    uint64_t bytes = 0;
+    Nanoseconds since{0};    // when the first of them came
+    uint32_t under_way = 0;  // accesses of small writes
+    uint32_t impatient = 0;
+    bool pays = true;     // the last that left together were joined, or have yet to be seen
+    bool joined = false;  // … were joined
+  };
+
+  bool held_back(const File& file, Nanoseconds now) const;
+  void let_go(File& file, std::vector<const Request*>& leaving) const;
+
+  const GatherOptions options_;
+  std::unordered_map<FileId, File> files_;
+  std::vector<FileId> waiting_;       // of which something is held
+  std::vector<const Request*> free_;  // that nothing holds
+};
+
+}  // namespace tailrace::impl

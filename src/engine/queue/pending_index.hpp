@@ -1,0 +1,145 @@
+// PendingIndex: of one file, which bytes requests that have not ended touch: who writes them last, and who reads them
+// since. What a new request must wait for, may take over or can be served from is found here.
+//
+// A sorted list of runs in two levels: blocks of at most kBlock runs in a map. Going through a list of extents in
+// order costs a few steps an extent, whatever else is pending; a single extent O(log n). Knows slots, and nothing of
+// what a request is.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "engine/queue/reader_sets.hpp"
+#include "model/request.hpp"
+
+namespace tailrace::impl {
+
+class PendingIndex {
+ public:
+  static constexpr uint32_t kNobody = UINT32_MAX;
+
+  // Bytes that the same requests touch.
+  struct Run {
+    uint64_t offset = 0;
+    uint64_t end = 0;
+    std::byte* memory = nullptr;                  // of the writer's
+    uint32_t writer = kNobody;                    // the last to write them
+    ReaderSets::Id readers = ReaderSets::kEmpty;  // those that read them after it
+  };
+
+  PendingIndex() { blocks_.try_emplace(0); }
+
+  // Makes `slot` the last to write `pieces` (in order, without overlaps). Calls found(extent, run) for each part of
+  // them that others touch, as it was before.
+  template <class Found>
+  void write(std::span<const Piece> pieces, uint32_t slot, Found found) {
+    Place place = first();
+    for (const Piece& piece : pieces) write(place, piece, slot, found);
+  }
+
+  // Makes `slot` a reader of `pieces`, but for the parts of which found(extent, run) says that they are served: it is
+  // called for each part that others touch. unserved(extent) is called for the rest, in order.
+  template <class Found, class Unserved>
+  void read(std::span<const Piece> pieces, uint32_t slot, Found found, Unserved unserved) {
+    Place place = first();
+    for (const Piece& piece : pieces) read(place, piece.extent, slot, found, unserved);
+  }
+
+  // Forgets what `slot` does to `pieces`.
+  void forget(std::span<const Piece> pieces, uint32_t slot);
+
+  const ReaderSets& readers() const { return readers_; }
+  bool empty() const { return blocks_.size() == 1 && blocks_.begin()->second.count == 0; }
+
+ private:
+  static constexpr uint32_t kBlock = 64;
+  struct Block {
+    uint32_t count = 0;
+    std::array<Run, kBlock> runs;
+  };
+  // By an offset: the runs of a block begin at or after its own, and before that of the next. The block of offset 0
+  // is always there; others are not empty.
+  using Blocks = std::map<uint64_t, Block>;
+  struct Place {
+    Blocks::iterator block;
+    uint32_t at = 0;
+  };
+
+  Place first() { return {blocks_.begin(), 0}; }
+  // The run at the place, or null at the end of the list.
+  Run* run(Place& place);
+  // Moves to the first run that ends after `offset`.
+  void seek(Place& place, uint64_t offset);
+  // Puts a run before the place, and moves past it.
+  void insert(Place& place, const Run& run);
+  // Takes the run at the place away; the place is then that of the next.
+  void erase(Place& place);
+  // Cuts the run at the place in two at `offset`, which is within it; the place is then that of the second.
+  void split(Place& place, uint64_t offset);
+  // Of the run at the place, which `extent` lies in; the place is then behind the extent.
+  void add_reader(Place& place, const Extent& extent, uint32_t slot);
+  // What is left of a run from `offset` on.
+  static Run from(Run run, uint64_t offset);
+
+  template <class Found>
+  void write(Place& place, const Piece& piece, uint32_t slot, Found& found);
+  template <class Found, class Unserved>
+  void read(Place& place, const Extent& extent, uint32_t slot, Found& found, Unserved& unserved);
+
+  Blocks blocks_;
+  ReaderSets readers_;
+};
+
+template <class Found>
+void PendingIndex::write(Place& place, const Piece& piece, uint32_t slot, Found& found) {
+  const uint64_t begin = piece.extent.offset;
+  const uint64_t end = piece.extent.end();
+  Run rest;  // of a run that goes past the piece
+  seek(place, begin);
+  while (Run* other = run(place)) {
+    if (other->offset >= end) break;
+    if (other->offset < begin) {
+      split(place, begin);
+      other = run(place);
+    }
+    const Run was = *other;
+    found(Extent{was.offset, std::min(was.end, end) - was.offset}, was);
+    erase(place);
+    if (was.end > end) {
+      rest = from(was, end);
+    } else {
+      readers_.drop(was.readers);
+    }
+  }
+  insert(place, {begin, end, piece.memory, slot, ReaderSets::kEmpty});
+  if (rest.end > 0) insert(place, rest);
+}
+
+template <class Found, class Unserved>
+void PendingIndex::read(Place& place, const Extent& extent, uint32_t slot, Found& found, Unserved& unserved) {
+  uint64_t at = extent.offset;
+  seek(place, at);
+  while (at < extent.end()) {
+    const Run* other = run(place);
+    const uint64_t gap_end = other != nullptr ? std::min(other->offset, extent.end()) : extent.end();
+    if (at < gap_end) {
+      unserved(Extent{at, gap_end - at});
+      insert(place, {at, gap_end, nullptr, kNobody, readers_.with(ReaderSets::kEmpty, slot)});
+      at = gap_end;
+      continue;
+    }
+    const uint64_t to = std::min(other->end, extent.end());
+    if (found(Extent{at, to - at}, *other)) {
+      ++place.at;
+    } else {
+      unserved(Extent{at, to - at});
+      add_reader(place, {at, to - at}, slot);
+    }
+    at = to;
+  }
+}
+
+}  // namespace tailrace::impl

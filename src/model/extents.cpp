@@ -1,0 +1,85 @@
+#include "model/extents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tailrace::impl {
+namespace {
+
+// "piece 3 ([10, 20))", for messages. Of an extent that overflows, its end would say nothing.
+std::string spelled(size_t index, const Extent& extent) {
+  return fmt::format("piece {} (offset {}, {} bytes)", index, extent.offset, extent.length);
+}
+
+Status refused(std::string why) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(why)); }
+
+Status check_overlap(std::span<const Extent> extents, size_t before, size_t after) {
+  if (extents[before].end() <= extents[after].offset) return {};
+  const auto [first, second] = std::minmax(before, after);
+  return refused(fmt::format("{} overlaps {}: the pieces of one request may not overlap",
+                             spelled(second, extents[second]), spelled(first, extents[first])));
+}
+
+}  // namespace
+
+Status check_extents(std::span<const Extent> extents) {
+  if (extents.empty()) return refused("the list of extents is empty, expected at least one piece");
+  bool sorted = true;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Extent& extent = extents[i];
+    if (extent.length == 0) return refused(fmt::format("{} is empty, expected at least a byte", spelled(i, extent)));
+    if (extent.offset >= kMostOffset || extent.length > kMostOffset - extent.offset) {
+      return refused(
+          fmt::format("{} goes past 2^62, expected offset + length <= {}", spelled(i, extent), kMostOffset));
+    }
+    sorted = sorted && (i == 0 || extents[i - 1].offset <= extent.offset);
+  }
+  std::vector<size_t> order;
+  if (!sorted) {
+    order.resize(extents.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return extents[a].offset < extents[b].offset; });
+  }
+  for (size_t i = 1; i < extents.size(); ++i) {
+    const Status status = sorted ? check_overlap(extents, i - 1, i) : check_overlap(extents, order[i - 1], order[i]);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+bool in_order(std::span<const Piece> pieces) {
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i].extent.offset < pieces[i - 1].extent.end()) return false;
+  }
+  return true;
+}
+
+void put_in_order(std::vector<Piece>& pieces) {
+  if (in_order(pieces)) return;
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.extent.offset < b.extent.offset; });
+}
+
+std::vector<Piece> without(std::span<const Piece> pieces, std::vector<Extent> cuts) {
+  std::sort(cuts.begin(), cuts.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+  std::vector<Piece> left;
+  size_t next = 0;  // the first cut that may end after what is looked at
+  uint64_t cut_to = 0;
+  for (const Piece& piece : pieces) {
+    uint64_t at = std::max(piece.extent.offset, cut_to);
+    while (at < piece.extent.end()) {
+      const bool cut = next < cuts.size() && cuts[next].offset < piece.extent.end();
+      const uint64_t to = cut ? std::max(at, cuts[next].offset) : piece.extent.end();
+      if (to > at) left.push_back({{at, to - at}, piece.memory + (at - piece.extent.offset)});
+      at = to;
+      if (!cut) break;
+      cut_to = std::max(cut_to, cuts[next++].end());
+      at = std::max(at, cut_to);
+    }
+  }
+  return left;
+}
+
+}  // namespace tailrace::impl

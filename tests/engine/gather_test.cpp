@@ -1,0 +1,133 @@
+// Gather: what is held back, and when it leaves.
+#include "engine/merge/gather.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr Nanoseconds kNow{1000};
+
+class Rig {
+ public:
+  explicit Rig(const GatherOptions& options = {}) : gather(options) {}
+
+  void put(uint64_t bytes = 100, Operation operation = Operation::write, Nanoseconds now = kNow) {
+    Request& request = requests.emplace_back();
+    request.operation = operation;
+    request.file = 1;
+    request.pieces = {{{0, bytes}, nullptr}};
+    gather.put(&request, now);
+  }
+  size_t leave(Nanoseconds now = kNow) {
+    std::vector<const Request*> leaving;
+    gather.take(now, leaving);
+    return leaving.size();
+  }
+
+  Gather gather;
+  std::deque<Request> requests;
+};
+
+TEST(Gather, ALoneWriteLeavesAtOnce) {
+  Rig rig;
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+}
+
+TEST(Gather, SmallWritesWaitForThoseUnderWay) {
+  Rig rig;
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.gather.began(1, false);
+  for (int i = 0; i < 5; ++i) rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+  rig.gather.ended(1);
+  EXPECT_EQ(rig.leave(), 5u);
+  EXPECT_TRUE(rig.gather.empty());
+}
+
+TEST(Gather, ReadsAndLargeWritesDoNotWait) {
+  Rig rig;
+  rig.gather.began(1, true);
+  rig.put(100, Operation::read);
+  rig.put(uint64_t{1} << 20);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 2u);
+}
+
+TEST(Gather, WhatIsWaitedForLeaves) {
+  Rig rig;
+  rig.gather.began(1, true);
+  rig.put();
+  rig.gather.impatient(1);
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.gather.patient(1);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+}
+
+TEST(Gather, SoManyOrSoMuchLeaves) {
+  Rig rig({.count = 3, .bytes = 1000});
+  rig.gather.began(1, true);
+  rig.put();
+  rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 3u);
+  rig.gather.began(1, true);
+  rig.put(999);
+  EXPECT_EQ(rig.leave(), 0u);
+  rig.put(1);
+  EXPECT_EQ(rig.leave(), 2u);
+}
+
+TEST(Gather, WhereNothingIsJoinedNothingIsHeld) {
+  Rig rig;
+  rig.gather.began(1, true);
+  rig.put();
+  rig.put();
+  rig.gather.ended(1);
+  EXPECT_EQ(rig.leave(), 2u);
+  rig.gather.began(1, false);
+  rig.gather.began(1, false);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.gather.began(1, true);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+}
+
+TEST(Gather, ADelayHoldsWhatFollowsJoinedWrites) {
+  Rig rig({.delay = Nanoseconds(500)});
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.gather.began(1, true);
+  rig.gather.ended(1);
+  rig.put();
+  rig.put(100, Operation::write, kNow + Nanoseconds(100));
+  EXPECT_EQ(rig.leave(kNow + Nanoseconds(499)), 0u);
+  EXPECT_EQ(rig.gather.due(), kNow + Nanoseconds(500));
+  EXPECT_EQ(rig.leave(kNow + Nanoseconds(500)), 2u);
+  EXPECT_FALSE(rig.gather.due());
+}
+
+TEST(Gather, ByCountAlone) {
+  Rig rig({.count = 4, .by_count = true});
+  for (int i = 0; i < 3; ++i) rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+  for (int i = 0; i < 6; ++i) rig.put();
+  EXPECT_EQ(rig.leave(), 4u);
+  EXPECT_EQ(rig.leave(), 4u);
+  EXPECT_EQ(rig.leave(), 0u);
+  rig.gather.impatient(1);
+  EXPECT_EQ(rig.leave(), 1u);
+}
+
+}  // namespace
+}  // namespace tailrace::impl
