@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
-# core`), how evenly processes write (`tailrace bench jitter`), what handing over costs, what measuring costs.
+# core`), how evenly processes write (`tailrace bench jitter`), what handing over, measuring and merging cost.
 #
 #   bench/run.sh          the real sizes, a quarter of an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
@@ -40,4 +40,6 @@ printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
-printf '\n5 benchmark programs ran\n'
+printf '\n-- merge_cost\n'
+build/release/testing/merge_cost "${tiny[@]}"
+printf '\n6 benchmark programs ran\n'
