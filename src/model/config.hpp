@@ -20,6 +20,8 @@ enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node };
+enum class ReadAfter { submitted, written };
+enum class Visibility { written, pending };
 enum class Compressor { none, deflate, zstd };
 enum class Precision { full, float16 };
 
@@ -120,6 +122,17 @@ struct Config {
     bool direct = true;        // bypass the page cache where it can be done
     uint32_t queue_depth = 8;  // transfers under way at once
   } storage;
+  struct {
+    bool enabled = true;                   // what lies side by side is joined; small writes gather for it
+    bool overwrite = true;                 // bytes that are overwritten before they leave are not written
+    uint64_t largest = uint64_t{8} << 20;  // bytes of what is joined
+    uint64_t alignment = 0;                // where it is cut; 0: at blocks of the storage
+    uint32_t count = 4096;                 // writes that gather at most …
+    uint64_t bytes = uint64_t{64} << 20;   // … bytes …
+    double delay = 0;                      // … seconds, on idle storage; place `core`
+    ReadAfter read_after = ReadAfter::submitted;
+    Visibility visibility = Visibility::written;  // of one client's writes to reads of others
+  } merge;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`
     Unit unit;        // dimension of time

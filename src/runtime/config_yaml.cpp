@@ -9,6 +9,7 @@
 
 #include "runtime/config_actions.hpp"
 #include "runtime/config_arrays.hpp"
+#include "runtime/config_merge.hpp"
 #include "runtime/yaml_document.hpp"
 #include "runtime/yaml_reader.hpp"
 
@@ -237,13 +238,14 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // First of all, since another version may have other keys.
   read_version(top);
-  top.only({"tailrace", "name", "place", "memory", "storage", "time", "log", "measurements", "parameters", "layouts",
-            "variables", "actions", "python"});
+  top.only({"tailrace", "name", "place", "memory", "storage", "merge", "time", "log", "measurements", "parameters",
+            "layouts", "variables", "actions", "python"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
   if (const auto memory = top.find("memory")) read_memory(*memory, config);
   if (const auto storage = top.find("storage")) read_storage(*storage, config);
+  if (const auto merge = top.find("merge")) read_merge(*merge, config);
   if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);

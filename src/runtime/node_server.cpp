@@ -17,6 +17,7 @@
 #include "place/core/server_cpu.hpp"
 #include "runtime/client_message.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/config_merge.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"
@@ -310,7 +311,7 @@ Status NodeServer::prepare(const Config& config) {
   auto storage = open_storage(config, cpus, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, EngineOptions{});
+  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   const auto make_format = [](int client, const Config& of) {
     Hdf5Format::Options options{client, {}, machine_name(), date_now};
@@ -351,6 +352,7 @@ std::optional<Nanoseconds> NodeServer::next_in() {
   Nanoseconds next = Nanoseconds::max();
   if (actions_) next = actions_->deadline();
   if (slots_) next = std::min(next, slots_->due().value_or(next));
+  if (engine_) next = std::min(next, engine_->due().value_or(next));
   if (next == Nanoseconds::max()) return std::nullopt;
   return std::max(next - clock_.now(), Nanoseconds::zero());
 }

@@ -13,6 +13,7 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/config_merge.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"
@@ -54,7 +55,7 @@ Status OwnServer::build(const Segment& segment) {
   auto storage = open_storage(config_, {}, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, EngineOptions{});
+  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, {}));
   return {};
 }

@@ -95,6 +95,11 @@ TEST(right, defaults) {
   EXPECT_FALSE(config.storage.slots);
   EXPECT_TRUE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 8u);
+  EXPECT_TRUE(config.merge.enabled);
+  EXPECT_TRUE(config.merge.overwrite);
+  EXPECT_EQ(config.merge.delay, 0.0);
+  EXPECT_EQ(config.merge.read_after, ReadAfter::submitted);
+  EXPECT_EQ(config.merge.visibility, Visibility::written);
   EXPECT_EQ(config.time.dt, 1.0);
   EXPECT_EQ(config.time.unit.dimension, (Powers{0, 0, 1, 0, 0, 0, 0}));
   EXPECT_EQ(config.log.level, "warning");
@@ -178,6 +183,15 @@ TEST(right, every_key) {
   EXPECT_EQ(config.storage.durability, Durability::durable);
   EXPECT_FALSE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 32u);
+  EXPECT_FALSE(config.merge.enabled);
+  EXPECT_FALSE(config.merge.overwrite);
+  EXPECT_EQ(config.merge.largest, uint64_t{1} << 20);
+  EXPECT_EQ(config.merge.alignment, uint64_t{64} << 10);
+  EXPECT_EQ(config.merge.count, 100u);
+  EXPECT_EQ(config.merge.bytes, uint64_t{2} << 20);
+  EXPECT_EQ(config.merge.delay, 0.002);
+  EXPECT_EQ(config.merge.read_after, ReadAfter::written);
+  EXPECT_EQ(config.merge.visibility, Visibility::pending);
   EXPECT_EQ(config.time.dt, 2.5);
   EXPECT_EQ(config.time.unit.factor, 60.0);
   EXPECT_EQ(config.log.level, "error");
