@@ -85,7 +85,7 @@ void NodeRings::dismiss_settled(Round& round) {
     if (!ring.left) {
       const bool drained = ring.sink == nullptr || ring.channel->ring.empty();
       if (ring.gone && drained && host_.settled(client)) {
-        host_.leave(client, ring.died);
+        host_.leave(client);
         ring.left = true;
         round.more = true;
       }

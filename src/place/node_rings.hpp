@@ -31,8 +31,8 @@ class NodeRings {
     virtual void lost(int) {}
     // Whether nothing that the client sent is under way.
     virtual bool settled(int client) = 0;
-    // The client has gone and is settled: nothing more will come. Once; `died`: without saying goodbye.
-    virtual void leave(int client, bool died) = 0;
+    // The client has gone and is settled: nothing more will come. Once.
+    virtual void leave(int client) = 0;
     // After leave(): whether nothing that it wrote waits for other clients any more.
     virtual bool released(int client) = 0;
     // After it is released.

@@ -401,7 +401,7 @@ void NodeServer::remove_names(int client) const {
   (void)ClientNote::remove(job_.directory(), client);
 }
 
-void NodeServer::leave(int client, bool died) { clients_->leave(client, died); }
+void NodeServer::leave(int client) { clients_->leave(client); }
 
 bool NodeServer::released(int client) { return clients_->released(client); }
 

@@ -85,7 +85,7 @@ class NodeServer final : public NodeLoop::Host {
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   void lost(int client) override { clients_->lost(client); }
   bool settled(int client) override { return clients_->settled(client); }
-  void leave(int client, bool died) override;
+  void leave(int client) override;
   bool released(int client) override;
   void dismiss(int client) override;
   void progress() override;

@@ -53,7 +53,7 @@ class OwnServer final : public StandIn, private NodeRings::Host {
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   bool settled(int client) override { return clients_->settled(client); }
-  void leave(int client, bool died) override { clients_->leave(client, died); }
+  void leave(int client) override { clients_->leave(client); }
   bool released(int client) override { return clients_->released(client); }
   void dismiss(int client) override;
   void progress() override { clients_->progress(); }

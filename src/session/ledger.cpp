@@ -130,11 +130,11 @@ void Ledger::left(int group, int64_t iteration) {
   if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
 }
 
-void Ledger::gone(int client, bool died) {
+void Ledger::gone(int client) {
   LedgerRecord record;
   record.kind = Kind::gone;
   record.client = client;
-  record.iteration = died ? kDied : kLeft;
+  record.iteration = kNone;
   append(record);
   records_.push_back(record);
 }

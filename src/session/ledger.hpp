@@ -26,10 +26,7 @@ class Ledger {
  public:
   // Groups of files: kNode is all clients, any other the client of that number alone.
   static constexpr int kNode = -1;
-  // In place of an iteration, of clients that are gone.
-  static constexpr int64_t kDied = -1;
-  static constexpr int64_t kLeft = -2;
-  // In place of an iteration, where it is about none.
+  // In place of an iteration, where a record is about none.
   static constexpr int64_t kNone = -3;
 
   // Takes up what an earlier server left there. `log` is borrowed.
@@ -47,7 +44,7 @@ class Ledger {
   // parameters that no record has seen before they were replaced.
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.
-  void gone(int client, bool died);
+  void gone(int client);
   // The group's list of dropped iterations has so many bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;

@@ -312,11 +312,11 @@ bool NodeClients::pressed() const {
 
 bool NodeClients::settled(int client) const { return again_.empty() && members_.at(client)->server->settled(); }
 
-void NodeClients::leave(int client, bool died) {
+void NodeClients::leave(int client) {
   Member& member = *members_.at(client);
   member.has_left = true;
   const bool counted = actions_ != nullptr && actions_->of_node();
-  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, died);
+  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client);
   if (actions_ != nullptr) actions_->leave(client);
   member.server->leave();
   member.files->files->abandon();

@@ -55,8 +55,8 @@ class NodeClients {
   void lost(int client);
   // Whether nothing that the client sent is under way.
   bool settled(int client) const;
-  // The client has gone and is settled; `died`: without saying goodbye.
-  void leave(int client, bool died);
+  // The client has gone and is settled.
+  void leave(int client);
   // After it has left: whether its part of all files has been written and published, or will never be.
   bool released(int client) const;
   void dismiss(int client);

@@ -66,7 +66,7 @@ struct SimNode::Life final : NodeRings::Host {
   void accepted(int client, const Descriptor& verb) override { clients->accepted(client, verb); }
   void lost(int client) override { clients->lost(client); }
   bool settled(int client) override { return clients->settled(client); }
-  void leave(int client, bool died) override { clients->leave(client, died); }
+  void leave(int client) override { clients->leave(client); }
   bool released(int client) override { return clients->released(client); }
   void dismiss(int client) override { clients->dismiss(client); }
   void progress() override {

@@ -23,7 +23,7 @@ class HostWithoutRoom final : public NodeRings::Host, public RequestSink {
   Status check(int, const Descriptor&) override { return {}; }
   void accepted(int, const Descriptor&) override {}
   bool settled(int) override { return true; }
-  void leave(int, bool) override {}
+  void leave(int) override {}
   bool released(int) override { return true; }
   void dismiss(int) override {}
   void progress() override { has_room = true; }

@@ -97,7 +97,7 @@ class FrozenNode final : public Place, public NodeRings::Host {
   void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
   void lost(int client) override { clients_.lost(client); }
   bool settled(int client) override { return clients_.settled(client); }
-  void leave(int client, bool died) override { clients_.leave(client, died); }
+  void leave(int client) override { clients_.leave(client); }
   bool released(int client) override { return clients_.released(client); }
   void dismiss(int client) override {
     clients_.dismiss(client);
