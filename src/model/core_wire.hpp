@@ -7,11 +7,12 @@
 #include <type_traits>
 
 #include "model/descriptor_wire.hpp"
+#include "model/failure_wire.hpp"
 
 namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
-inline constexpr uint32_t kCoreVersion = 2;
+inline constexpr uint32_t kCoreVersion = 3;
 inline constexpr uint64_t kMostConfiguration = uint64_t{8} << 20;  // bytes of a client's configuration
 
 // client → server, first of all; with one descriptor: a file with the configuration.
@@ -30,8 +31,6 @@ static_assert(std::is_trivially_copyable_v<Hello>);
 struct Welcome {
   uint64_t magic = kCoreMagic;
   uint32_t version = kCoreVersion;
-  int32_t code = 0;  // of a tailrace_status; the rest is the reason then
-  int32_t system_errno = 0;
   int32_t server = 0;  // its process
   // Of the segment, see ChannelSizes.
   uint32_t variables = 0;
@@ -39,11 +38,11 @@ struct Welcome {
   uint32_t tickets = 0;
   uint32_t blocks = 0;
   uint64_t pool = 0;           // bytes
-  char description[256] = {};  // of the server, for logs; UTF-8, ended by NUL
-  char message[704] = {};
+  char description[256] = {};  // of the server; UTF-8, ended by NUL
+  FailureRecord refusal;       // why it is not welcome; its code is TAILRACE_OK if it is
 };
-static_assert(sizeof(Welcome) == 1008);
-static_assert(offsetof(Welcome, pool) == 40);
+static_assert(sizeof(Welcome) == 1320);
+static_assert(offsetof(Welcome, pool) == 32);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // client → server: everything of the client has ended, and it goes. Its connection closes after it.

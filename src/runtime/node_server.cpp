@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <set>
 
@@ -69,7 +70,8 @@ NodeServer::NodeServer(const NodeServerOptions& options, RuntimeDirectory& job, 
 NodeServer::~NodeServer() = default;
 
 Status NodeServer::run(const NodeServerOptions& options) {
-  survive_lost_memory();  // which clients can do to theirs
+  survive_lost_memory();          // which clients can do to theirs
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write
   const auto fail = [&](const Status& status) {
     announce_failure(options.announce, status);
     return status;
@@ -140,7 +142,6 @@ Status NodeServer::serve() {
       UnixListener::listen(job_.directory(), RuntimeDirectory::server_socket(options_.server));
   if (!listener.ok()) return listener.status();
   NodeLoop::Options how;
-  how.name = fmt::format("core {}", options_.server);
   how.fresh_segment = RuntimeDirectory::fresh_segment(options_.server);
   how.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
   {
@@ -379,6 +380,11 @@ Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
     return status;
   }
   return &clients_->begin(client, guest.config, segment.channel());
+}
+
+// Asked when a client has come, so that there is a storage.
+std::string NodeServer::description() const {
+  return fmt::format("core {}; storage {}", options_.server, storage_->capabilities().name);
 }
 
 // What another server must know of the client to go on for it, and then the segment: whoever finds one knows whose it

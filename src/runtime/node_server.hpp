@@ -79,6 +79,7 @@ class NodeServer final : public NodeLoop::Host {
   // NodeLoop::Host
   Result<NodeLoop::Guest> admit(int client, pid_t process, const std::string& configuration) override;
   Result<RequestSink*> serve(int client, Segment& segment) override;
+  std::string description() const override;
   std::optional<Nanoseconds> next_in() override;
   Nanoseconds stays_for() override;
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }

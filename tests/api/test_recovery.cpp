@@ -136,6 +136,7 @@ TEST_F(Recovery, AfterAnExitWithoutClose) {
     ASSERT_EQ(other.ask("write 99"), "0");
     EXPECT_EQ(other.ask("quit"), "");
     EXPECT_EQ(other.wait_end(), 0);
+    test::await_left("run", 0);
     recover(directory_, true);
     for (const std::string& name : directory_.names()) EXPECT_TRUE(name.ends_with(".h5")) << name;
   }

@@ -97,9 +97,30 @@ inline void await_failures(tailrace_client* client, uint64_t failures) {
 }
 
 // TAILRACE_TEST_PLACE, if it is set: the place that all tests over this header run in.
-inline std::string usual_place() {
+inline std::string usual_kind() {
   const char* const kind = std::getenv("TAILRACE_TEST_PLACE");
-  return std::string("{kind: ") + (kind != nullptr ? kind : "thread") + ", cpus: none}";
+  return kind != nullptr ? kind : "thread";
+}
+inline std::string usual_place() { return "{kind: " + usual_kind() + ", cpus: none}"; }
+inline bool in_place_core() { return usual_kind() == "core"; }
+
+// Nobody says anything, and a server's log is no file among those that a test looks at.
+inline constexpr const char* kNoLog = "{level: \"off\", file: /dev/null}";
+
+// Place `core`: waits until the server has let go of the client `id`, which it does a moment after that has closed or
+// died; with its note in the runtime directory goes the last of it. In place `thread` there is nobody else.
+inline void await_left(const std::string& name, int id) {
+  const char* const root = std::getenv("TAILRACE_RUNTIME_DIR");
+  if (!in_place_core() || root == nullptr) return;
+  const auto is_there = [&] {
+    std::error_code gone;  // as a job's directory is, with its server
+    for (const auto& job : fs::directory_iterator(root, gone)) {
+      if (!job.path().filename().string().starts_with(name + "-")) continue;
+      if (fs::exists(job.path() / ("client_" + std::to_string(id) + ".json"), gone)) return true;
+    }
+    return false;
+  };
+  while (is_there()) sched_yield();
 }
 
 // A configuration of variables of 64 KiB (8192 doubles), a to f, unless told otherwise.
@@ -112,7 +133,7 @@ struct Config {
   std::string durability = "written";
   std::string shape = "[8, 1024]";
   std::string type = "float64";
-  std::string log = "{level: \"off\"}";
+  std::string log = kNoLog;
   std::string measurements = "{}";
 
   std::string text() const {
@@ -138,13 +159,13 @@ inline tailrace_status open_client(const Config& config, const fs::path& path, i
 // An open client, closed at the end of its life if the test has not done so.
 class OpenRun {
  public:
-  OpenRun(const Config& config, const fs::path& path, int client = 0) {
+  OpenRun(const Config& config, const fs::path& path, int client = 0) : name_(config.name), id_(client) {
     if (open_client(config, path, client, &client_) == TAILRACE_OK) return;
     error_ = last_error(nullptr);
     client_ = nullptr;
   }
   ~OpenRun() {
-    if (client_ != nullptr) tailrace_close(client_);
+    if (client_ != nullptr) close();
   }
   OpenRun(const OpenRun&) = delete;
   OpenRun& operator=(const OpenRun&) = delete;
@@ -156,9 +177,15 @@ class OpenRun {
   Error error() const { return client_ ? last_error(client_) : error_; }
   tailrace_stats stats() const { return stats_of(client_); }
   // The handle stays, to be used after its end.
-  tailrace_status close() { return tailrace_close(std::exchange(client_, nullptr)); }
+  tailrace_status close() {
+    const tailrace_status status = tailrace_close(std::exchange(client_, nullptr));
+    await_left(name_, id_);
+    return status;
+  }
 
  private:
+  const std::string name_;
+  const int id_;
   tailrace_client* client_ = nullptr;
   Error error_;
 };

@@ -162,6 +162,7 @@ TEST(Threads, CloseAmongOtherCallsHappensOnce) {
     first.join();
     second.join();
     EXPECT_EQ(closed, 1);
+    test::await_left("run", 0);
     EXPECT_EQ(directory.names(), std::vector<std::string>{"run_c0_000000.h5.part"});
   }
 }

@@ -137,8 +137,8 @@ TEST_F(TraceEvents, HasTheWaitingForMemory) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
   const TraceFile trace = this->trace();
   expect_rules(trace);
-  EXPECT_EQ(trace.blocks().size(), 240U);
-  EXPECT_EQ(trace.publications().size(), 40U);
+  EXPECT_EQ(trace.blocks().size(), test::of_writer(240));
+  EXPECT_EQ(trace.publications().size(), test::of_writer(40));
   EXPECT_LE(trace.peak("memory held"), 1 << 20);
   int64_t waited = 0;
   for (const TraceFile::Event& wait : trace.calls("wait", "memory")) waited += wait.end - wait.begin;
@@ -177,8 +177,8 @@ TEST_F(TraceEvents, KeepsItsRulesWhenDropping) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
   const TraceFile trace = this->trace();
   expect_rules(trace);
-  EXPECT_EQ(trace.blocks().size(), 17U);
-  EXPECT_EQ(trace.publications().size(), 8U);
+  EXPECT_EQ(trace.blocks().size(), test::of_writer(17));
+  EXPECT_EQ(trace.publications().size(), test::of_writer(8));
   EXPECT_TRUE(trace.calls("handover", "write c").empty());  // nothing was handed over
 }
 

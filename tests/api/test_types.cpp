@@ -136,7 +136,8 @@ TEST_P(Types, OfEveryKindAreReadBackEqual) {
   const test::Directory directory;
   const std::vector<Variable> variables = all_variables();
   const std::string text = config_of(variables) + "storage: {path: " + directory.path().string() +
-                           ", backend: " + GetParam() + "}\nlog: {level: \"off\"}\n";
+                           ", backend: " + GetParam() + "}\nplace: " + test::usual_place() +
+                           "\nlog: " + test::kNoLog + "\n";
   tailrace_open_options options{};
   options.struct_size = sizeof options;
   options.config_text = text.c_str();

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "test_run.hpp"
+
 namespace test {
 
 using Json = nlohmann::json;
@@ -29,6 +31,9 @@ inline Json read_json(const std::filesystem::path& file) {
   EXPECT_FALSE(json.is_discarded()) << file << " is not JSON";
   return json.is_discarded() ? Json() : json;
 }
+
+// What a trace has of `count` things that the writer did: none in place `core`, where it is of the client alone.
+inline size_t of_writer(size_t count) { return in_place_core() ? 0 : count; }
 
 class TraceFile {
  public:

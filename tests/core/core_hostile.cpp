@@ -101,7 +101,8 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
   if (!say_hello(socket.value(), input)) return std::nullopt;
   Welcome welcome;
   Result<Message> answer = socket.value().receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, kAnswer);
-  if (!answer.ok() || welcome.code != TAILRACE_OK || answer.value().descriptors.size() != 2) return std::nullopt;
+  if (!answer.ok() || welcome.refusal.code != TAILRACE_OK || answer.value().descriptors.size() != 2)
+    return std::nullopt;
   const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
   auto segment = Segment::map(std::move(answer.value().descriptors[0]), sizes, welcome.pool);
   if (!segment.ok()) return std::nullopt;

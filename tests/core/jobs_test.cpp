@@ -43,6 +43,23 @@ TEST(Jobs, OfAnotherNameOrDirectoryDoNotMeet) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// What the server found is told to the client as if it had found it itself: here the lock of a client elsewhere.
+TEST(Jobs, ARefusalNamesTheFileAndTheOperation) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun first(test::core_config(), directory, 0);
+  OpenRun elsewhere(test::Config(), directory, 1);
+  ASSERT_TRUE(first.opened() && elsewhere.opened());
+  const OpenRun refused(test::core_config(), directory, 1);
+  ASSERT_FALSE(refused.opened());
+  EXPECT_EQ(refused.error().status, TAILRACE_CLIENT_IN_USE);
+  EXPECT_EQ(refused.error().file, directory.path() / ".run_c1.lock");
+  EXPECT_EQ(refused.error().operation, "open");
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 TEST(Jobs, OfAnotherUserAreRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   const CoreNode node;

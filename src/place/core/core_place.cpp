@@ -98,13 +98,7 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
                   "the node's server is of another version of tailrace: it does not answer as "
                   "this one would");
   }
-  if (welcome.code != TAILRACE_OK) {
-    Fault fault;
-    fault.code = static_cast<tailrace_status>(welcome.code);
-    fault.message = text_of(welcome.message);
-    fault.system_errno = welcome.system_errno;
-    return Status(std::move(fault));
-  }
+  if (welcome.refusal.code != TAILRACE_OK) return to_status(welcome.refusal);
   if (answer.value().descriptors.size() != 2) {
     return Status(TAILRACE_INTERNAL, "the node's server sent no segment with its welcome");
   }

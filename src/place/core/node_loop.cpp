@@ -263,13 +263,11 @@ void NodeLoop::answer_waiting() {
 }
 
 void NodeLoop::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {
-  Welcome refusal;
-  refusal.code = status.code();
-  refusal.system_errno = status.fault().system_errno;
-  refusal.server = ::getpid();
-  std::snprintf(refusal.message, sizeof refusal.message, "%s", status.fault().message.c_str());
+  Welcome answer;
+  answer.server = ::getpid();
+  answer.refusal = to_record(0, status);
   log_.warning("client {} is refused: {}", hello.client, status.fault().message);
-  (void)socket.send(bytes_of(refusal), {}, kAnswerIn);
+  (void)socket.send(bytes_of(answer), {}, kAnswerIn);
 }
 
 Status NodeLoop::welcome(UnixSocket& socket, const Hello& hello, std::string configuration) {
@@ -337,7 +335,7 @@ Status NodeLoop::give_channel(Client& client, UnixSocket& socket) {
   welcome.tickets = sizes.tickets;
   welcome.blocks = sizes.blocks;
   welcome.pool = client.segment->pool().size();
-  std::snprintf(welcome.description, sizeof welcome.description, "%s", options_.name.c_str());
+  std::snprintf(welcome.description, sizeof welcome.description, "%s", host_.description().c_str());
   const int descriptors[] = {client.segment->fd(), client.bell.fd()};
   return socket.send(bytes_of(welcome), descriptors, kAnswerIn);
 }

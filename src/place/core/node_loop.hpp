@@ -45,6 +45,8 @@ class NodeLoop {
     // From here on the client is served. `segment` stays until dismiss(); its file gets its name here, and goes
     // there.
     virtual Result<RequestSink*> serve(int client, Segment& segment) = 0;
+    // Of the server, for its clients' descriptions.
+    virtual std::string description() const = 0;
     // In how long progress() must be called though nothing has happened; none: that does not matter.
     virtual std::optional<Nanoseconds> next_in() { return std::nullopt; }
     // How long the loop stays when its last client has gone: others may have yet to come.
@@ -52,7 +54,6 @@ class NodeLoop {
   };
 
   struct Options {
-    std::string name;                            // of the server, for its clients' logs
     std::string fresh_segment;                   // the name of a segment's file before serve()
     std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
     std::vector<int> watched;                    // descriptors that wake the loop when something happens to them

@@ -1,0 +1,26 @@
+// All tests of the executable in place `core`, if TAILRACE_TEST_PLACE says so: with a runtime directory of their own,
+// in which nothing is left when the last server has ended.
+#include <gtest/gtest.h>
+
+#include "core_node.hpp"
+
+namespace {
+
+class CoreEnvironment final : public ::testing::Environment {
+ public:
+  void SetUp() override { node_ = new test::CoreNode; }
+  // Here and nowhere else: a test's child that exits takes neither the servers nor the directory along.
+  void TearDown() override {
+    node_->wait_end_of_servers();
+    EXPECT_EQ(node_->leavings(), std::vector<std::string>());
+    delete node_;
+  }
+
+ private:
+  test::CoreNode* node_ = nullptr;
+};
+
+[[maybe_unused]] const auto* const place =
+    test::in_place_core() ? ::testing::AddGlobalTestEnvironment(new CoreEnvironment) : nullptr;
+
+}  // namespace
