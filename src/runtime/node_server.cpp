@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kMostServers = 64;  // of a node: place.cores
+constexpr int kMostServers = 64;                               // of a node: place.cores
+constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // before it is said that clients are missing
 
 ChannelSizes sizes_of(const Config& config) {
   return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
@@ -354,6 +356,7 @@ std::optional<Nanoseconds> NodeServer::next_in() {
   if (actions_) next = actions_->deadline();
   if (slots_) next = std::min(next, slots_->due().value_or(next));
   if (engine_) next = std::min(next, engine_->due().value_or(next));
+  next = std::min(next, missing_due_.value_or(next));
   if (next == Nanoseconds::max()) return std::nullopt;
   return std::max(next - clock_.now(), Nanoseconds::zero());
 }
@@ -363,7 +366,23 @@ Nanoseconds NodeServer::stays_for() {
   if (options_.drain || !clients_ || !clients_->expects_more()) return Nanoseconds::zero();
   log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
             common_->place.clients);
+  return patience();
+}
+
+Nanoseconds NodeServer::patience() const {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
+}
+
+// Somebody who never comes holds up the files of all: said once, when that has lasted.
+void NodeServer::look_for_missing() {
+  const std::optional<int64_t> iteration = clients_->waits_for_others();
+  if (!iteration || told_of_missing_) return missing_due_.reset();
+  if (!missing_due_) missing_due_ = clock_.now() + std::min(kMissingFor, patience() / 2);
+  if (clock_.now() < *missing_due_) return;
+  told_of_missing_ = true;
+  missing_due_.reset();
+  log_.warning("iteration {} waits for clients that have not come: found {} ({}), expected {}, as place.clients says",
+               *iteration, clients_->came().size(), fmt::join(clients_->came(), ", "), common_->place.clients);
 }
 
 Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
@@ -422,6 +441,7 @@ void NodeServer::progress() {
   if (slots_) slots_->look(clock_.now());
   if (slots_ && clients_->pressed()) slots_->open();
   clients_->progress();
+  look_for_missing();
 }
 
 }  // namespace tailrace::impl

@@ -75,6 +75,8 @@ class NodeServer final : public NodeLoop::Host {
   void remove_names(int client) const;
   Scheduler& make_scheduler(const Config& config);
   void finish();
+  void look_for_missing();
+  Nanoseconds patience() const;
 
   // NodeLoop::Host
   Result<NodeLoop::Guest> admit(int client, pid_t process, const std::string& configuration) override;
@@ -111,6 +113,9 @@ class NodeServer final : public NodeLoop::Host {
   std::unique_ptr<NodeActions> actions_;  // none: the configuration has no actions
   std::unique_ptr<FilterCrew> crew_;
   std::optional<NodeClients> clients_;
+  // When to say that clients are missing, since an iteration waits for them; none: it does not, or it was said.
+  std::optional<Nanoseconds> missing_due_;
+  bool told_of_missing_ = false;
 };
 
 }  // namespace tailrace::impl

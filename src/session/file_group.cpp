@@ -139,6 +139,14 @@ bool FileGroup::leaving(int64_t number) const {
   return found != iterations_.end() && found->second.due;
 }
 
+std::optional<int64_t> FileGroup::ended_by_all_here() const {
+  for (const auto& [number, iteration] : iterations_) {
+    const bool by_any = iteration.ended.size() + iteration.ended_by_gone.size() > 0;
+    if (by_any && !iteration.due && iteration.ended.size() == members_.size()) return number;
+  }
+  return std::nullopt;
+}
+
 bool FileGroup::given_up(int64_t number) const {
   const auto found = iterations_.find(number);
   return found != iterations_.end() && found->second.dropped;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -115,6 +116,8 @@ class FileGroup final : public CompletionSink {
   Status failure(int64_t iteration) const;
   // Whether it is on its way to nowhere: nothing more of it need be written.
   bool given_up(int64_t iteration) const;
+  // The oldest iteration that all who are here have ended, and that has not left.
+  std::optional<int64_t> ended_by_all_here() const;
   // Whether blocks of the iteration may come; why not.
   Status writable(int64_t iteration) const;
   // The file that holds an iteration's blocks while it is being written; nothing if there is none. Fails if the

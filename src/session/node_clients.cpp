@@ -340,6 +340,10 @@ bool NodeClients::expects_more() const {
   return node_files_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
 }
 
+std::optional<int64_t> NodeClients::waits_for_others() const {
+  return expects_more() ? node_files_->files->ended_by_all_here() : std::nullopt;
+}
+
 // Room that the engine has got is for those, too, who came to their turn before: nobody wakes the server for them.
 void NodeClients::progress() {
   uint32_t room = 0;

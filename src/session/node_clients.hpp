@@ -65,6 +65,11 @@ class NodeClients {
   bool pressed() const;
   // Whether some of the node's clients have yet to come, without whom the files of all cannot be published.
   bool expects_more() const;
+  // The oldest iteration that all who are here have ended, and that waits for one who has never come; none: there is
+  // no such.
+  std::optional<int64_t> waits_for_others() const;
+  // Those who have ever come.
+  const std::set<int>& came() const { return came_; }
 
   // Moves everything on; see RequestSink.
   void progress();

@@ -260,6 +260,29 @@ TEST(TwoServers, BeginAndEndBesideEachOther) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// A file of a node waits for all clients of the node: one that never comes is waited for, and that is said.
+TEST(MissingClient, IsSaidToBeMissing) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, clients: 2, patience: 1}";
+  config.durability = "written, file_per: node";
+  config.log = "{level: warning}";
+  OpenRun first(config, directory, 4);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  ASSERT_EQ(test::write_iteration(first, 7), TAILRACE_OK);
+  const std::string expected = "iteration 7 waits for clients that have not come: found 1 (4), expected 2";
+  while (test::text_of(directory.path() / "run_core0.log").find(expected) == std::string::npos) sched_yield();
+  OpenRun second(config, directory, 5);
+  ASSERT_TRUE(second.opened()) << second.error().message;
+  ASSERT_EQ(test::write_iteration(second, 7), TAILRACE_OK);
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  EXPECT_TRUE(test::fs::exists(directory.path() / "run_n0_000007.h5"));
+  node.wait_end_of_servers();
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 TEST(Drain, DoesNotTouchALivingJob) {
   const CoreNode node;
   const Directory directory("/dev/shm");
