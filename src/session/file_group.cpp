@@ -329,7 +329,7 @@ void FileGroup::complete_publication(int64_t number) {
     return;
   }
   const std::vector<std::string>& paths = config_.storage.paths;
-  late_syncs_[number] = paths.size();
+  late_syncs_[number].left = paths.size();
   for (uint32_t device = 0; device < paths.size(); ++device) {
     const WorkId id = new_work(Kind::late_sync, number);
     const Result<FileId> opened = engine_.open(paths[device], OpenMode::directory, device, {});
@@ -427,17 +427,27 @@ void FileGroup::end_work(WorkId id) {
     if (options_.witness != nullptr) options_.witness->left(work.iteration);
     return;
   }
-  if (work.kind == Kind::late_sync) {
-    if (--late_syncs_.at(work.iteration) > 0) return;
-    late_syncs_.erase(work.iteration);
-    if (options_.witness != nullptr) options_.witness->left(work.iteration);
-    return;
-  }
+  if (work.kind == Kind::late_sync) return end_late_sync(work);
   if (work.kind != Kind::removal) return end_publication(work);
   // Before it is struck out of the ledger, so that the line is not written over.
   if (options_.witness != nullptr && work.status.ok()) options_.witness->journaled(work.journal_end);
   remember_unpublished(work.iteration, Status(TAILRACE_DROPPED, "the iteration was dropped"));
   depart(work.iteration, {.dropped = true, .written = false, .status = work.status, .course = work.course});
+}
+
+void FileGroup::end_late_sync(const Work& work) {
+  LateSyncs& syncs = late_syncs_.at(work.iteration);
+  if (syncs.status.ok()) syncs.status = work.status;
+  if (--syncs.left > 0) return;
+  if (!syncs.status.ok()) {
+    Fault fault = syncs.status.fault();
+    fault.iteration = work.iteration;
+    fault.message = "the file of the iteration has its name, which may not be durable: " + fault.message;
+    const Status failure(std::move(fault));
+    for (Member* member : members_) member->tell(failure);
+  }
+  late_syncs_.erase(work.iteration);
+  if (options_.witness != nullptr) options_.witness->left(work.iteration);
 }
 
 // Ends the publication itself, or for `durable` the sync of the directory that completes it.

@@ -42,6 +42,8 @@ class FileGroup final : public CompletionSink {
     virtual void left(int64_t iteration, const Departure& how) = 0;
     // Another member has dropped the iteration, or it has left without this one.
     virtual void gone(int64_t iteration) = 0;
+    // Something has failed that none of its verbs asked for.
+    virtual void tell(const Status& failure) = 0;
   };
 
   // What must be remembered beyond the server's death, if somebody does.
@@ -189,6 +191,7 @@ class FileGroup final : public CompletionSink {
   void submit(WorkId id, Request request);
   void end_work(WorkId id);
   void end_publication(const Work& work);
+  void end_late_sync(const Work& work);
   void depart(int64_t number, const Departure& how);
 
   // Constant after construction.
@@ -204,8 +207,13 @@ class FileGroup final : public CompletionSink {
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Iteration> iterations_;
-  std::map<int64_t, size_t> late_syncs_;  // of complete_publication, that have not ended
-  std::map<int64_t, bool> resumed_;       // and whether there are blocks in their files
+  // Of complete_publication: how many syncs have not ended, and the first failure of those that have.
+  struct LateSyncs {
+    size_t left = 0;
+    Status status;
+  };
+  std::map<int64_t, LateSyncs> late_syncs_;
+  std::map<int64_t, bool> resumed_;  // and whether there are blocks in their files
   // Iterations that ended without a file, the latest of them, and why: a file under such a name is of an earlier run.
   std::map<int64_t, Status> unpublished_;
   std::set<int64_t> due_;  // nobody holds them, but the engine had no room

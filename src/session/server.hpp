@@ -69,7 +69,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   // back.
   bool pressed() const;
   // Tells the client of a failure that is none of its verbs'.
-  void tell(const Status& failure);
+  void tell(const Status& failure) override;
   FileGroup& files() { return files_; }
 
   void ended(const Request& request, const Status& status) override;

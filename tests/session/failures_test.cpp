@@ -44,6 +44,40 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
   EXPECT_EQ(rig.published(2)->read(2, "a"), data);
 }
 
+// A member of a group of files that keeps what it is told.
+class KeptFailures final : public FileGroup::Member {
+ public:
+  void left(int64_t, const FileGroup::Departure&) override {}
+  void gone(int64_t) override {}
+  void tell(const Status& failure) override { faults.push_back(failure.fault()); }
+
+  std::vector<Fault> faults;
+};
+
+// An earlier server died between the rename of a file and the sync of its directory.
+TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
+  Config config = small_config(8);
+  config.storage.durability = Durability::durable;
+  const SteadyClock clock;
+  KeptLog log;
+  Doorbell doorbell;
+  MemoryStorage memory(doorbell);
+  FaultStorage storage(memory, doorbell, 1, always(FaultOn::sync, "out"));
+  Fifo fifo;
+  Engine engine(storage, fifo, clock, {});
+  Hdf5Format format(config, Hdf5Format::Options{0, {}, "machine", [] { return std::string("now"); }});
+  FileGroup files(config, engine, format, log, {});
+  KeptFailures client;
+  files.join(client, 0);
+  files.complete_publication(7);
+  while (!files.idle() || !engine.idle()) engine.progress();
+  files.leave(client, 0);
+  ASSERT_EQ(client.faults.size(), 1u);
+  EXPECT_EQ(client.faults[0].iteration, 7);
+  EXPECT_EQ(client.faults[0].system_errno, EIO);
+  EXPECT_EQ(client.faults[0].file, "out");
+}
+
 TEST(SessionFailures, ByTheNextCallOnceIfNobodyWaits) {
   SessionRig rig(small_config(8), {.plan = always(FaultOn::write, "_000001.h5.part", ENOSPC)});
   Client& client = rig.client();
