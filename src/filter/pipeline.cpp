@@ -10,17 +10,6 @@
 namespace tailrace::impl {
 namespace {
 
-// The bytes of a chunk in its block.
-struct Range {
-  uint64_t offset;
-  uint64_t length;
-};
-
-Range range_of(const FilterPlan& plan, uint64_t index) {
-  const Chunking::Run run = plan.chunking.run(index);
-  return {run.first * plan.element_bytes(), run.count * plan.element_bytes()};
-}
-
 // The compressor's fastest level, unless the plan's is that fast already.
 int relaxed_level(const FilterPlan& plan) {
   constexpr int fastest_deflate = 1;
@@ -48,6 +37,19 @@ FilterPlan plan_of(const Variable& variable, const Layout& layout) {
   const uint64_t target = std::max<uint64_t>(1, variable.compress.chunk / size_of(layout.type));
   plan.chunking = chunk_slabs(layout.shape, target);
   return plan;
+}
+
+FilterPlan::Range FilterPlan::range(uint64_t index) const {
+  const Chunking::Run run = chunking.run(index);
+  return {run.first * element_bytes(), run.count * element_bytes()};
+}
+
+bool FilterPlan::is_plain(uint64_t index) const {
+  return precision == Precision::full && range(index).length == stored_chunk_bytes();
+}
+
+FilteredChunk FilteredChunk::as_it_is(const FilterPlan& plan, Effort effort) {
+  return {plan.stored_chunk_bytes(), (1u << plan.filters()) - 1, effort};
 }
 
 ChunkFilter::ChunkFilter(std::span<const FilterPlan> plans) { provide(plans); }
@@ -78,7 +80,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
   const uint64_t size = plan.stored_chunk_bytes();
   TAILRACE_REQUIRE(size <= whole_.size());
   TAILRACE_REQUIRE(size <= out.size());
-  const Range range = range_of(plan, index);
+  const FilterPlan::Range range = plan.range(index);
   TAILRACE_REQUIRE(range.offset + range.length <= block.size());
 
   std::span<const std::byte> whole = block.subspan(range.offset, range.length);
@@ -110,14 +112,14 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
     if (bytes > 0) return {bytes, 0, effort};
   }
   if (whole.data() != out.data()) copy(whole, out);
-  return {size, (1u << plan.filters()) - 1, effort};
+  return FilteredChunk::as_it_is(plan, effort);
 }
 
 Status ChunkFilter::restore(const FilterPlan& plan, std::span<const std::byte> stored, uint32_t skipped,
                             uint64_t index, std::span<std::byte> block) {
   const uint64_t size = plan.stored_chunk_bytes();
   TAILRACE_REQUIRE(size <= whole_.size());
-  const Range range = range_of(plan, index);
+  const FilterPlan::Range range = plan.range(index);
   TAILRACE_REQUIRE(range.offset + range.length <= block.size());
 
   // Each filter has its bit, in the order of the pipeline.

@@ -52,6 +52,15 @@ struct FilterPlan {
   uint64_t stored_chunk_bytes() const { return chunking.elements() * stored_element_bytes(); }
   // Filters in the file's pipeline, in their order: shuffle, compressor.
   uint32_t filters() const { return (shuffle ? 1u : 0u) + (compressor != Compressor::none ? 1u : 0u); }
+
+  // The bytes of a chunk in its block.
+  struct Range {
+    uint64_t offset = 0;
+    uint64_t length = 0;
+  };
+  Range range(uint64_t index) const;
+  // Whether the chunk is the file's as it lies in its block if no filter is applied: not rounded, and not padded.
+  bool is_plain(uint64_t index) const;
 };
 
 // How much work a chunk is worth when time is short. Rounding to float16 is not work but meaning: it is never left
@@ -70,6 +79,9 @@ struct FilteredChunk {
   uint64_t bytes = 0;    // that the file stores
   uint32_t skipped = 0;  // bit i: filter i of the pipeline was not applied: it would not have helped, or by `effort`
   Effort effort = Effort::full;  // less only if that is less than the plan says
+
+  // One that no filter is applied to.
+  static FilteredChunk as_it_is(const FilterPlan& plan, Effort effort);
 };
 
 class ChunkFilter {

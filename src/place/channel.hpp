@@ -56,8 +56,9 @@ struct Channel {
   std::span<VariableCounters> variables;   // by variable; likewise
   IterationLog iterations;                 // the server writes, anybody reads
   std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
-  // Where the server holds blocks for actions, how it learns that the client waits for them. The server writes how
-  // many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
+  // Where the server may keep blocks for longer than writing takes (actions, slots, filters), how it learns that the
+  // client waits for memory. The server writes how many blocks it has given back; the client 1 + how many it has had
+  // back when it found no room, or 0.
   std::atomic<uint64_t>& given_back;
   std::atomic<uint64_t>& hungry;
   // Whether the memory that the two share has gone: what is read of it from then on means nothing. None: it cannot.
@@ -65,6 +66,12 @@ struct Channel {
 
   // acquire: who has read a zero in the place of what is gone sees this; partner: MemoryGuard.
   bool is_lost() const { return lost != nullptr && lost->load(std::memory_order_acquire); }
+  // The server: whether the client waits for memory, and has seen all that was given back.
+  bool waits_for_memory() const {
+    // acquire: partner of the release in Client::tell_hunger().
+    const uint64_t told = hungry.load(std::memory_order_acquire);
+    return told != 0 && told - 1 >= given_back.load(std::memory_order_relaxed);
+  }
 };
 
 }  // namespace tailrace::impl

@@ -17,6 +17,14 @@ constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100
 
 uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
 
+// Whether blocks may be kept for longer than writing takes though the client waits for them: for actions, until the
+// server's slot, or to be compressed.
+bool keeps_blocks(const Config& config) {
+  const auto adapts = [](const Variable& of) { return of.filtered() && of.compress.adaptive; };
+  return config.storage.slots || std::any_of(config.actions.begin(), config.actions.end(), is_call) ||
+         std::any_of(config.variables.begin(), config.variables.end(), adapts);
+}
+
 }  // namespace
 
 Client::Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace)
@@ -32,8 +40,7 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
-      server_holds_blocks_(config.storage.slots ||
-                           std::any_of(config.actions.begin(), config.actions.end(), is_call)) {
+      server_keeps_blocks_(keeps_blocks(config)) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
 }
 
@@ -474,11 +481,11 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
                             bytes, uncommitted_, pool_.size()));
 }
 
-// Where the server holds blocks, for actions or until its slot, it must know that they are waited for, and how much
-// the client has seen come back: it may have given back more since.
+// Where the server keeps blocks, it must know that they are waited for, and how much the client has seen come back:
+// it may have given back more since.
 void Client::tell_hunger() {
-  if (!server_holds_blocks_) return;
-  // release: what was collected is before; partner: the acquire in Server::hungry().
+  if (!server_keeps_blocks_) return;
+  // release: what was collected is before; partner: the acquire in Channel::waits_for_memory().
   channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
   place_.ring();
 }

@@ -145,7 +145,7 @@ class Client {
   Nanoseconds waited_before_{0};                   // for memory, when the latest iteration ended
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
-  const bool server_holds_blocks_;                 // for actions, or until its slot
+  const bool server_keeps_blocks_;                 // for longer than writing takes
 };
 
 }  // namespace tailrace::impl

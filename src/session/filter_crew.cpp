@@ -112,14 +112,22 @@ bool FilterCrew::tell_ends() {
 }
 
 bool FilterCrew::grant() {
-  if (paused_ || wishes_.empty() || free_.empty()) return false;
-  FilterJob::Owner* const owner = wishes_.front();
-  if (!owner->ready()) return false;
-  wishes_.pop_front();
-  const uint32_t number = free_.back();
-  free_.pop_back();
-  make_fit(memory_[number]);
-  owner->granted({number, memory_[number].begin});
+  if (paused_) return false;
+  const bool buffers = !free_.empty() && has_time();
+  const auto next = std::find_if(wishes_.begin(), wishes_.end(), [&](const FilterJob::Owner* owner) {
+    return owner->ready() && (buffers || !owner->needs_buffer());
+  });
+  if (next == wishes_.end()) return false;
+  FilterJob::Owner* const owner = *next;
+  wishes_.erase(next);
+  std::optional<FilterBuffer> buffer;
+  if (buffers && owner->needs_buffer()) {
+    const uint32_t number = free_.back();
+    free_.pop_back();
+    make_fit(memory_[number]);
+    buffer = FilterBuffer{number, memory_[number].begin};
+  }
+  owner->granted(buffer);
   return true;
 }
 

@@ -1,18 +1,22 @@
 // FilterCrew: the threads that filter chunks, and the buffers that filtered chunks lie in until they are written.
 //
-// Serves any number of members (one a client), in turn, chunk by chunk. A member asks for a buffer, is granted one,
-// has a chunk filtered into it (or restored from it), and gives it back. Buffers are few and made at the start, so
-// memory is bounded, and who is short of time sees it by its blocks piling up. Jobs end in the order in which they
-// were started, however many threads there are: so whoever places chunks by their ends places them the same way each
-// time. All calls are the server's; its doorbell is rung when a job is done. Knows neither files nor clients.
+// Serves any number of members (one a client), in turn, chunk by chunk. A member asks for its turn, is granted a
+// buffer, has a chunk filtered into it (or restored from it), and gives it back. Buffers are few and made at the
+// start, so memory is bounded, and who is short of time sees it by its blocks piling up. It comes to its turn when a
+// thread will soon have time, not before: what a chunk is worth is best known then; and without a buffer, if it needs
+// none. Jobs end in the order in which they were started, however many threads there are: so whoever places chunks by
+// their ends places them the same way each time. All calls are the server's; its doorbell is rung when a job is done.
+// Knows neither files nor clients.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -39,8 +43,10 @@ struct FilterJob {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // A buffer that was asked for. Given back once, sooner or later.
-    virtual void granted(const FilterBuffer& buffer) = 0;
+    // Whether a turn would be of no use to it without a buffer, as things are.
+    virtual bool needs_buffer() const = 0;
+    // Its turn, with a buffer if it needed one, which is given back once, sooner or later.
+    virtual void granted(std::optional<FilterBuffer> buffer) = 0;
     // Whether granted() and done() may be called now. If not, it is asked again by the next progress().
     virtual bool ready() const = 0;
     virtual void done(const FilterJob& job) = 0;
@@ -69,7 +75,8 @@ class FilterCrew {
     std::vector<int> cpus;  // that the threads keep to; empty: any
   };
 
-  static constexpr uint32_t kBuffersBeside = 4;  // beyond two a thread: chunks that are being written
+  static constexpr uint32_t kBegunAhead = 2;     // chunks that a thread has: one in work, and the next
+  static constexpr uint32_t kBuffersBeside = 4;  // beyond these: chunks that are being written
 
   // Both are borrowed. Costs next to nothing until provide() is called.
   FilterCrew(const Clock& clock, Doorbell& doorbell, Options options);
@@ -79,7 +86,7 @@ class FilterCrew {
   // Jobs by these plans will come: makes the buffers large enough for them, and starts the threads.
   void provide(std::span<const FilterPlan> plans);
 
-  // The owner wants one buffer (more): granted in turn, during progress().
+  // The owner wants a turn (more): granted in order, during progress().
   void ask(FilterJob::Owner& owner);
   void give_back(const FilterBuffer& buffer);
   // Its wishes are forgotten.
@@ -87,7 +94,7 @@ class FilterCrew {
   // In a buffer that was granted. Ends by done(), during progress().
   void start(FilterJob job);
 
-  // Grants buffers and tells ends. Returns whether there were any.
+  // Grants turns and tells ends. Returns whether there were any.
   bool progress();
   // Whether a chunk is with the filters; and how long they have worked ever, all threads together.
   bool working() const { return !flown_.empty(); }
@@ -106,7 +113,8 @@ class FilterCrew {
   };
 
   void start_threads();
-  uint32_t buffers() const { return 2 * options_.threads + kBuffersBeside; }
+  uint32_t buffers() const { return kBegunAhead * options_.threads + kBuffersBeside; }
+  bool has_time() const { return flown_.size() < kBegunAhead * std::max(1u, options_.threads); }
   void make_fit(Memory& memory) const;
   bool tell_ends();
   bool grant();

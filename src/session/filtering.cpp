@@ -52,18 +52,25 @@ void Filtering::give_up(int64_t iteration) {
   for (const WorkId id : ids) end_if_done(id);
 }
 
-// ---- buffers ------------------------------------------------------------------------------------------------
+// ---- turns --------------------------------------------------------------------------------------------------
 
 void Filtering::wish() {
   if (asked_ || waiting_.empty()) return;
-  if (must_wait(waiting_.front(), works_.at(waiting_.front()))) return;
+  const Work& work = works_.at(waiting_.front());
+  if (must_wait(waiting_.front(), work, effort_for(work))) return;
   asked_ = true;
   crew_.ask(*this);
 }
 
-// A read waits until the blocks before it have their places: the engine does the rest.
-bool Filtering::must_wait(WorkId id, const Work& work) const {
-  if (!work.is_read()) return false;
+bool Filtering::needs_buffer() const {
+  if (waiting_.empty()) return false;
+  const Work& work = works_.at(waiting_.front());
+  return !stays_as_it_is(work, effort_for(work));
+}
+
+// What does not pass through the crew waits until the blocks before it have their places: the engine does the rest.
+bool Filtering::must_wait(WorkId id, const Work& work, Effort effort) const {
+  if (!work.is_read() && !stays_as_it_is(work, effort)) return false;
   return std::any_of(works_.begin(), works_.lower_bound(id), [&](const auto& entry) {
     const Work& before = entry.second;
     return !before.is_read() && before.descriptor.variable == work.descriptor.variable &&
@@ -71,22 +78,23 @@ bool Filtering::must_wait(WorkId id, const Work& work) const {
   });
 }
 
-void Filtering::granted(const FilterBuffer& buffer) {
+void Filtering::granted(std::optional<FilterBuffer> buffer) {
   asked_ = false;
   while (!waiting_.empty()) {
     const WorkId id = waiting_.front();
     Work& work = works_.at(id);
-    if (must_wait(id, work)) break;
+    const Effort effort = effort_for(work);  // once: how much memory is left may change at any moment
+    const bool bare = stays_as_it_is(work, effort);
+    if (must_wait(id, work, effort) || (!bare && !buffer)) break;
     if (!take_up(id, work)) continue;
-    next_chunk(id, work, buffer);
-    if (!work.wants_more()) waiting_.pop_front();
-    return wish();
+    next_chunk(id, work, effort, bare ? std::nullopt : std::exchange(buffer, std::nullopt));
+    break;
   }
-  crew_.give_back(buffer);
+  if (buffer) crew_.give_back(*buffer);
   wish();
 }
 
-// The first of those that wait. Returns whether it has use for a buffer; else it does not wait any more.
+// The first of those that wait. Returns whether it has use for a turn; else it does not wait any more.
 bool Filtering::take_up(WorkId id, Work& work) {
   const int64_t iteration = work.descriptor.iteration;
   if (work.is_read() && work.begun == 0) {
@@ -130,40 +138,51 @@ Status Filtering::locate(Work& work) {
   return file.status();
 }
 
-void Filtering::next_chunk(WorkId id, Work& work, const FilterBuffer& buffer) {
+// `work` may be gone after it.
+void Filtering::next_chunk(WorkId id, Work& work, Effort effort, std::optional<FilterBuffer> buffer) {
   const uint64_t token = next_token_++;
   const uint64_t index = work.begun++;
   flights_[token] = {id, index, buffer};
   ++work.under_way;
-  if (!work.is_read()) return start_job(token, FilterJob::What::filter);
-  submit(Operation::read, work.file, work.chunks[index].extent, token);
+  if (!work.wants_more()) waiting_.pop_front();
+  if (work.is_read()) return submit(Operation::read, work.file, work.chunks[index].extent, token);
+  FilterJob job = job_of(token);
+  job.effort = effort;
+  if (buffer) return crew_.start(std::move(job));
+  job.chunk = FilteredChunk::as_it_is(work.plan, effort);
+  done(job);
 }
 
-void Filtering::start_job(uint64_t token, FilterJob::What what) {
+FilterJob Filtering::job_of(uint64_t token) {
   const Flight& flight = flights_.at(token);
   const Work& work = works_.at(flight.work);
   FilterJob job;
-  job.what = what;
   job.owner = this;
   job.token = token;
   job.plan = &work.plan;  // which stays until nothing of it is under way
   job.block = work.memory;
   job.index = flight.index;
-  job.buffer = flight.buffer;
-  if (what == FilterJob::What::filter) {
-    job.effort = effort_for(work);
-  } else {
-    job.chunk.bytes = work.chunks[flight.index].extent.length;
-    job.chunk.skipped = work.chunks[flight.index].skipped;
-  }
-  crew_.start(std::move(job));
+  if (flight.buffer) job.buffer = *flight.buffer;
+  return job;
 }
 
-// Less where clients would soon wait for memory. They have begun the next iteration while this one is not done: it
-// must go faster, or memory will be full some day; if half of it is, that day is near. Within an iteration, only when
-// there is hardly any memory left: the computation that follows may give all the time that is needed.
+std::byte* Filtering::memory_of(const Flight& flight) const {
+  if (flight.buffer) return flight.buffer->memory;
+  const Work& work = works_.at(flight.work);
+  return work.memory.data() + work.plan.range(flight.index).offset;
+}
+
+// A chunk that no filter is applied to is written from its block: that takes neither a buffer nor the crew's time.
+bool Filtering::stays_as_it_is(const Work& work, Effort effort) {
+  return !work.is_read() && effort == Effort::skipped && work.wants_more() && work.plan.is_plain(work.begun);
+}
+
+// Less where clients wait for memory, or soon would. They have begun the next iteration while this one is not done:
+// it must go faster, or memory will be full some day; if half of it is, that day is near. Within an iteration, only
+// when there is hardly any memory left: the computation that follows may give all the time that is needed.
 Effort Filtering::effort_for(const Work& work) const {
-  if (!config_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
+  if (work.is_read() || !config_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
+  if (channel_.waits_for_memory()) return Effort::skipped;
   const bool behind = works_.rbegin()->second.descriptor.iteration > work.descriptor.iteration;
   const uint64_t eighths = held_bytes_ * 8 / std::max<uint64_t>(1, channel_.memory.size());
   if (eighths >= 7 || (behind && eighths >= 4)) return Effort::skipped;
@@ -202,7 +221,7 @@ void Filtering::submit(Operation operation, FileId file, Extent extent, uint64_t
   Request request;
   request.operation = operation;
   request.file = file;
-  request.pieces = {{extent, flight.buffer.memory}};
+  request.pieces = {{extent, memory_of(flight)}};
   request.client = static_cast<uint32_t>(client_);
   request.sequence = works_.at(flight.work).descriptor.sequence;
   request.sink = this;
@@ -217,14 +236,18 @@ void Filtering::ended(const Request& request, const Status& status) {
   work.course.begun = std::min(work.course.begun, request.course.begun);
   work.course.ended = std::max(work.course.ended, request.course.ended);
   work.course.merged = work.course.merged || request.course.merged;
-  if (work.is_read() && status.ok()) return start_job(request.token, FilterJob::What::restore);
-  release(request.token);
+  if (!work.is_read() || !status.ok()) return release(request.token);
+  FilterJob job = job_of(request.token);
+  job.what = FilterJob::What::restore;
+  job.chunk.bytes = work.chunks[job.index].extent.length;
+  job.chunk.skipped = work.chunks[job.index].skipped;
+  crew_.start(std::move(job));
 }
 
 void Filtering::release(uint64_t token) {
   const auto node = flights_.extract(token);
   const Flight& flight = node.mapped();
-  crew_.give_back(flight.buffer);
+  if (flight.buffer) crew_.give_back(*flight.buffer);
   --works_.at(flight.work).under_way;
   end_if_done(flight.work);
 }
@@ -255,11 +278,10 @@ void Filtering::end_if_done(WorkId id) {
 void Filtering::count(Work& work, const FilterJob& job) {
   work.filtering += job.took;
   VariableCounters& of = channel_.variables[work.descriptor.variable];
-  const Chunking::Run run = work.plan.chunking.run(job.index);
   of.chunks_filtered.add();
   if (job.chunk.effort == Effort::relaxed) of.chunks_relaxed.add();
   if (job.chunk.effort == Effort::skipped) of.chunks_skipped.add();
-  of.bytes_filtered.add(run.count * work.plan.element_bytes());
+  of.bytes_filtered.add(work.plan.range(job.index).length);
   of.bytes_stored.add(job.chunk.bytes);
   IterationRecord* const record = channel_.iterations.find(work.descriptor.iteration);
   if (record == nullptr) return;

@@ -366,16 +366,11 @@ void Server::give_back(uint32_t block, uint64_t sequence) {
   channel_.client_bell.ring();
 }
 
-bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && waits_for_memory(); }
-
-bool Server::waits_for_memory() const {
-  // acquire: partner of the release in Client::tell_hunger().
-  const uint64_t hungry = channel_.hungry.load(std::memory_order_acquire);
-  return hungry != 0 && hungry - 1 >= channel_.given_back.load(std::memory_order_relaxed);
-}
+bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && channel_.waits_for_memory(); }
 
 bool Server::pressed() const {
-  return !flushes_.empty() || reads_ > 0 || 2 * pending_bytes_ > channel_.memory.size() || waits_for_memory();
+  return !flushes_.empty() || reads_ > 0 || 2 * pending_bytes_ > channel_.memory.size() ||
+         channel_.waits_for_memory();
 }
 
 void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }

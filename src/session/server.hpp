@@ -120,7 +120,6 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void end_block(const Work& work);
   void measure_block(const Work& work);
   void copy_counts();
-  bool waits_for_memory() const;
   void end_verb(const Descriptor& descriptor, const Status& status);
   void begin_deferred(int64_t iteration);
   void return_block(const Descriptor& descriptor);

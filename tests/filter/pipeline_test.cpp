@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -99,6 +100,36 @@ TEST(Pipeline, WhatIsFilteredComesBack) {
     Case given = make_case(type, shape, compress, half ? Precision::float16 : Precision::full);
     fill(given, dice);
     there_and_back(given);
+  });
+}
+
+// What a file would have of chunks that are written from their block.
+TEST(Pipeline, PlainChunksCanBeStoredAsTheyLieInTheirBlock) {
+  for_seeds(100, [](uint64_t seed) {
+    Dice dice(seed);
+    Compression compress = random_compression(dice);
+    compress.filter = dice.chance(50) ? Compressor::zstd : Compressor::deflate;
+    compress.level = 1;
+    const bool half = dice.chance(20);
+    Case given = make_case(ElementType::float32, {dice.between(1, 40), dice.between(1, 40)}, compress,
+                           half ? Precision::float16 : Precision::full);
+    fill(given, dice);
+    ChunkFilter filter({&given.plan, 1});
+    Bytes back(given.block.size(), std::byte{0x5a});
+    uint64_t plain = 0;
+    for (uint64_t i = 0; i < given.plan.chunking.count(); ++i) {
+      const FilterPlan::Range range = given.plan.range(i);
+      const auto bytes = std::span<const std::byte>(given.block).subspan(range.offset, range.length);
+      const bool whole = range.length == given.plan.chunking.elements() * sizeof(float);
+      EXPECT_EQ(given.plan.is_plain(i), whole && !half);
+      if (!given.plan.is_plain(i)) continue;
+      const FilteredChunk chunk = FilteredChunk::as_it_is(given.plan, Effort::skipped);
+      ASSERT_EQ(chunk.bytes, bytes.size());
+      EXPECT_TRUE(filter.restore(given.plan, bytes, chunk.skipped, i, back).ok());
+      EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + static_cast<ptrdiff_t>(range.offset)));
+      ++plain;
+    }
+    EXPECT_EQ(plain == 0, half);
   });
 }
 

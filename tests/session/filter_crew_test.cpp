@@ -1,9 +1,12 @@
-// FilterCrew: jobs end in the order of their start on however many threads, buffers are few and granted in turn, and
-// what comes out does not depend on the threads.
+// FilterCrew: jobs end in the order of their start on however many threads, buffers are few and granted in turn and
+// when there is time for them, and what comes out does not depend on the threads.
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "blocks.hpp"
 
@@ -30,16 +33,20 @@ class Member final : public FilterJob::Owner {
     crew_.ask(*this);
   }
 
-  void granted(const FilterBuffer& buffer) override {
+  bool needs_buffer() const override { return true; }
+
+  void granted(std::optional<FilterBuffer> buffer) override {
+    ASSERT_TRUE(buffer);
     if (grants_ != nullptr) grants_->push_back(number_);
-    if (begun_ == plan_.chunking.count()) return crew_.give_back(buffer);
+    if (begun_ == plan_.chunking.count()) return crew_.give_back(*buffer);
+    most_ahead = std::max(most_ahead, begun_ - filtered + 1);
     FilterJob job;
     job.owner = this;
     job.token = begun_;
     job.plan = &plan_;
     job.block = block_;
     job.index = begun_++;
-    job.buffer = buffer;
+    job.buffer = *buffer;
     crew_.start(job);
     crew_.ask(*this);
   }
@@ -63,6 +70,7 @@ class Member final : public FilterJob::Owner {
   bool whole() const { return restored == plan_.chunking.count() && block_ == restored_; }
 
   bool is_ready = true;
+  uint64_t most_ahead = 0;  // chunks that were begun and not filtered
   uint64_t filtered = 0;
   uint64_t restored = 0;
 
@@ -99,6 +107,7 @@ TEST(FilterCrew, FiltersAndRestoresInOrderOnAnyNumberOfThreads) {
     Member second(crew, plan);
     run_until(crew, bell, [&] { return first.whole() && second.whole(); });
     EXPECT_EQ(first.filtered, plan.chunking.count());
+    EXPECT_LE(first.most_ahead, FilterCrew::kBegunAhead * std::max(1u, threads));
     crew.withdraw(first);
     crew.withdraw(second);
   }
@@ -136,6 +145,45 @@ TEST(FilterCrew, WaitsForAMemberThatIsNotReadyAndGrantsNoMoreThanItHas) {
   EXPECT_TRUE(crew.progress());
   EXPECT_TRUE(member.whole());
   crew.withdraw(member);
+}
+
+// Counts its turns, of which it makes no use.
+class Onlooker final : public FilterJob::Owner {
+ public:
+  bool needs_buffer() const override { return needs; }
+  void granted(std::optional<FilterBuffer> buffer) override {
+    EXPECT_EQ(buffer.has_value(), needs);
+    if (buffer) kept.push_back(*buffer);
+    ++turns;
+  }
+  bool ready() const override { return true; }
+  void done(const FilterJob&) override { FAIL(); }
+
+  bool needs = true;
+  int turns = 0;
+  std::vector<FilterBuffer> kept;
+};
+
+TEST(FilterCrew, WhoNeedsNoBufferDoesNotWaitForOne) {
+  SteadyClock clock;
+  Doorbell bell;
+  FilterCrew crew(clock, bell, {0, {}});
+  const FilterPlan plan = some_plan(400);
+  crew.provide({&plan, 1});
+  Onlooker keeper;
+  for (uint32_t i = 0; i < FilterCrew::kBuffersBeside + 1; ++i) crew.ask(keeper);
+  EXPECT_TRUE(crew.progress());
+  EXPECT_EQ(keeper.turns, static_cast<int>(FilterCrew::kBuffersBeside)) << "that is all there are without threads";
+  Onlooker other;
+  crew.ask(other);
+  EXPECT_FALSE(crew.progress());
+  other.needs = false;
+  EXPECT_TRUE(crew.progress());
+  EXPECT_EQ(other.turns, 1);
+  for (const FilterBuffer& buffer : std::exchange(keeper.kept, {})) crew.give_back(buffer);
+  EXPECT_TRUE(crew.progress());
+  EXPECT_EQ(keeper.turns, static_cast<int>(FilterCrew::kBuffersBeside) + 1);
+  for (const FilterBuffer& buffer : keeper.kept) crew.give_back(buffer);
 }
 
 TEST(FilterCrew, BuffersGrowWithWhatIsProvided) {
