@@ -124,31 +124,22 @@ class Caller {
   tailrace::Client client_;
 };
 
-void add(JsonWriter& json, const char* state, const Times& times) {
-  json.begin_object(state);
-  json.numbers("alloc", times.alloc);
-  json.numbers("commit", times.commit);
-  json.numbers("signal", times.signal);
-  json.end_object();
+Json json_of(const Times& times) {
+  return {{"alloc", times.alloc}, {"commit", times.commit}, {"signal", times.signal}};
 }
 
 }  // namespace
 
 std::string calls(const CallsOptions& options) {
   leave_last_cpu();
-  JsonWriter json;
-  json.begin_object();
-  json.integer("core_calls", 1);
+  Json json = {{"core_calls", 1}};
   for (const char* const variable : {"small", "large"}) {
     Caller caller(options, variable);
-    json.begin_object(variable);
-    add(json, "asleep", caller.asleep());
-    add(json, "busy", caller.busy());
-    json.end_object();
+    json[variable]["asleep"] = json_of(caller.asleep());
+    json[variable]["busy"] = json_of(caller.busy());
     caller.close();
   }
-  json.end_object();
-  return json.document();
+  return text_of(json);
 }
 
 }  // namespace bench::core

@@ -71,18 +71,15 @@ class Rounds {
   }
 
   std::string document() {
-    JsonWriter json;
-    json.begin_object();
-    json.integer("core_copy", 1);
-    json.integer("bytes", static_cast<int64_t>(options_.bytes));
-    json.text("description", client_.describe());
-    json.number("waited_memory", client_.stats().seconds_waiting_memory);
-    json.numbers("write", write_);
-    json.numbers("memcpy_private", into_private_);
-    json.numbers("memcpy_shared", into_shared_);
-    json.end_object();
+    Json json = {{"core_copy", 1},
+                 {"bytes", options_.bytes},
+                 {"description", client_.describe()},
+                 {"waited_memory", client_.stats().seconds_waiting_memory},
+                 {"write", write_},
+                 {"memcpy_private", into_private_},
+                 {"memcpy_shared", into_shared_}};
     client_.close();
-    return json.document();
+    return text_of(json);
   }
 
  private:

@@ -1,10 +1,7 @@
 // The command line, by CLI11. See the header.
 #include "bench/core/options.hpp"
 
-#include <CLI/CLI.hpp>
-#include <map>
-
-#include "bench/pattern/errors.hpp"
+#include "bench/pattern/command_line.hpp"
 
 namespace bench::core {
 namespace {
@@ -12,21 +9,13 @@ namespace {
 constexpr uint64_t kPage = 4096;  // what transfers past the page cache consist of
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
-const std::map<std::string, WayKind> kWays = {{"memory", WayKind::memory},
-                                              {"posix", WayKind::posix},
-                                              {"hdf5", WayKind::hdf5},
-                                              {"thread", WayKind::thread},
-                                              {"core", WayKind::core}};
-const std::map<std::string, Compress> kCompress = {
+const Words<WayKind> kWays = {{"memory", WayKind::memory},
+                              {"posix", WayKind::posix},
+                              {"hdf5", WayKind::hdf5},
+                              {"thread", WayKind::thread},
+                              {"core", WayKind::core}};
+const Words<Compress> kCompress = {
     {"none", Compress::none}, {"zstd", Compress::zstd}, {"float16", Compress::float16}};
-
-template <class T>
-const char* word_for(const std::map<std::string, T>& words, T value) {
-  for (const auto& [word, meaning] : words) {
-    if (meaning == value) return word.c_str();
-  }
-  return "";
-}
 
 void add_dir(CLI::App& command, std::string& dir) {
   command.add_option("--dir", dir, "an empty directory to write into")->required();
@@ -65,8 +54,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
   add_dir(*command, run.dir);
   add_bytes(*command, run.bytes);
   add_shape(*command, run.processes, run.iterations);
-  command->add_option("--way", run.way, "memory|posix|hdf5|thread|core")->transform(CLI::CheckedTransformer(kWays));
-  command->add_option("--compress", run.compress, "none|zstd|float16")->transform(CLI::CheckedTransformer(kCompress));
+  add_words(*command, "--way", run.way, kWays, "how it writes");
+  add_words(*command, "--compress", run.compress, kCompress, "how its blocks are made smaller");
   command->add_flag("!--no-adaptive", run.adaptive, "filters are never left out");
   command->add_option("--budget", run.budget, "of each client, in blocks")->check(CLI::Range(1, 1024));
   command->add_option("--passes", run.passes, "computed before each output")->check(CLI::Range(0, 1 << 30));
@@ -110,13 +99,7 @@ Options parse_options(int argc, char** argv) {
   const CLI::App* const calls_command = add_calls(app, calls);
   const CLI::App* const run_command = add_run(app, run);
   const CLI::App* const verify_command = add_verify(app, verify);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw UsageError(error.what());
-    app.exit(error);  // --help
-    return {};
-  }
+  if (!parse(app, argc, argv)) return {};
   Options options;
   if (*copy_command) options.copy = copy;
   if (*calls_command) options.calls = calls;

@@ -74,15 +74,7 @@ std::string verify(const VerifyOptions& options) {
       }
     }
   }
-  JsonWriter json;
-  json.begin_object();
-  json.integer("core_verify", 1);
-  json.integer("equal", equal);
-  json.begin_array("wrong");
-  for (const std::string& one : wrong) json.text({}, one);
-  json.end_array();
-  json.end_object();
-  return json.document();
+  return text_of({{"core_verify", 1}, {"equal", equal}, {"wrong", wrong}});
 }
 
 }  // namespace bench::core

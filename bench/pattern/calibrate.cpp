@@ -45,16 +45,12 @@ Calibration calibrate(const CalibrateOptions& options) {
 }
 
 std::string json_of(const CalibrateOptions& options, const Calibration& calibration) {
-  JsonWriter json;
-  json.begin_object();
-  json.integer("pattern_calibrate", 1);
-  json.text("compute", options.compute.kernel);
-  json.integer("threads", options.compute.threads);
-  json.text("memory", name_of(options.compute.memory));
-  json.integer("passes", static_cast<int64_t>(calibration.passes));
-  json.number("seconds_per_pass", calibration.seconds_per_pass);
-  json.end_object();
-  return json.document();
+  return text_of({{"pattern_calibrate", 1},
+                  {"compute", options.compute.kernel},
+                  {"threads", options.compute.threads},
+                  {"memory", name_of(options.compute.memory)},
+                  {"passes", calibration.passes},
+                  {"seconds_per_pass", calibration.seconds_per_pass}});
 }
 
 }  // namespace bench

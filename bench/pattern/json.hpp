@@ -1,44 +1,16 @@
-// JsonWriter: writes one JSON document, piece by piece, on one line an entry of the outermost object.
-//
-// Objects, arrays, numbers, texts, truth values and null, which stands for what is not known. Keeps commas, quotes
-// and escapes right; checks nothing else.
+// The documents that the bench programs print. A number that is not finite is not known: null.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace bench {
 
-class JsonWriter {
- public:
-  void begin_object(std::string_view key = {}) { open(key, '{'); }
-  void end_object() { close('}'); }
-  void begin_array(std::string_view key = {}) { open(key, '['); }
-  void end_array() { close(']'); }
+using Json = nlohmann::ordered_json;
 
-  // A number that is not finite is not known: null.
-  void number(std::string_view key, double value);
-  void integer(std::string_view key, int64_t value);
-  void text(std::string_view key, std::string_view value);
-  void boolean(std::string_view key, bool value);
-  void null(std::string_view key);
-  void numbers(std::string_view key, const std::vector<double>& values);
-
-  // The document, ended by a new line.
-  std::string document() const { return text_ + '\n'; }
-
- private:
-  void open(std::string_view key, char bracket);
-  void close(char bracket);
-  void start(std::string_view key);
-  void quote(std::string_view value);
-
-  std::string text_;
-  int depth_ = 0;
-  bool first_ = true;  // in the object or array that is open
-};
+// Its text, ended by a new line. What is no UTF-8 (a directory's name may be anything) is replaced.
+inline std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
 
 }  // namespace bench

@@ -199,24 +199,13 @@ Measured measure(const MeasureOptions& options) {
 }
 
 std::string json_of(const MeasureOptions& options, const Measured& measured) {
-  JsonWriter json;
-  json.begin_object();
-  json.integer("pattern_measure", 1);
-  json.text("what", name_of(options.what));
-  json.integer("bytes", static_cast<int64_t>(options.write.bytes));
-  json.text("page_cache", measured.bypasses_cache ? "bypassed" : "synced");
-  json.integer("devices", static_cast<int64_t>(options.write.directories.size()));
-  json.begin_array("samples");
-  for (const auto& [count, seconds] : measured.samples) {
-    json.begin_array();
-    json.integer({}, count);
-    json.number({}, seconds);
-    json.end_array();
-  }
-  json.end_array();
-  json.text("description", measured.description);
-  json.end_object();
-  return json.document();
+  return text_of({{"pattern_measure", 1},
+                  {"what", name_of(options.what)},
+                  {"bytes", options.write.bytes},
+                  {"page_cache", measured.bypasses_cache ? "bypassed" : "synced"},
+                  {"devices", options.write.directories.size()},
+                  {"samples", measured.samples},
+                  {"description", measured.description}});
 }
 
 }  // namespace bench

@@ -1,10 +1,7 @@
 // The command line, by CLI11. See the header.
 #include "bench/pattern/options.hpp"
 
-#include <CLI/CLI.hpp>
-#include <map>
-
-#include "bench/pattern/errors.hpp"
+#include "bench/pattern/command_line.hpp"
 #include "bench/pattern/memory.hpp"
 
 namespace bench {
@@ -12,9 +9,6 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 constexpr uint64_t kSmallRequest = 4096;  // what `measure req` submits unless told otherwise
-
-template <class T>
-using Words = std::vector<std::pair<std::string, T>>;
 
 const Words<Writer> kWriters = {{"none", Writer::none},
                                 {"sync", Writer::sync},
@@ -33,43 +27,6 @@ const Words<Measure> kMeasures = {{"regression", Measure::regression},
                                   {"copy", Measure::copy}};
 const Words<Memory> kMemories = {{"heap", Memory::heap}, {"static", Memory::data_segment}};
 const Words<bool> kSwitch = {{"on", true}, {"off", false}};
-
-template <class T>
-const char* word_for(const Words<T>& words, T value) {
-  for (const auto& [word, meaning] : words) {
-    if (meaning == value) return word.c_str();
-  }
-  return "";
-}
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
-  return text;
-}
-
-// An option that takes one of a few words.
-template <class T>
-CLI::Option* add_words(CLI::App& app, const std::string& name, T& value, const Words<T>& words,
-                       const std::string& what) {
-  std::vector<std::string> names;
-  for (const auto& [word, meaning] : words) names.push_back(word);
-  const std::string expected = listed(names);
-  const std::string first = word_for(words, value);
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&value, &words, name, expected](const std::string& found) {
-            for (const auto& [word, meaning] : words) {
-              if (word != found) continue;
-              value = meaning;
-              return;
-            }
-            throw UsageError(name + ": found '" + found + "', expected " + expected);
-          },
-          what)
-      ->option_text(expected + " = " + first);
-}
 
 void add_compute(CLI::App& app, ComputeChoice& compute) {
   const std::string expected = listed(kernel_names());
@@ -198,13 +155,7 @@ Options parse_options(int argc, char** argv) {
   const CLI::App* const run_command = add_run(app, run);
   const CLI::App* const calibrate_command = add_calibrate(app, calibrate);
   const CLI::App* const measure_command = add_measure(app, measure);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw UsageError(error.what());
-    app.exit(error);  // --help
-    return {};
-  }
+  if (!parse(app, argc, argv)) return {};
   Options options;
   if (*run_command) {
     check(run.write);

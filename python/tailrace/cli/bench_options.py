@@ -1,19 +1,60 @@
-"""What the commands of `tailrace bench` share: numbers on the command line, and result files."""
+"""What the commands of `tailrace bench` share: options, from the command line to the end, and result files."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any, TypeVar
 
 from tailrace import quantity
 
 from . import output
 
 _PAGE = 4096
+
+_Settings = TypeVar("_Settings")
+
+
+def add_result(add: Callable[..., Any]) -> None:
+    """What every study by the program core_bench can be told: where it writes, what it prints, and where it is."""
+    add("--dir", type=pathlib.Path, metavar="DIR", help="where to write (default: out/bench)")
+    add("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    add("--markdown", action="store_true", help="print tables as Markdown")
+    add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
+    add("--program", type=pathlib.Path, metavar="PATH",
+        help="the program core_bench (default: where `make build` puts it)")
+
+
+def given(settings: _Settings, **values: Any) -> _Settings:
+    """The settings with those values that are there."""
+    return dataclasses.replace(settings,  # type: ignore[type-var]
+                               **{name: value for name, value in values.items() if value is not None})
+
+
+def conduct(arguments: argparse.Namespace, make_printer: Callable[[IO[str]], Any],
+            measure: Callable[[Any, Any], dict[str, Any]]) -> int:
+    """Measures, with the bar on the terminal, prints what came out, and writes it down; returns the exit code."""
+    from tailrace.bench import program
+
+    from . import bench_display  # here: rich takes its time to start
+
+    # With --json - the document alone goes to the output; tables and bar go where messages go.
+    printer = make_printer(sys.stderr if arguments.json == "-" else sys.stdout)
+    try:
+        require_folder(arguments.json)
+        with bench_display.Display(printer) as display:
+            document = measure(printer, display)
+        printer.conclude(document)
+        save(document, arguments.json)
+    except (program.Failed, OSError) as error:
+        output.complain(str(error))
+        return 1
+    return 0
 
 
 def count(least: int, most: int) -> Callable[[str], int]:
