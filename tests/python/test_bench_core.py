@@ -140,6 +140,7 @@ def test_bars_of_copy_and_calls(bench, tmp_path, fake):
     assert by_name["alloc + commit, 1 MiB, server busy"]["median"] == pytest.approx(19)
     signal = by_name["signal, server asleep"]
     assert signal["median"] == pytest.approx(6) and not signal["met"] and signal["above"] == 800
+    assert found["steal"] == {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 0, "disturbed": 0}
     for words in ("bars kept: 5 of 7", "| median |",
                   "missed: signal, server asleep", "≤ 1.25 ×", "again: tailrace bench core"):
         assert words in said, said
@@ -154,6 +155,28 @@ def test_handing_over_under_load(bench, tmp_path, fake, fio):
     assert rows["HDF5 and fdatasync"]["median"] == pytest.approx(3) and rows["HDF5 and fdatasync"]["bar"] is None
     assert "fio wrote 123 MB/s" in said
     assert not (tmp_path / "out").exists(), "nothing is left"
+
+
+def test_what_the_host_disturbed_is_done_again(bench, tmp_path, fake, monkeypatch):
+    taken = iter([0.0, 100.0] + [100.0] * 100)  # all of the first run, nothing later
+    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: next(taken))
+    found, said = document(bench, tmp_path, "core", "--only", "copy,calls")
+    assert [words.split()[0] for words in commands(fake)] == ["copy", "copy", "calls"]
+    assert found["steal"]["runs"] == 2 and found["steal"]["repeated"] == 1 and found["steal"]["disturbed"] == 0
+    assert "1 of 2 runs were done again" in said
+
+
+def test_cells_that_the_host_disturbed_are_done_again(bench, tmp_path, fake, monkeypatch, capsys):
+    stolen = iter(range(0, 10**6, 1000))  # something of every run
+    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: float(next(stolen)))
+    found, said = document(bench, tmp_path, "jitter", "--ways", "core", "--compress", "off", "--load", "off",
+                           "--bytes", "1MiB")
+    assert len(commands(fake)) == 6
+    assert found["steal"] == {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 2, "disturbed": 2}
+    page = tmp_path / "page.html"
+    assert cli.main(["report", str(tmp_path / "result.json"), "--out", str(page)]) == 0
+    for text in (said, page.read_text()):
+        assert "2 of 2 runs were done again" in text and "2 of them had no undisturbed try" in text
 
 
 def test_without_fio_it_is_said(bench, tmp_path, monkeypatch):
@@ -208,7 +231,8 @@ def test_jitter_in_the_report(bench, tmp_path, fake, fio):
 
 @pytest.mark.parametrize("change, expected", [
     ({"tailrace_jitter": 2}, "expected 1"), ({"cells": None}, "cells: found None, expected a list"),
-    ({"cells": [{}]}, "cells[0].mean: found None, expected a number")])
+    ({"cells": [{}]}, "cells[0].mean: found None, expected a number"),
+    ({"steal": {"runs": "all"}}, "steal.limit: found None, expected a number")])
 def test_a_broken_study_is_refused(bench, tmp_path, capsys, monkeypatch, change, expected):
     monkeypatch.setenv("PATH", str(tmp_path))
     found, _ = document(bench, tmp_path, "jitter", "--bytes", "1MiB", "--ways", "core")

@@ -2,16 +2,16 @@
 
 Five parts, each by itself: what `write` costs beside a memcpy; alloc, commit and signal; handing over while another
 program loads the disk; compression; the death of the server. What is compared is measured in turn, round after
-round. A part that cannot be measured here is named with the reason. Prints nothing: an Observer is told.
+round. A run that the machine's host disturbed is done again (steal), but for the kills, of which each counts. A part
+that cannot be measured here is named with the reason. Prints nothing: an Observer is told.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import pathlib
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from .core_program import CoreProgram
 from .program import Failed, Report
 from .runtime_directory import RuntimeDirectory
 from .scratch import Scratch
+from .steal import TRIES, Steal
 
 PARTS = ("copy", "calls", "handover", "filters", "restart")
 VERSION = 1
@@ -48,11 +49,13 @@ class Settings:
     kill_after: float = 1.0  # seconds from one to the next, on average
     processes: int = 4
     seed: int = 1
+    tries: int = TRIES  # of a run that the host disturbs
 
 
 # To see that it works; measures nothing.
 QUICK = Settings(repeats=1, copy_bytes=1 << 20, copies=3, calls=10, block=1 << 20, iterations=8,
-                 load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1, kill_after=0.3, processes=2)
+                 load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1, kill_after=0.3, processes=2,
+                 tries=1)
 
 
 class Observer:
@@ -83,6 +86,7 @@ class _Measurements:
         self._observer = observer
         self._scratch = scratch
         self._runtime = runtime
+        self._steal = Steal(tries=settings.tries)
 
     def all(self) -> dict[str, Any]:
         s = self._settings
@@ -104,13 +108,12 @@ class _Measurements:
         storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0])}
         return {"tailrace_bars": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": _command(s),
                 "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
-                "bars": [bar.document() for bar in bars], "missing": missing}
+                "bars": [bar.document() for bar in bars], "missing": missing, "steal": self._steal.document()}
 
     def _copy(self) -> list[Bar]:
         s = self._settings
         self._observer.doing("write, beside a memcpy")
-        with self._empty() as directory:
-            found = self._program.copy(directory, s.copy_bytes, s.copies)
+        found = self._once(lambda directory: self._program.copy(directory, s.copy_bytes, s.copies))
         size = quantity.format_size(s.copy_bytes)
         write, private, shared = (found[key] for key in ("write", "memcpy_private", "memcpy_shared"))
         waited = "" if found["waited_memory"] == 0 else "waited for memory: not the copy alone"
@@ -122,8 +125,7 @@ class _Measurements:
 
     def _calls(self) -> list[Bar]:
         self._observer.doing("alloc, commit, signal")
-        with self._empty() as directory:
-            found = self._program.calls(directory, self._settings.calls)
+        found = self._once(lambda directory: self._program.calls(directory, self._settings.calls))
         bars = []
         for variable, size in (("small", "4 KiB"), ("large", "1 MiB")):
             for state in ("asleep", "busy"):
@@ -142,7 +144,7 @@ class _Measurements:
         self._observer.doing("fio begins to load the disk")
         with load.Load(self._scratch.directories[0] / "fio", s.load_bytes) as loading:
             each = statistics.mean(self._times("posix", 0, min(8, s.iterations)))
-            passes = self._program.passes(min(1.25 * each, 0.5))
+            passes = self._passes(min(1.25 * each, 0.5))
             for number in range(s.repeats):
                 for way in ways[number % 4:] + ways[:number % 4]:
                     self._observer.doing(f"fio loads the disk: {way}, run {number + 1} of {s.repeats}")
@@ -180,7 +182,7 @@ class _Measurements:
     def _filtered(self, case: str, compute: float, filter_time: dict[str, float]) -> list[Bar]:
         """The time the client sees, with and without, at one compute time."""
         s = self._settings
-        passes = self._program.passes(compute)
+        passes = self._passes(compute)
         iterations = max(4, min(100, round(s.filter_seconds / compute)))
         ways = ("none", "zstd", "float16")
         found: dict[str, list[Report]] = {way: [] for way in ways}
@@ -205,17 +207,24 @@ class _Measurements:
 
     def _restart(self) -> list[Bar]:
         s = self._settings
-        with self._empty() as directory:
-            return core_restart.measure(self._program, s, directory, self._runtime, self._observer.doing)
+        directory = self._scratch.of("run")[0]
+        bars = core_restart.measure(self._program, s, directory, self._runtime, self._observer.doing)
+        self._tidy()
+        return bars
+
+    def _passes(self, seconds: float) -> int:
+        """Of the kernel, that take so long."""
+        return self._steal.least_disturbed(lambda: self._program.passes(seconds))
 
     def _run(self, *arguments: object) -> Report:
-        with self._empty() as directory:
-            return self._program.run(directory, "--bytes", self._settings.block, "--leave-cpu", *arguments)
+        return self._once(lambda directory: self._program.run(directory, "--bytes", self._settings.block,
+                                                              "--leave-cpu", *arguments))
 
-    @contextlib.contextmanager
-    def _empty(self) -> Iterator[pathlib.Path]:
-        """A directory for one run, removed after it."""
-        yield self._scratch.of("run")[0]
+    def _once(self, run: Callable[[pathlib.Path], Report]) -> Report:
+        """A run, in an empty directory."""
+        return self._steal.least_disturbed(lambda: run(self._scratch.of("run")[0]), self._tidy)
+
+    def _tidy(self) -> None:
         self._runtime.wait()  # the server removes its files itself, a moment after its last client has gone
         self._scratch.empty("run")
         self._scratch.settle()

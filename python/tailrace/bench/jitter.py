@@ -3,7 +3,8 @@
 Processes compute, meet, write, and meet again, so that the slowest holds all up. Four ways: a file a process by HDF5,
 collectively into one file by MPI-IO, tailrace with its writer thread, and with its server process; with and without
 compression, and with and without a second program that loads the disk. A cell is one combination; a run, one
-iteration's output of all processes. What cannot be had here is named with the reason. Prints nothing.
+iteration's output of all processes. A cell that the machine's host disturbed is done again (steal). What cannot be
+had here is named with the reason. Prints nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .load import Load
 from .program import Failed, Report
 from .runtime_directory import RuntimeDirectory
 from .scratch import Scratch
+from .steal import TRIES, Steal
 
 WAYS = ("hdf5", "collective", "thread", "core")
 SWITCH = ("off", "on")
@@ -55,10 +57,12 @@ class Settings:
     load_bytes: int = 512 << 20
     mpi: str = "openmpi"  # the registry's package, or "system"
     keep_environment: pathlib.Path | None = None
+    tries: int = TRIES  # of a cell that the host disturbs
 
 
 # To see that it works; measures nothing.
-QUICK = Settings(processes=2, iterations=3, bytes=(1 << 20,), compute_seconds=0.01, load_bytes=32 << 20, mpi="system")
+QUICK = Settings(processes=2, iterations=3, bytes=(1 << 20,), compute_seconds=0.01, load_bytes=32 << 20, mpi="system",
+                 tries=1)
 
 
 class Observer:
@@ -106,6 +110,7 @@ class _Study:
         self._scratch = scratch
         self._runtime = runtime
         self._environment = environment
+        self._steal = Steal(tries=settings.tries)
         self._missing: dict[str, str] = {}
         self._load_rate: float | None = None
 
@@ -116,7 +121,7 @@ class _Study:
         collective = self._collective() if "collective" in s.ways else []
         cells = self._cells(bool(collective))
         self._observer.doing("finding out how long the kernel's passes take")
-        passes = self._core.passes(s.compute_seconds)
+        passes = self._steal.least_disturbed(lambda: self._core.passes(s.compute_seconds))
         self._observer.begin("jitter", len(cells))
         rows: list[dict[str, Any]] = []
         times: list[dict[str, Any]] = []
@@ -174,19 +179,22 @@ class _Study:
         self._load_rate = loading.rate
 
     def _run(self, cell: _Cell, collective: Sequence[str], passes: int) -> Report:
+        return self._steal.least_disturbed(lambda: self._once(cell, collective, passes), self._tidy)
+
+    def _tidy(self) -> None:
+        self._runtime.wait()
+        self._scratch.empty("run")
+        self._scratch.settle()
+
+    def _once(self, cell: _Cell, collective: Sequence[str], passes: int) -> Report:
         s = self._settings
         directory = self._scratch.of("run")[0]
         shape = ["--bytes", cell.bytes, "--iterations", s.iterations + _WARMUP, "--passes", passes]
         if cell.way == "collective":
-            report = program.ask([*collective, "--dir", str(directory), *map(str, shape)], "core_run")
-        else:
-            more = ["--leave-cpu", "--file-per-node"] if cell.way == "core" else []
-            report = self._core.run(directory, *shape, "--processes", s.processes, "--way", cell.way, "--compress",
-                                    "zstd" if cell.compress == "on" else "none", "--budget", s.budget, *more)
-            self._runtime.wait()
-        self._scratch.empty("run")
-        self._scratch.settle()
-        return report
+            return program.ask([*collective, "--dir", str(directory), *map(str, shape)], "core_run")
+        more = ["--leave-cpu", "--file-per-node"] if cell.way == "core" else []
+        return self._core.run(directory, *shape, "--processes", s.processes, "--way", cell.way, "--compress",
+                              "zstd" if cell.compress == "on" else "none", "--budget", s.budget, *more)
 
     def _document(self, rows: list[dict[str, Any]], times: list[dict[str, Any]]) -> dict[str, Any]:
         s = self._settings
@@ -199,7 +207,7 @@ class _Study:
                              "compute_seconds": s.compute_seconds, "budget_blocks": s.budget,
                              "load_bytes_per_second": self._load_rate},
                 "missing": [{"what": what, "why": why} for what, why in self._missing.items()], "cells": rows,
-                "write_times": times}
+                "write_times": times, "steal": self._steal.document()}
 
 
 def _row(cell: _Cell, report: Report) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import steal
+
 VERSION = 1
 KINDS = ("pattern", "peers")
 SUMMARY = ("median", "least", "most", "ci_low", "ci_high", "runs")
@@ -22,7 +24,6 @@ MODELS = ("model1", "model2", "model3", "sync", "model2_copy")
 _FIT = ("seconds", "intercept", "r2", "dropped")
 _FITS = ("write_regression", "write_saturation", "request", "copy")
 _MORE_FITS = ("write_saturation_busy", "write_saturation_copy", "write_copy")  # may be missing
-_STEAL = ("limit", "tries", "runs", "repeated", "disturbed")
 _POINT = ("c_over_w_asked", "compute_seconds", "write_seconds", "limit_seconds")
 _Check = Callable[[Any, str], None]
 
@@ -153,9 +154,9 @@ def _check_top(document: Any) -> None:
     for place, point in _each(document, "", "points"):
         _check_point(point, place)
     if document.get("steal") is not None:
-        steal = _get(document, "", "steal", _object)
-        for key in _STEAL:
-            _get(steal, "steal", key, _number)
+        counted = _get(document, "", "steal", _object)
+        for key in steal.KEYS:
+            _get(counted, "steal", key, _number)
     for place, rung in _each(document, "", "ablation") if "ablation" in document else []:
         _get(rung, place, "name", _text)
         _check_series(_get(rung, place, "series", _object), f"{place}.series")

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 LIMIT = 0.01  # of a run's time on one processor
 TRIES = 6
+KEYS = ("limit", "tries", "runs", "repeated", "disturbed")  # of a result file's "steal"
 
 _T = TypeVar("_T")
 

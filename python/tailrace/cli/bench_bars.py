@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from tailrace import quantity
+from tailrace.bench import steal
 from tailrace.bench.bars import Bar
 
 _WIDTH = 160  # without a terminal there is no width to keep to
@@ -59,6 +60,8 @@ class Printer:
         self._line(f"bars kept: {len(barred) - len(missed)} of {len(barred)}"
                    + "".join(f"\n  missed: {bar['name']}" for bar in missed)
                    + "".join(f"\n  not measured: {one['part']}: {one['why']}" for one in document["missing"]))
+        for line in steal.told(document["steal"]):
+            self._line(line)
         if self._quick:
             self._line("These were tiny runs, to see that it works: the figures say nothing.")
         self._line(f"again: {document['command']}")

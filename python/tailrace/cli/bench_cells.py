@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from tailrace import quantity
+from tailrace.bench import steal
 
 from . import bench_bars
 
@@ -36,6 +37,8 @@ class Printer:
             self._say(f"{way}: {description}")
         for one in document["missing"]:
             self._say(f"not measured: {one['what']}: {one['why']}")
+        for line in steal.told(document["steal"]):
+            self._say(line)
         if self._quick:
             self._say("These were tiny runs, to see that it works: the figures say nothing.")
         self._say(f"again: {document['command']}")

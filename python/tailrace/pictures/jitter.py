@@ -8,6 +8,7 @@ import pathlib
 from typing import Any
 
 from tailrace import quantity
+from tailrace.bench import steal
 
 from . import tables
 from .fault import PictureError
@@ -32,15 +33,21 @@ def check(path: pathlib.Path, document: Study) -> Study:
                                  "of another version of the format")
     if not isinstance(document.get("cells"), list):
         raise PictureError(path, f"cells: found {document.get('cells')!r}, expected a list")
+    for key in steal.KEYS if "steal" in document else ():
+        _check_number(path, document["steal"], "steal", key)
     for number, cell in enumerate(document["cells"]):
         for key in (*_TIMES, *_RATES, "chunks", "chunks_less", "bytes"):
-            value = cell.get(key) if isinstance(cell, dict) else None
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e200:
-                raise PictureError(path, f"cells[{number}].{key}: found {value!r}, expected a number, 0 or more")
+            _check_number(path, cell, f"cells[{number}]", key)
         for key in ("way", "experiment"):
             if not isinstance(cell.get(key), str):
                 raise PictureError(path, f"cells[{number}].{key}: found {cell.get(key)!r}, expected a text")
     return document
+
+
+def _check_number(path: pathlib.Path, entry: Any, place: str, key: str) -> None:
+    value = entry.get(key) if isinstance(entry, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e200:
+        raise PictureError(path, f"{place}.{key}: found {value!r}, expected a number, 0 or more")
 
 
 def sentences(study: Study) -> list[str]:
@@ -54,6 +61,7 @@ def sentences(study: Study) -> list[str]:
         if ratios:
             found.append(f"Beside place core, the slowest output of {way} took {_factor(ratios[0])} to "
                          f"{_factor(ratios[-1])} as long, over {len(ratios)} cells.")
+    found += steal.told(study.get("steal", {}))
     return found + [f"Not measured: {one.get('what')}: {one.get('why')}." for one in _missing(study)]
 
 
