@@ -6,6 +6,7 @@
 #include "bench/core/cpus.hpp"
 #include "bench/core/field.hpp"
 #include "bench/core/program_config.hpp"
+#include "bench/core/sleeper.hpp"
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/errors.hpp"
 #include "bench/pattern/json.hpp"
@@ -23,6 +24,7 @@ struct Times {
   std::vector<double> alloc;
   std::vector<double> commit;
   std::vector<double> signal;
+  std::vector<double> wake;  // of a bare thread: none where the server is awake
 };
 
 std::string config_of(const CallsOptions& options) {
@@ -46,14 +48,16 @@ class Caller {
     fill(heavy(), 0);
   }
 
-  // Each call finds a server that has had nothing to do for a while.
-  Times asleep() {
+  // Each call finds a server that has had nothing to do for a while, and each wake-up a thread on its cpu.
+  Times asleep(const Sleeper& sleeper) {
     Times times;
     for (int i = 0; i < options_.count; ++i) {
       rest();
       handover(times);
       rest();
       signal(times);
+      rest();
+      times.wake.push_back(sleeper.wake());
       client_.end_iteration(iteration_++);
       client_.flush();
     }
@@ -125,17 +129,17 @@ class Caller {
 };
 
 Json json_of(const Times& times) {
-  return {{"alloc", times.alloc}, {"commit", times.commit}, {"signal", times.signal}};
+  return {{"alloc", times.alloc}, {"commit", times.commit}, {"signal", times.signal}, {"wake", times.wake}};
 }
 
 }  // namespace
 
 std::string calls(const CallsOptions& options) {
-  leave_last_cpu();
+  const Sleeper sleeper(leave_last_cpu());
   Json json = {{"core_calls", 1}};
   for (const char* const variable : {"small", "large"}) {
     Caller caller(options, variable);
-    json[variable]["asleep"] = json_of(caller.asleep());
+    json[variable]["asleep"] = json_of(caller.asleep(sleeper));
     json[variable]["busy"] = json_of(caller.busy());
     caller.close();
   }

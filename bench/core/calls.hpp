@@ -1,5 +1,6 @@
 // What the calls that copy nothing cost in place core: alloc, commit and signal, while the server sleeps and while it
-// is busy with filters and transfers.
+// is busy with filters and transfers; and what waking any thread costs, in turn with those that find the server
+// asleep.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ if words[0] == "copy":
     print(json.dumps({{"core_copy": 1, "bytes": 1, "description": "", "waited_memory": 0, "write": [12e-3] * n,
                       "memcpy_private": [10e-3] * n, "memcpy_shared": [11e-3] * n}}))
 elif words[0] == "calls":
-    each = {{"alloc": [12e-6] * n, "commit": [7e-6] * n, "signal": [6e-6] * n}}
+    each = {{"alloc": [12e-6] * n, "commit": [7e-6] * n, "signal": [6e-6] * n, "wake": [4e-6] * n}}
     both = {{"asleep": each, "busy": each}}
     print(json.dumps({{"core_calls": 1, "small": both, "large": both}}))
 else:
@@ -140,6 +140,9 @@ def test_bars_of_copy_and_calls(bench, tmp_path, fake):
     assert by_name["alloc + commit, 1 MiB, server busy"]["median"] == pytest.approx(19)
     signal = by_name["signal, server asleep"]
     assert signal["median"] == pytest.approx(6) and not signal["met"] and signal["above"] == 800
+    assert by_name["signal, server asleep / a bare wake-up"]["median"] == pytest.approx(1.5)
+    assert by_name["alloc + commit, 4 KiB, server asleep / a bare wake-up"]["median"] == pytest.approx(19 / 4)
+    assert "1.25 × a bare wake-up" in signal["note"]
     assert found["steal"] == {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 0, "disturbed": 0}
     for words in ("bars kept: 5 of 7", "| median |",
                   "missed: signal, server asleep", "≤ 1.25 ×", "again: tailrace bench core"):
@@ -197,7 +200,9 @@ def test_bars_of_filters(bench, tmp_path, fake):
     found, said = document(bench, tmp_path, "core", "--only", "filters", "--quick")
     ratios = [bar for bar in found["bars"] if bar["bar"]]
     assert len(ratios) == 4 and all(bar["median"] == pytest.approx(1) and bar["met"] for bar in ratios)
-    assert "files 4.00 × smaller; of 8 chunks 1 relaxed, 1 left out" in said
+    for words in ("files 4.00 × smaller; of 8 chunks 1 relaxed, 1 left out", "computing 1.00 ×, handing over",
+                  "C 2 ms in these runs, W 2 ms synchronously: C/W 1"):
+        assert words in said, said
     assert any("--no-adaptive" in words for words in commands(fake))
 
 

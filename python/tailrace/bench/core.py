@@ -126,16 +126,26 @@ class _Measurements:
     def _calls(self) -> list[Bar]:
         self._observer.doing("alloc, commit, signal")
         found = self._once(lambda directory: self._program.calls(directory, self._settings.calls))
+        wake = found["small"]["asleep"]["wake"] + found["large"]["asleep"]["wake"]
+        floor = 1e6 * statistics.median(wake)
         bars = []
+
+        def add(name: str, seconds: Sequence[float], limit: float, asleep: bool) -> None:
+            note = f"the bar is {limit / floor:.2f} × a bare wake-up" if asleep else ""
+            bars.append(Bar(name, "µs", scaled(seconds, 1e6), limit, note=note))
+            if asleep:
+                bars.append(Bar(f"{name} / a bare wake-up", "×", ratios(seconds, wake)))
+
         for variable, size in (("small", "4 KiB"), ("large", "1 MiB")):
             for state in ("asleep", "busy"):
                 times = found[variable][state]
                 both = [a + b for a, b in zip(times["alloc"], times["commit"])]
-                bars.append(Bar(f"alloc + commit, {size}, server {state}", "µs", scaled(both, 1e6), 20.0))
+                add(f"alloc + commit, {size}, server {state}", both, 20.0, state == "asleep")
         for state in ("asleep", "busy"):
             times = found["small"][state]["signal"] + found["large"][state]["signal"]
-            bars.append(Bar(f"signal, server {state}", "µs", scaled(times, 1e6), 5.0))
-        return bars
+            add(f"signal, server {state}", times, 5.0, state == "asleep")
+        return bars + [Bar("waking a thread that sleeps on the server's cpu", "µs", scaled(wake, 1e6),
+                           note="what the machine itself takes, once a call that finds the server asleep")]
 
     def _handover(self) -> list[Bar]:
         s = self._settings
@@ -177,10 +187,11 @@ class _Measurements:
             filter_time[compress] = report["processes"][0]["filtered"]["seconds"] / 4
         write = statistics.median(self._times("posix", 0, 8))
         spare = 1.25 * max(filter_time.values())
-        return (self._filtered("C > filter time", spare, filter_time) + self._filtered("C ≈ W", write, filter_time))
+        return (self._filtered("C > filter time", spare, write, filter_time) +
+                self._filtered("C ≈ W", write, write, filter_time))
 
-    def _filtered(self, case: str, compute: float, filter_time: dict[str, float]) -> list[Bar]:
-        """The time the client sees, with and without, at one compute time."""
+    def _filtered(self, case: str, compute: float, write: float, filter_time: dict[str, float]) -> list[Bar]:
+        """The time the client sees, with and without, at one compute time: the same work in all runs."""
         s = self._settings
         passes = self._passes(compute)
         iterations = max(4, min(100, round(s.filter_seconds / compute)))
@@ -193,14 +204,17 @@ class _Measurements:
                                    "--budget", 8)
                 found[way].append(report["processes"][0])
         plain = [one["left"] - one["started"] for one in found["none"]]
-        case += f" (C {quantity.format_time(compute)})"
+        took = statistics.median(one["computed"] for one in found["none"]) / iterations
         each = scaled(plain, 1e3 / iterations)
-        bars = [Bar(f"without a filter, {case}: the client's time an iteration", "ms", each)]
+        note = (f"C {quantity.format_time(took)} in these runs, W {quantity.format_time(write)} synchronously: "
+                f"C/W {took / write:.2g}")
+        bars = [Bar(f"without a filter, {case}: the client's time an iteration", "ms", each, note=note)]
         for way, name in (("zstd", "shuffle + zstd"), ("float16", "float16 + shuffle + zstd")):
             times = [one["left"] - one["started"] for one in found[way]]
             did = found[way][-1]["filtered"]
-            note = (f"filters {quantity.format_time(filter_time[way])} a block, files {_smaller(did)} smaller; of "
-                    f"{did['chunks']} chunks {did['relaxed']} relaxed, {did['skipped']} left out")
+            note = (f"{_where(found[way], found['none'])}; filters {quantity.format_time(filter_time[way])} a block, "
+                    f"files {_smaller(did)} smaller; of {did['chunks']} chunks {did['relaxed']} relaxed, "
+                    f"{did['skipped']} left out")
             of = f"{name} / without, {case}: the client's time"
             bars.append(Bar(of, "×", ratios(times, plain), 1.05, note=note))
         return bars
@@ -228,6 +242,19 @@ class _Measurements:
         self._runtime.wait()  # the server removes its files itself, a moment after its last client has gone
         self._scratch.empty("run")
         self._scratch.settle()
+
+
+def _where(runs: Sequence[Report], plain: Sequence[Report]) -> str:
+    """Where the client's time goes, with filters and without; of the first process of each run."""
+    computing = statistics.median(ratios([one["computed"] for one in runs], [one["computed"] for one in plain]))
+
+    def handover(of: Sequence[Report]) -> str:
+        return quantity.format_time(statistics.median(
+            statistics.mean(end - begin for begin, end in zip(one["begin"], one["end"])) for one in of))
+
+    waited = statistics.median(one["waited_memory"] for one in runs)
+    return (f"computing {computing:.2f} ×, handing over {handover(runs)} against {handover(plain)}"
+            + (f", waiting for memory {quantity.format_time(waited)} a run" if waited > 0 else ""))
 
 
 def _smaller(filtered: dict[str, Any]) -> str:
