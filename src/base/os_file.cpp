@@ -22,6 +22,7 @@ int flags_of(OsFile::Mode mode) {
   switch (mode) {
     case OsFile::Mode::create: return O_RDWR | O_CREAT | O_TRUNC;
     case OsFile::Mode::edit: return O_RDWR;
+    case OsFile::Mode::update: return O_RDWR | O_CREAT | O_NOFOLLOW;
     case OsFile::Mode::read: return O_RDONLY;
     case OsFile::Mode::directory: return O_RDONLY | O_DIRECTORY;
   }

@@ -13,10 +13,11 @@ namespace tailrace::impl {
 
 class OsFile {
  public:
-  enum class Mode { create, edit, read, directory };
+  enum class Mode { create, edit, update, read, directory };
 
   // Opens `path`; with `want_direct` also without the page cache, if that works. Mode `create` replaces what is
-  // there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing.
+  // there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing, `update` too,
+  // or makes an empty file if there is nothing; what `update` opens is no symbolic link.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;

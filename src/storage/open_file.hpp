@@ -24,6 +24,7 @@ struct OpenFile {
   static Result<OpenFile> open(const std::string& path, OpenMode mode, uint32_t device, bool want_direct) {
     OsFile::Mode os_mode = OsFile::Mode::create;
     if (mode == OpenMode::edit) os_mode = OsFile::Mode::edit;
+    if (mode == OpenMode::update) os_mode = OsFile::Mode::update;
     if (mode == OpenMode::read) os_mode = OsFile::Mode::read;
     if (mode == OpenMode::directory) os_mode = OsFile::Mode::directory;
     Result<OsFile> os = OsFile::open(path, os_mode, want_direct);

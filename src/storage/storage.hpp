@@ -22,6 +22,7 @@ using FileHandle = uint32_t;
 enum class OpenMode {
   create,    // a new empty file, replacing what is there; read and write
   edit,      // an existing file, as it is; read and write
+  update,    // the same, or a new empty one if there is none; never through a symbolic link
   read,      // an existing file
   directory  // an existing directory, to sync it
 };

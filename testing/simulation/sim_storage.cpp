@@ -59,7 +59,8 @@ Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint
   }
   world_.story().tell("{}: {} '{}'", name_, operation, path);
   if (mode == OpenMode::directory) return files_.put({path, mode, nullptr, 0});
-  const InodePointer inode = mode == OpenMode::create ? disk_.create(path) : disk_.find(path);
+  InodePointer inode = mode == OpenMode::create ? disk_.create(path) : disk_.find(path);
+  if (inode == nullptr && mode == OpenMode::update) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
   return files_.put({path, mode, inode, 0});
 }

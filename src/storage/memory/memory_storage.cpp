@@ -34,7 +34,9 @@ uint64_t length_of(std::span<const iovec> segments) {
   return length;
 }
 
-bool writable(OpenMode mode) { return mode == OpenMode::create || mode == OpenMode::edit; }
+bool writable(OpenMode mode) {
+  return mode == OpenMode::create || mode == OpenMode::edit || mode == OpenMode::update;
+}
 
 }  // namespace
 
@@ -55,7 +57,7 @@ Result<FileHandle> MemoryStorage::open(const std::string& path, OpenMode mode, u
   if (path.empty()) return Status::of_errno("create", path, ENOENT);
   std::shared_ptr<Bytes>& bytes = names_[path];
   if (!bytes) bytes = std::make_shared<Bytes>();
-  bytes->clear();
+  if (mode == OpenMode::create) bytes->clear();
   return files_.put({path, mode, bytes});
 }
 
