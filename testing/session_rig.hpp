@@ -100,6 +100,7 @@ class SessionRig {
   std::unique_ptr<FilterCrew> crew_;
   std::unique_ptr<Hdf5Format> format_;
   std::unique_ptr<FileGroup> files_;
+  std::unique_ptr<SharedFiles> raw_files_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
 };

@@ -105,6 +105,26 @@ typedef struct tailrace_ticket {
   uint64_t id;
 } tailrace_ticket;
 
+/* A raw file that a client has open: any file, in the program's own format. A plain value, as a ticket is. It is used
+ * by one thread at a time with its client. */
+typedef struct tailrace_file {
+  tailrace_client* client;
+  uint64_t id;
+} tailrace_file;
+
+/* How to open one; see tailrace_file_open. */
+typedef enum tailrace_file_mode {
+  TAILRACE_FILE_READ = 1,
+  TAILRACE_FILE_WRITE = 2,
+  TAILRACE_FILE_TRUNCATE = 4 /* with TAILRACE_FILE_WRITE: empties it */
+} tailrace_file_mode;
+
+/* `length` bytes of a file, from `offset` on; they end at 2^62 at most. */
+typedef struct tailrace_extent {
+  uint64_t offset;
+  uint64_t length;
+} tailrace_extent;
+
 /* Everything that is known about a failure. The strings live until the next failing call on the same client
  * (for client NULL: on the same thread); "" where they do not apply. */
 typedef struct tailrace_error {
@@ -302,6 +322,44 @@ TAILRACE_API tailrace_status tailrace_flush(tailrace_client* client);
  * was written with another shape than its layout has now. */
 TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration,
                                            void* data);
+
+/* ---- raw files ---------------------------------------------------------------------------------------- */
+
+/* Opens the file `path`, which is relative to (the first) `storage.path` and stays below it: no "..", and no symbolic
+ * link on its way; its directory must be there. `mode` is TAILRACE_FILE_READ (the file must be there), or
+ * TAILRACE_FILE_WRITE: to read and write; it is made if it is not there, and what is in it stays, unless
+ * TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same file;
+ * one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). At most 64 files of a client are open
+ * at once. Waits for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the
+ * system refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
+TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode,
+                                                tailrace_file* out);
+
+/* Writes the `count` extents (list I/O). `data` has their bytes, one extent after the other, in the order of the
+ * list, which need not be that of the file. Returns when all have been copied into the pool: `data` is the caller's
+ * again; a full budget is waited for, whatever `memory.when_full` says. Failures come later, as those of all accepted
+ * requests do (convention 3), with operation "file_write" and the file's name; then some of the list may have been
+ * written. Writes of one client to the same bytes take effect in their order; those of different clients that overlap
+ * do in any. Empty extents are skipped. TAILRACE_INVALID_ARGUMENT, before anything is written: no extents, extents
+ * that overlap or end beyond 2^62, NULL for bytes, a file opened for reading. A list that needs more than a fourth of
+ * the budget is written in several requests, and a call that fails with another status may have handed over the first
+ * of them. */
+TAILRACE_API tailrace_status tailrace_file_write(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                                 const void* data);
+
+/* Reads the extents into `data`, one after the other in the order of the list, and waits for it. They may overlap.
+ * Sees all earlier writes of this client. Bytes of a hole are 0; TAILRACE_IO_ERROR if the file ends before an extent
+ * does, and then `data` may have been written in part. */
+TAILRACE_API tailrace_status tailrace_file_read(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                                void* data);
+
+/* Waits until all earlier writes of this client to the file are on the device, and the file's name, too. */
+TAILRACE_API tailrace_status tailrace_file_sync(tailrace_file file);
+
+/* Waits until all writes of this client to the file have ended, and closes it. As every call it may tell of failures
+ * of earlier requests (TAILRACE_EARLIER_FAILURE); the file is closed all the same, and using it returns
+ * TAILRACE_CLOSED. Files that are open when their client is closed are closed by that. */
+TAILRACE_API tailrace_status tailrace_file_close(tailrace_file file);
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 

@@ -176,6 +176,42 @@ tailrace_status tailrace_read(tailrace_client* client, const char* variable, int
   });
 }
 
+tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode, tailrace_file* out) {
+  if (out != nullptr) *out = {nullptr, 0};
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (path == nullptr) return null_argument("the path of a file");
+    if (out == nullptr) return null_argument("where to put the file");
+    const Result<uint32_t> file = session.client().files().open(path, mode);
+    if (file.ok()) *out = {client, file.value()};
+    return file.status();
+  });
+}
+
+tailrace_status tailrace_file_write(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                    const void* data) {
+  return guarded(file.client, Tells::earlier_failures, [&](Session& session) {
+    if (extents == nullptr && count > 0) return null_argument("extents");
+    return session.client().files().write(file.id, {extents, count}, data);
+  });
+}
+
+tailrace_status tailrace_file_read(tailrace_file file, size_t count, const tailrace_extent* extents, void* data) {
+  return guarded(file.client, Tells::failures_so_far, [&](Session& session) {
+    if (extents == nullptr && count > 0) return null_argument("extents");
+    return session.client().files().read(file.id, {extents, count}, data);
+  });
+}
+
+tailrace_status tailrace_file_sync(tailrace_file file) {
+  return guarded(file.client, Tells::failures_so_far,
+                 [&](Session& session) { return session.client().files().sync(file.id); });
+}
+
+tailrace_status tailrace_file_close(tailrace_file file) {
+  return guarded(file.client, Tells::failures_so_far,
+                 [&](Session& session) { return session.client().files().close(file.id); });
+}
+
 tailrace_status tailrace_variable(tailrace_client* client, const char* variable, tailrace_variable_info* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");

@@ -21,21 +21,30 @@ enum class Verb : uint8_t {
   drop_iteration = 5,
   flush = 6,
   signal = 7,
-  parameter = 8  // a new value of one; those of one call take effect together, with the last
+  parameter = 8,  // a new value of one; those of one call take effect together, with the last
+  // Of raw files (file_wire.hpp): `variable` is the client's number of the file, larger for each that it opens.
+  file_open = 9,    // a block of the pool with mode and path, which stays the client's
+  file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
+  file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
+  file_sync = 12,
+  file_close = 13
 };
+
+// Whether it is about a raw file, and so about no variable or iteration.
+constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_close; }
 
 struct Descriptor {
   Verb verb = Verb::flush;
   uint8_t reserved8 = 0;
   uint16_t reserved16 = 0;
-  uint32_t variable = 0;  // index into the configuration's variables; parameter: into its parameters
+  uint32_t variable = 0;  // index into the configuration's variables; parameter, file_*: of what they are about
   int64_t iteration = -1;
   uint64_t sequence = 0;        // 1, 2, 3, … per client
   uint64_t ticket = kNoTicket;  // to end when the verb has
   struct Bytes {
-    uint64_t address = 0;  // write: offset in the pool; borrow, read: address in the client
+    uint64_t address = 0;  // write, file_*: offset in the pool; borrow, read: address in the client
     uint64_t length = 0;
-    uint32_t block = 0;  // write: index of the pool's block
+    uint32_t block = 0;  // write, file_*: index of the pool's block
     uint32_t reserved = 0;
     int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
   };

@@ -59,6 +59,8 @@ Status Session::build_for_thread() {
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
   server_ =
       std::make_unique<Server>(config_, client_id_, thread.channel(), *engine_, *files_, server_trace_, crew_.get());
+  raw_files_ = std::make_unique<SharedFiles>(*engine_);
+  server_->serve_files(*raw_files_);
   thread.start(*server_);
   description_ = fmt::format("place {}; storage {}", thread.description(), storage_->capabilities().name);
   return {};

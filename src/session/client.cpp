@@ -40,6 +40,7 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
+      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0]),
       server_keeps_blocks_(keeps_blocks(config)) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
 }
@@ -274,6 +275,37 @@ Result<uint64_t> Client::send_read(uint32_t variable, int64_t iteration, const D
   return ticket;
 }
 
+// ---- raw files ------------------------------------------------------------------------------------------------
+
+Result<PoolBlock> Client::file_block(uint64_t bytes) {
+  const auto block = memory_for(bytes);
+  if (!block.ok()) return block.status();
+  return *block.value();
+}
+
+void Client::keep_file_block(uint64_t bytes, bool keep) {
+  const uint64_t rounded = RangeAllocator::rounded(bytes);
+  uncommitted_ = keep ? uncommitted_ + rounded : uncommitted_ - rounded;
+}
+
+Status Client::send_file_verb(const Descriptor& verb) {
+  sent_[verb.bytes.block] = sequence_ + 1;
+  return send(verb);
+}
+
+Status Client::ask_file_verb(Descriptor verb, bool& in_use) {
+  const Nanoseconds start = clock_.now();
+  const Nanoseconds waited = counters_.waiting_memory;
+  const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket.status();
+  verb.ticket = ticket.value();
+  if (Status sent = send(verb); !sent.ok()) return sent;
+  const Status ended = wait_for(ticket.value(), std::nullopt);
+  counters_.waiting_ticket += clock_.now() - start - (counters_.waiting_memory - waited);
+  in_use = !ended.ok();
+  return ended.ok() ? end_of(ticket.value()) : ended;
+}
+
 // ---- changes while the program runs ---------------------------------------------------------------------------
 
 // The server hears of it in its place among the verbs: so each block has the layout that it was handed over with.
@@ -477,7 +509,7 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
   if (block) return block;
   return Status(TAILRACE_BUDGET_HELD,
                 fmt::format("no room for {} bytes: {} of the budget's {} bytes are allocated by the caller and not "
-                            "committed, and nothing else will become free",
+                            "committed (or held by its open files), and nothing else will become free",
                             bytes, uncommitted_, pool_.size()));
 }
 

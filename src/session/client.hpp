@@ -21,6 +21,7 @@
 #include "model/config.hpp"
 #include "model/shapes.hpp"
 #include "place/place.hpp"
+#include "session/client_files.hpp"
 #include "session/open_iterations.hpp"
 #include "session/trace.hpp"
 
@@ -50,7 +51,7 @@ struct ClientVariableCounters {
   Histogram waiting;   // in wait for one of its tickets that had not ended, and in read
 };
 
-class Client {
+class Client final : private ClientFiles::Host {
  public:
   // All are borrowed for the life of the client.
   Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace);
@@ -69,6 +70,8 @@ class Client {
   Status set_parameters(std::span<const std::pair<std::string_view, int64_t>> values);
   // Switches a variable on or off. Of one that is off, blocks are accepted and not written.
   Status enable(std::string_view variable, bool on);
+  // The verbs about raw files.
+  ClientFiles& files() { return files_; }
   // Waits until everything has ended; iterations that were not ended become failures. The last verb.
   void finish();
 
@@ -120,6 +123,15 @@ class Client {
   void end_handover(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds before);
   void note(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds end);
   Status end_of(uint64_t ticket);
+  // ClientFiles::Host
+  Result<PoolBlock> file_block(uint64_t bytes) override;
+  void free_file_block(PoolBlock block) override { pool_.free(block); }
+  void keep_file_block(uint64_t bytes, bool keep) override;
+  Status send_file_verb(const Descriptor& verb) override;
+  Status ask_file_verb(Descriptor verb, bool& in_use) override;
+  std::span<std::byte> file_memory() const override { return channel_.memory; }
+  Nanoseconds file_clock() const override { return clock_.now(); }
+  void count_file_copy(Nanoseconds time) override { counters_.copying += time; }
   uint64_t bytes_of(uint32_t variable) const;
   Status about(Status status, const char* verb, std::string_view variable, int64_t iteration) const;
 
@@ -136,7 +148,7 @@ class Client {
   OpenIterations iterations_;
   Shapes shapes_;
   std::vector<bool> enabled_;  // by variable
-  uint64_t uncommitted_ = 0;   // bytes of the pool that the application holds
+  uint64_t uncommitted_ = 0;   // bytes of the pool that the application holds, and the paths of its open files
   uint64_t sequence_ = 0;
   bool warned_of_waiting_ = false;
   uint32_t losses_ = 0;         // of the place, as of the last look
@@ -145,6 +157,7 @@ class Client {
   Nanoseconds waited_before_{0};                   // for memory, when the latest iteration ended
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
+  ClientFiles files_;
   const bool server_keeps_blocks_;                 // for longer than writing takes
 };
 

@@ -15,6 +15,9 @@ constexpr size_t kStruckOutAtMost = 1024;     // records, beyond as many as are 
 
 using Kind = LedgerRecord::Kind;
 
+// Verbs of no iteration, that need not be done again when they have been answered.
+bool waits(Verb verb) { return verb == Verb::read || verb == Verb::flush || is_of_file(verb); }
+
 bool is_known(const LedgerRecord& record) {
   return record.kind >= Kind::accepted && record.kind <= Kind::unpublished;
 }
@@ -165,16 +168,14 @@ void Ledger::strike_out(int group, int64_t iteration) {
     if (of.kind == Kind::unpublished) return false;
     if (of.kind == Kind::placed) return group == kNode || of.client == group;
     if (of.kind != Kind::accepted) return of.client == group;
-    const bool waits = of.descriptor.verb == Verb::read || of.descriptor.verb == Verb::flush;
-    return !waits && (group == kNode || of.client == group);
+    return !waits(of.descriptor.verb) && (group == kNode || of.client == group);
   });
 }
 
 void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answered) {
   std::erase_if(records_, [&](const LedgerRecord& of) {
     if (of.kind != Kind::accepted) return false;
-    const bool waits = of.descriptor.verb == Verb::read || of.descriptor.verb == Verb::flush;
-    return waits && answered(of.client, of.descriptor);
+    return waits(of.descriptor.verb) && answered(of.client, of.descriptor);
   });
   records_ = thin_settings(records_);
   if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();

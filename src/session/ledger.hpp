@@ -40,7 +40,8 @@ class Ledger {
   void unpublished(int group, int64_t iteration, const Status& why);
   // Of a record of a failure, or of an iteration without a file.
   static Status failure_of(const LedgerRecord& record);
-  // Strikes out the reads and flushes that have been answered: nothing need be done for them again. And the values of
+  // Strikes out the reads, flushes and verbs about raw files that `answered` says are: nothing need be done for them
+  // again. And the values of
   // parameters that no record has seen before they were replaced.
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.

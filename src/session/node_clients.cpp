@@ -12,11 +12,13 @@
 namespace tailrace::impl {
 namespace {
 
-// Reads, flushes and settings of parameters, before those that matter no more are struck out.
+// Reads, flushes, settings of parameters and verbs about raw files, before those that matter no more are struck out.
 constexpr uint32_t kPassingKept = 256;
 
 // Verbs that belong to no iteration, and are not struck out with one.
-bool is_passing(Verb verb) { return verb == Verb::read || verb == Verb::flush || verb == Verb::parameter; }
+bool is_passing(Verb verb) {
+  return verb == Verb::read || verb == Verb::flush || verb == Verb::parameter || is_of_file(verb);
+}
 
 }  // namespace
 
@@ -72,7 +74,12 @@ struct NodeClients::Member {
 };
 
 NodeClients::NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew)
-    : engine_(engine), ledger_(ledger), log_(log), make_format_(std::move(make_format)), crew_(crew) {}
+    : engine_(engine),
+      ledger_(ledger),
+      log_(log),
+      make_format_(std::move(make_format)),
+      crew_(crew),
+      raw_files_(engine) {}
 
 NodeClients::~NodeClients() = default;
 
@@ -105,6 +112,7 @@ RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
   member.files = &files_for(member);
   member.server =
       std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
+  member.server->serve_files(raw_files_);
   if (actions_ != nullptr) actions_->join(client, *member.server);
   members_[client] = std::move(made);
   came_.insert(client);
@@ -247,6 +255,10 @@ void NodeClients::accept_again(const LedgerRecord& record) {
 Status NodeClients::check(int client, const Descriptor& descriptor) {
   Member& member = *members_[client];
   const auto refuse = [](const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); };
+  if (is_of_file(descriptor.verb)) {
+    const Status makes_sense = member.server->check_file(descriptor);
+    return makes_sense.ok() ? Status() : refuse(makes_sense.fault().message);
+  }
   const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::read;
   if (block) {
     if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
@@ -282,7 +294,7 @@ Status NodeClients::check(int client, const Descriptor& descriptor) {
       member.open.erase(descriptor.iteration);
       member.involve(descriptor.iteration);
       return {};
-    case Verb::borrow: break;
+    default: break;  // borrow, which is for place `thread`, and what is no verb
   }
   return refuse("a verb that there is not");
 }
@@ -296,10 +308,17 @@ void NodeClients::accepted(int client, const Descriptor& descriptor) {
   }
   if (!is_passing(descriptor.verb) || ++passing_ < kPassingKept) return;
   passing_ = 0;
-  ledger_.settle([this](int of, const Descriptor& verb) {
-    const auto found = members_.find(of);
-    return found == members_.end() || !found->second->channel.tickets.pending(verb.ticket);
-  });
+  ledger_.settle([this](int of, const Descriptor& verb) { return is_done(of, verb); });
+}
+
+// Whether nobody who goes on after a death need know of such a verb. A raw file's opening is needed until it is
+// closed.
+bool NodeClients::is_done(int client, const Descriptor& verb) const {
+  const auto found = members_.find(client);
+  if (found == members_.end()) return true;
+  const Server& server = *found->second->server;
+  if (verb.verb == Verb::file_write || verb.verb == Verb::file_open) return server.has_ended(verb);
+  return !found->second->channel.tickets.pending(verb.ticket);
 }
 
 void NodeClients::lost(int client) { members_.at(client)->is_lost = true; }
@@ -350,6 +369,7 @@ void NodeClients::progress() {
   do {
     room = engine_.room();
     accept_again();
+    raw_files_.progress();
     if (actions_ != nullptr) actions_->progress();
     for (auto& [client, member] : members_) member->server->progress();
     if (members_.empty()) engine_.progress();

@@ -24,6 +24,7 @@
 #include "session/filter_crew.hpp"
 #include "session/ledger.hpp"
 #include "session/node_actions.hpp"
+#include "session/shared_files.hpp"
 
 namespace tailrace::impl {
 
@@ -83,6 +84,7 @@ class NodeClients {
   Files& files_for(Member& member);
   void resume(Files& files);
   bool is_published(const LedgerRecord& record) const;
+  bool is_done(int client, const Descriptor& verb) const;
   void accept_again();
   void accept_again(const LedgerRecord& record);
   Status lost_memory(const Files& files, int64_t iteration) const;
@@ -94,6 +96,7 @@ class NodeClients {
   const MakeFormat make_format_;
   FilterCrew* const crew_;
   NodeActions* actions_ = nullptr;     // none: there are no actions
+  SharedFiles raw_files_;              // of all clients
   std::unique_ptr<Files> node_files_;  // of all clients, where there is a file a node
   std::map<int, std::unique_ptr<Member>> members_;
   std::set<int> came_;              // clients, by now or in the time of an earlier server

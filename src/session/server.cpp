@@ -56,7 +56,13 @@ Server::~Server() {
 
 void Server::leave() {
   has_left_ = true;
+  if (raw_) raw_->leave();
   files_.leave(*this, static_cast<int>(client_));
+}
+
+void Server::serve_files(SharedFiles& files) {
+  RawFiles::Host& host = *this;
+  raw_ = std::make_unique<RawFiles>(config_, client_, channel_, engine_, files, host);
 }
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
@@ -88,15 +94,25 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
     case Verb::parameter: return set_parameter(descriptor);
+    case Verb::file_open:
+    case Verb::file_write:
+    case Verb::file_read:
+    case Verb::file_sync:
+    case Verb::file_close: return raw_->begin(descriptor);
     case Verb::flush: break;
   }
   TAILRACE_ASSERT(false);
 }
 
+void Server::file_verb_ended(const Descriptor& descriptor, const Status& status) {
+  end_verb(descriptor, status);
+  if (descriptor.verb == Verb::file_write) give_back(descriptor.bytes.block, descriptor.sequence);
+}
+
 void Server::progress() {
   do {
     engine_.progress();
-  } while ((filtering_ && filtering_->progress()) || files_.progress());
+  } while ((filtering_ && filtering_->progress()) || files_.progress() || (raw_ && raw_->progress()));
   const bool filtering = crew_ != nullptr && crew_->working();
   meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
   copy_counts();
@@ -303,6 +319,7 @@ void Server::begin_deferred(int64_t iteration) {
 }
 
 void Server::accept_again(const Descriptor& descriptor) {
+  if (is_of_file(descriptor.verb)) return accept_file_again(descriptor);
   const bool block = descriptor.verb == Verb::write;
   // The first one's: another layout of the same dataset has been refused.
   if (block)
@@ -325,6 +342,14 @@ void Server::accept_again(const Descriptor& descriptor) {
   // What came was counted when it came; that is not known of the very last verb alone.
   if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
+}
+
+void Server::accept_file_again(const Descriptor& descriptor) {
+  const bool open = descriptor.verb == Verb::file_open;
+  const bool write = descriptor.verb == Verb::file_write;
+  if ((open || write) && has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
+  if (write || channel_.tickets.pending(descriptor.ticket)) return begin(descriptor);
+  if (open) raw_->open_again(descriptor);
 }
 
 void Server::place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
@@ -492,6 +517,7 @@ void Server::answer_flushes() {
 
 // `status` with the variable and iteration that it is about, as a client wants to read it.
 Status Server::about(const Status& status, const Descriptor& descriptor) const {
+  if (is_of_file(descriptor.verb)) return status;  // it says so itself
   Fault fault = status.fault();
   const bool of_block =
       descriptor.verb == Verb::write || descriptor.verb == Verb::borrow || descriptor.verb == Verb::read;

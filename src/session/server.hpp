@@ -22,11 +22,16 @@
 #include "session/file_group.hpp"
 #include "session/filtering.hpp"
 #include "session/iteration_meter.hpp"
+#include "session/raw_files.hpp"
 #include "session/trace.hpp"
 
 namespace tailrace::impl {
 
-class Server final : public RequestSink, public CompletionSink, private FileGroup::Member, private Filtering::Host {
+class Server final : public RequestSink,
+                     public CompletionSink,
+                     private FileGroup::Member,
+                     private Filtering::Host,
+                     private RawFiles::Host {
  public:
   // All but `client` are borrowed for the life of the server. `crew`: needed if there are filtered variables.
   Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
@@ -38,7 +43,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void accept(const Descriptor& descriptor) override;
   void progress() override;
   // True when everything accepted has ended.
-  bool idle() const override { return works_.empty() && ends_.empty() && engine_.idle(); }
+  bool idle() const override { return works_.empty() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
   // What an earlier server accepted, in the order in which it did: what it had ended is only taken note of. The
   // iterations are held (FileGroup) until all is accepted: an end may stand before what belongs to it.
@@ -58,6 +63,11 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   bool settled() const { return works_.empty() && unfinished_.empty() && flushes_.empty(); }
   // The client has gone; nothing more is accepted. Once.
   void leave();
+
+  // Where clients may open raw files: before anything is accepted. Borrowed for the life of the server.
+  void serve_files(SharedFiles& files);
+  // Whether a verb about a raw file makes sense; see RawFiles.
+  Status check_file(const Descriptor& descriptor) { return raw_->check(descriptor); }
 
   // Where there are actions: before anything is accepted. Borrowed for the life of the server.
   void serve_actions(ActionPort& actions) { actions_ = &actions; }
@@ -103,12 +113,14 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   void set_parameter(const Descriptor& descriptor);
   void end_iteration(const Descriptor& descriptor);
   void drop_iteration(const Descriptor& descriptor);
+  void accept_file_again(const Descriptor& descriptor);
   void end_twice(const Descriptor& descriptor);
   void note_event(const Descriptor& descriptor);
   void left(int64_t iteration, const FileGroup::Departure& how) override;
   void gone(int64_t iteration) override;
   void filtered(WorkId work, const Status& status, const Request::Course& course) override;
   void postponed(WorkId work) override;
+  void file_verb_ended(const Descriptor& descriptor, const Status& status) override;
 
   bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
@@ -142,6 +154,7 @@ class Server final : public RequestSink, public CompletionSink, private FileGrou
   ActionPort* actions_ = nullptr;
   FilterCrew* const crew_;                // may be none if nothing is filtered
   std::unique_ptr<Filtering> filtering_;  // none: nothing is filtered
+  std::unique_ptr<RawFiles> raw_;         // none: no raw files are opened
 
   // The server's thread only.
   WorkId next_work_ = 1;

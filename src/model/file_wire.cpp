@@ -1,0 +1,117 @@
+#include "model/file_wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kLine = 64;
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kOnPagesFrom = 16 * kPage;
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
+
+// A copy, since whoever shares the block may change it at any time.
+template <class Header>
+bool copy_header(std::span<const std::byte> block, Header& to) {
+  if (block.size() < sizeof to) return false;
+  std::memcpy(&to, block.data(), sizeof to);
+  return to.version == kFileWireVersion;
+}
+
+}  // namespace
+
+uint64_t file_list_data(uint64_t count, uint64_t bytes) {
+  return round_up(sizeof(FileList) + count * sizeof(Extent), bytes >= kOnPagesFrom ? kPage : kLine);
+}
+
+Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
+  FileOpening opening;
+  if (!copy_header(block, opening)) return refuse("a path of another version");
+  if (opening.length > block.size() - sizeof opening) return refuse("a path that is longer than its block");
+  constexpr uint32_t kWriting = kFileWrite | kFileTruncate;
+  if (opening.mode != kFileRead && opening.mode != kFileWrite && opening.mode != kWriting) {
+    return refuse("a file's mode that there is not");
+  }
+  const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
+  Result<std::string> path = file_path_below(text);
+  if (!path.ok()) return path.status();
+  return FileToOpen{std::move(path).value(), opening.mode};
+}
+
+Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {
+  FileList list;
+  if (!copy_header(block, list)) return refuse("a list of another version");
+  if (list.count == 0 || list.count > kMostFileExtents) return refuse("a list of too few or too many extents");
+  const uint64_t end_of_list = sizeof list + list.count * sizeof(Extent);
+  if (list.data < end_of_list || list.data > block.size()) return refuse("a list that does not fit into its block");
+  std::vector<Extent> extents(list.count);
+  std::memcpy(extents.data(), block.data() + sizeof list, list.count * sizeof(Extent));
+  std::vector<Piece> pieces;
+  pieces.reserve(list.count);
+  uint64_t at = list.data;
+  for (const Extent& extent : extents) {
+    if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
+    if (extent.length == 0) return refuse("an empty extent");
+    if (extent.length > block.size() - at) return refuse("extents that are longer than their block");
+    pieces.push_back({extent, block.data() + at});
+    at += extent.length;
+  }
+  if (find_overlap(extents)) return refuse("extents that overlap");
+  return pieces;
+}
+
+Result<std::string> file_path_below(std::string_view path) {
+  if (path.empty()) return refuse("found an empty path, expected the name of a file below storage.path");
+  if (path.size() > kMostFilePath) {
+    return refuse(fmt::format("found a path of {} bytes, expected at most {}", path.size(), kMostFilePath));
+  }
+  if (path.find('\0') != std::string_view::npos) return refuse("found a path with a NUL in it");
+  if (path.front() == '/') {
+    return refuse(fmt::format("found the absolute path '{}', expected one relative to storage.path", path));
+  }
+  std::string plain;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view word = path.substr(begin, end - begin);
+    if (word == "..") {
+      return refuse(fmt::format("found '..' in the path '{}', expected one that stays below storage.path", path));
+    }
+    if (!word.empty() && word != ".") plain.append(plain.empty() ? "" : "/").append(word);
+    begin = end + 1;
+  }
+  if (plain.empty() || path.back() == '/') {
+    return refuse(fmt::format("found the path '{}', expected the name of a file", path));
+  }
+  return plain;
+}
+
+Status check_file_extent(Extent extent) {
+  if (extent.offset <= kMostFileEnd && extent.length <= kMostFileEnd - extent.offset) return {};
+  return refuse(
+      fmt::format("found {} bytes at offset {}, expected none beyond offset 2^62 (is one of them negative?)",
+                  extent.length, extent.offset));
+}
+
+std::optional<std::pair<size_t, size_t>> find_overlap(std::span<const Extent> extents) {
+  const auto before = [&extents](size_t a, size_t b) { return extents[a].offset < extents[b].offset; };
+  bool sorted = true;
+  for (size_t i = 1; i < extents.size() && sorted; ++i) sorted = extents[i].offset >= extents[i - 1].end();
+  if (sorted) return std::nullopt;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i].length > 0) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), before);
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (extents[order[i]].offset < extents[order[i - 1]].end()) return std::pair(order[i - 1], order[i]);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,79 @@
+// What travels in a block of the pool with the verbs of raw files: a mode and a path, or a list of extents and the
+// bytes of a file that they are about. Bytes shared between processes: fixed width, versioned, and nothing of it
+// believed before it has been copied and looked at.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "model/request.hpp"
+
+namespace tailrace::impl {
+
+inline constexpr uint32_t kFileWireVersion = 1;
+inline constexpr uint32_t kMostOpenFiles = 64;               // of a client, at once
+inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
+inline constexpr uint64_t kMostFilePath = 1023;              // bytes
+inline constexpr uint64_t kMostFileEnd = uint64_t{1} << 62;  // where the last extent of a file may end
+
+// The flags of tailrace_file_mode.
+inline constexpr uint32_t kFileRead = 1;
+inline constexpr uint32_t kFileWrite = 2;
+inline constexpr uint32_t kFileTruncate = 4;
+
+// At the start of a block of file_open; the path, without a NUL, comes after it.
+struct FileOpening {
+  uint32_t version = kFileWireVersion;
+  uint32_t mode = 0;
+  uint32_t length = 0;  // bytes of the path
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(FileOpening) == 16);
+static_assert(std::is_trivially_copyable_v<FileOpening>);
+
+// At the start of a block of file_write or file_read; `count` extents come after it. The bytes of the extents lie one
+// after the other from `data` on, which is an offset in the block.
+struct FileList {
+  uint32_t version = kFileWireVersion;
+  uint32_t count = 0;
+  uint64_t data = 0;
+};
+static_assert(sizeof(FileList) == 16);
+static_assert(offsetof(FileList, data) == 8);
+static_assert(std::is_trivially_copyable_v<FileList>);
+static_assert(sizeof(Extent) == 16);
+static_assert(offsetof(Extent, length) == 8);
+static_assert(std::is_trivially_copyable_v<Extent>);
+
+// Where the bytes of such a list begin in its block: on a cache line, and large ones on a page, so that they may go
+// past the page cache.
+uint64_t file_list_data(uint64_t count, uint64_t bytes);
+
+// What a block of file_open says.
+struct FileToOpen {
+  std::string path;  // as file_path_below() gives it
+  uint32_t mode = 0;
+};
+Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
+
+// The pieces of a block of file_write or file_read: not empty, none overlapping another, within block and file.
+Result<std::vector<Piece>> read_file_list(std::span<std::byte> block);
+
+// The path in its plain form, without "." and double slashes. TAILRACE_INVALID_ARGUMENT for one that is empty, too
+// long or absolute, or that has ".." in it.
+Result<std::string> file_path_below(std::string_view path);
+
+// Why there are no bytes of a file there; ok: there may be.
+Status check_file_extent(Extent extent);
+// Two of the extents that have bytes in common, by their indices.
+std::optional<std::pair<size_t, size_t>> find_overlap(std::span<const Extent> extents);
+
+}  // namespace tailrace::impl

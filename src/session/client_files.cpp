@@ -1,0 +1,265 @@
+#include "session/client_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/range_allocator.hpp"
+#include "base/stream_copy.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kPage = RangeAllocator::kPage;
+
+Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
+
+Status about(const Status& status, const char* verb, const std::string& path) {
+  Fault fault = status.fault();
+  fault.message = fmt::format("{} '{}': {}", verb, path, fault.message);
+  fault.operation = verb;
+  fault.file = path;
+  return Status(std::move(fault));
+}
+
+Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
+
+// Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
+// left out; an extent is cut where it would not fit alone, at a page of the file.
+class Cutter {
+ public:
+  Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)
+      : extents_(extents), most_(most), most_extents_(most_extents) {}
+
+  // The next part; false if there is none. `bytes`: of its extents.
+  bool next(std::vector<Extent>& list, uint64_t& bytes) {
+    list.clear();
+    bytes = 0;
+    for (; index_ < extents_.size() && list.size() < most_extents_; ++index_, done_ = 0) {
+      const Extent rest{extents_[index_].offset + done_, extents_[index_].length - done_};
+      if (rest.length == 0) continue;
+      if (fits(list.size() + 1, bytes + rest.length)) {
+        list.push_back(rest);
+        bytes += rest.length;
+        continue;
+      }
+      if (!list.empty()) break;
+      bytes = part_of(rest);
+      list.push_back({rest.offset, bytes});
+      done_ += bytes;
+      break;
+    }
+    return !list.empty();
+  }
+
+ private:
+  bool fits(size_t count, uint64_t bytes) const {
+    return bytes <= most_ && file_list_data(count, bytes) + bytes <= most_;
+  }
+  uint64_t part_of(const Extent& rest) const {
+    const uint64_t part = most_ - file_list_data(1, most_);
+    const uint64_t beyond_page = (rest.offset + part) % kPage;
+    return part > beyond_page ? part - beyond_page : part;
+  }
+
+  const std::span<const tailrace_extent> extents_;
+  const uint64_t most_;
+  const size_t most_extents_;
+  size_t index_ = 0;
+  uint64_t done_ = 0;  // of the extent there
+};
+
+}  // namespace
+
+struct ClientFiles::Batch {
+  const std::vector<Extent>& extents;
+  uint64_t bytes;
+
+  uint64_t data() const { return file_list_data(extents.size(), bytes); }
+  uint64_t block() const { return data() + bytes; }
+};
+
+Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
+  const char* const verb = "file_open";
+  const bool known = mode == TAILRACE_FILE_READ || mode == TAILRACE_FILE_WRITE ||
+                     mode == (TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE);
+  const std::string given(path);
+  if (!known) {
+    return about(
+        refuse(fmt::format("found mode {}, expected TAILRACE_FILE_READ, or TAILRACE_FILE_WRITE with or without "
+                           "TAILRACE_FILE_TRUNCATE",
+                           mode)),
+        verb, given);
+  }
+  const Result<std::string> plain = file_path_below(path);
+  if (!plain.ok()) return about(plain.status(), verb, given);
+  if (open_.size() >= kMostOpenFiles) {
+    return about(
+        Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size())), verb,
+        given);
+  }
+  const uint64_t bytes = sizeof(FileOpening) + plain.value().size();
+  const Result<PoolBlock> block = host_.file_block(bytes);
+  if (!block.ok()) return about(block.status(), verb, given);
+  FileOpening opening;
+  opening.mode = static_cast<uint32_t>(mode);
+  opening.length = static_cast<uint32_t>(plain.value().size());
+  std::byte* const at = host_.file_memory().data() + block.value().offset;
+  std::memcpy(at, &opening, sizeof opening);
+  std::memcpy(at + sizeof opening, plain.value().data(), plain.value().size());
+  bool in_use = false;
+  const Status opened = host_.ask_file_verb(describe(Verb::file_open, ++last_, block.value(), bytes), in_use);
+  if (!opened.ok()) {
+    if (!in_use) host_.free_file_block(block.value());
+    return opened;
+  }
+  host_.keep_file_block(bytes, true);
+  open_[last_] = {root_ + "/" + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes};
+  return last_;
+}
+
+Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
+  const Result<Open*> found = find(file, "file_write");
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  if (!of.writes) return about(refuse("the file was opened for reading"), "file_write", of.path);
+  if (Status sound = check_list("file_write", of, extents, data, false); !sound.ok()) return sound;
+  Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
+  const auto* from = static_cast<const std::byte*>(data);
+  for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
+    const Status sent = send_batch(static_cast<uint32_t>(file), {list_, bytes}, from);
+    if (!sent.ok()) return about(sent, "file_write", of.path);
+  }
+  return {};
+}
+
+// Of a list in which extents overlap, each goes by itself: no request has overlapping parts.
+Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents, void* data) {
+  const Result<Open*> found = find(file, "file_read");
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  if (Status sound = check_list("file_read", of, extents, data, true); !sound.ok()) return sound;
+  list_.clear();
+  for (const tailrace_extent& extent : extents) list_.push_back(extent_of(extent));
+  Cutter cutter(extents, bytes_at_once(), find_overlap(list_) ? 1 : kMostFileExtents);
+  auto* to = static_cast<std::byte*>(data);
+  for (uint64_t bytes = 0; cutter.next(list_, bytes); to += bytes) {
+    if (Status done = ask_batch(static_cast<uint32_t>(file), {list_, bytes}, to); !done.ok()) return done;
+  }
+  return {};
+}
+
+Status ClientFiles::sync(uint64_t file) {
+  const Result<Open*> found = find(file, "file_sync");
+  if (!found.ok()) return found.status();
+  bool in_use = false;
+  return host_.ask_file_verb(describe(Verb::file_sync, static_cast<uint32_t>(file), {}, 0), in_use);
+}
+
+Status ClientFiles::close(uint64_t file) {
+  const Result<Open*> found = find(file, "file_close");
+  if (!found.ok()) return found.status();
+  const Open of = *found.value();
+  bool in_use = false;
+  const Status closed = host_.ask_file_verb(describe(Verb::file_close, static_cast<uint32_t>(file), {}, 0), in_use);
+  open_.erase(static_cast<uint32_t>(file));
+  if (in_use) return closed;  // nobody has answered: whoever goes on after the server still reads the block
+  host_.keep_file_block(of.bytes, false);
+  host_.free_file_block(of.block);
+  return closed;
+}
+
+Result<ClientFiles::Open*> ClientFiles::find(uint64_t file, const char* verb) {
+  const auto found = file <= last_ ? open_.find(static_cast<uint32_t>(file)) : open_.end();
+  if (found != open_.end()) return &found->second;
+  Fault fault;
+  fault.code = file > 0 && file <= last_ ? TAILRACE_CLOSED : TAILRACE_INVALID_ARGUMENT;
+  fault.operation = verb;
+  fault.message = fmt::format(
+      "{}: {}", verb,
+      fault.code == TAILRACE_CLOSED ? "this file has been closed" : "found no file that this client has opened");
+  return Status(std::move(fault));
+}
+
+Status ClientFiles::check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents,
+                               const void* data, bool may_overlap) {
+  if (extents.empty()) return about(refuse("found a list of no extents, expected at least one"), verb, of.path);
+  uint64_t total = 0;
+  bool sorted = true;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Extent extent = extent_of(extents[i]);
+    if (const Status sound = check_file_extent(extent); !sound.ok()) {
+      return about(refuse(fmt::format("extent {}: {}", i, sound.fault().message)), verb, of.path);
+    }
+    if (extent.length > std::numeric_limits<size_t>::max() - total) {
+      return about(refuse(fmt::format("extent {}: with it, the list has more bytes than memory can have", i)), verb,
+                   of.path);
+    }
+    total += extent.length;
+    sorted = sorted && (i == 0 || extent.offset >= extents[i - 1].offset + extents[i - 1].length);
+  }
+  if (data == nullptr && total > 0) {
+    return about(refuse(fmt::format("found NULL, expected {} bytes of memory", total)), verb, of.path);
+  }
+  if (sorted || may_overlap) return {};
+  list_.clear();
+  for (const tailrace_extent& extent : extents) list_.push_back(extent_of(extent));
+  const auto overlap = find_overlap(list_);
+  if (!overlap) return {};
+  const auto [one, other] = std::minmax(overlap->first, overlap->second);
+  return about(
+      refuse(fmt::format("extents {} ({} bytes at offset {}) and {} ({} bytes at offset {}) overlap: which "
+                         "bytes shall be in the file?",
+                         one, list_[one].length, list_[one].offset, other, list_[other].length, list_[other].offset)),
+      verb, of.path);
+}
+
+// So that one verb is copied while others are written; always the same of a pool, so that lists are cut alike.
+uint64_t ClientFiles::bytes_at_once() const {
+  return std::max(host_.file_memory().size() / 4 / kPage * kPage, kPage);
+}
+
+Descriptor ClientFiles::describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const {
+  Descriptor descriptor;
+  descriptor.verb = verb;
+  descriptor.variable = file;
+  descriptor.bytes = {block.offset, bytes, block.index, 0, host_.file_clock().count()};
+  return descriptor;
+}
+
+// Returns where in the pool the bytes go.
+uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
+  FileList list;
+  list.count = static_cast<uint32_t>(batch.extents.size());
+  list.data = batch.data();
+  std::byte* const at = host_.file_memory().data() + block.offset;
+  std::memcpy(at, &list, sizeof list);
+  std::memcpy(at + sizeof list, batch.extents.data(), batch.extents.size() * sizeof(Extent));
+  return block.offset + list.data;
+}
+
+Status ClientFiles::send_batch(uint32_t file, const Batch& batch, const std::byte* data) {
+  const Result<PoolBlock> block = host_.file_block(batch.block());
+  if (!block.ok()) return block.status();
+  const Nanoseconds start = host_.file_clock();
+  const uint64_t to = put_list(block.value(), batch);
+  stream_copy(host_.file_memory().data() + to, data, batch.bytes);
+  host_.count_file_copy(host_.file_clock() - start);
+  return host_.send_file_verb(describe(Verb::file_write, file, block.value(), batch.block()));
+}
+
+Status ClientFiles::ask_batch(uint32_t file, const Batch& batch, std::byte* data) {
+  const Result<PoolBlock> block = host_.file_block(batch.block());
+  if (!block.ok()) return block.status();
+  const uint64_t from = put_list(block.value(), batch);
+  bool in_use = false;
+  const Status done = host_.ask_file_verb(describe(Verb::file_read, file, block.value(), batch.block()), in_use);
+  if (done.ok()) std::memcpy(data, host_.file_memory().data() + from, batch.bytes);
+  if (!in_use) host_.free_file_block(block.value());
+  return done;
+}
+
+}  // namespace tailrace::impl

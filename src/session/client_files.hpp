@@ -1,0 +1,83 @@
+// ClientFiles: the verbs about raw files, as the application's thread runs them. Checks paths and lists, cuts lists
+// into verbs that fit into the pool, copies, sends, waits.
+//
+// A part of Client, of whose place, pool and tickets it knows what Host says. One thread at a time.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "base/status.hpp"
+#include "model/file_wire.hpp"
+#include "place/place.hpp"
+
+namespace tailrace::impl {
+
+class ClientFiles {
+ public:
+  // The client.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // A block of the pool, now or after a wait, whatever `when_full` says.
+    virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
+    // Gives a block back that the server does not use.
+    virtual void free_file_block(PoolBlock block) = 0;
+    // The block stays the client's until it is freed, or no longer: nothing is to be waited for until it is.
+    virtual void keep_file_block(uint64_t bytes, bool keep) = 0;
+    // Sends a verb that nobody waits for; its block goes back to the pool when it has ended.
+    virtual Status send_file_verb(const Descriptor& verb) = 0;
+    // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
+    virtual Status ask_file_verb(Descriptor verb, bool& in_use) = 0;
+    virtual std::span<std::byte> file_memory() const = 0;
+    virtual Nanoseconds file_clock() const = 0;
+    virtual void count_file_copy(Nanoseconds time) = 0;
+  };
+
+  // `host` is borrowed; `root`: where files lie, for messages.
+  ClientFiles(Host& host, std::string root) : host_(host), root_(std::move(root)) {}
+
+  // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
+  Result<uint32_t> open(std::string_view path, int mode);
+  Status write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
+  Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
+  Status sync(uint64_t file);
+  Status close(uint64_t file);
+
+ private:
+  struct Open {
+    std::string path;  // with the root
+    bool writes = false;
+    PoolBlock block;     // of its opening, until its close
+    uint64_t bytes = 0;  // of the block
+  };
+  // A part of a list that goes by one verb.
+  struct Batch;
+
+  Result<Open*> find(uint64_t file, const char* verb);
+  Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
+                    bool may_overlap);
+  uint64_t bytes_at_once() const;
+  Status send_batch(uint32_t file, const Batch& batch, const std::byte* data);
+  Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
+  Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
+  uint64_t put_list(PoolBlock block, const Batch& batch);
+
+  Host& host_;
+  const std::string root_;
+  // The client's thread only.
+  std::map<uint32_t, Open> open_;
+  uint32_t last_ = 0;
+  std::vector<Extent> list_;  // of the verb being made; kept for the next
+};
+
+}  // namespace tailrace::impl

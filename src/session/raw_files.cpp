@@ -1,0 +1,301 @@
+#include "session/raw_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/path_below.hpp"
+#include "base/range_allocator.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+const char* name_of(Verb verb) {
+  switch (verb) {
+    case Verb::file_open: return "file_open";
+    case Verb::file_write: return "file_write";
+    case Verb::file_read: return "file_read";
+    case Verb::file_sync: return "file_sync";
+    case Verb::file_close: return "file_close";
+    default: break;
+  }
+  TAILRACE_ASSERT(false);
+}
+
+bool has_block(Verb verb) { return verb == Verb::file_open || verb == Verb::file_write || verb == Verb::file_read; }
+
+// "3 extents from offset 0 to 4096", for messages.
+std::string text_of(const std::vector<Piece>& pieces) {
+  if (pieces.size() == 1) {
+    return fmt::format("{} bytes at offset {}", pieces[0].extent.length, pieces[0].extent.offset);
+  }
+  uint64_t begin = kMostFileEnd;
+  uint64_t end = 0;
+  for (const Piece& piece : pieces) {
+    begin = std::min(begin, piece.extent.offset);
+    end = std::max(end, piece.extent.end());
+  }
+  return fmt::format("{} extents from offset {} to {}", pieces.size(), begin, end);
+}
+
+Status refuse(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, what); }
+
+Status not_opened(const Status& why) {
+  if (why.ok() || why.fault().system_errno != ENOENT) return why;
+  Fault fault = why.fault();
+  fault.code = TAILRACE_NOT_FOUND;
+  return Status(std::move(fault));
+}
+
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+RawFiles::RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files,
+                   Host& host)
+    : config_(config),
+      client_(client),
+      channel_(channel),
+      engine_(engine),
+      files_(files),
+      host_(host),
+      life_(channel.life.load(std::memory_order_relaxed)) {}
+
+SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
+  if ((mode & kFileTruncate) != 0) return SharedFiles::Mode::truncate;
+  return mode == kFileRead ? SharedFiles::Mode::read : SharedFiles::Mode::write;
+}
+
+// ---- what a client may send -----------------------------------------------------------------------------------
+
+Status RawFiles::check(const Descriptor& descriptor) {
+  if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
+  if (has_block(descriptor.verb)) {
+    if (Status sound = check_block(descriptor); !sound.ok()) return sound;
+  }
+  if (descriptor.verb != Verb::file_write && descriptor.ticket == kNoTicket)
+    return refuse("a question without a ticket");
+  return descriptor.verb == Verb::file_open ? check_opening(descriptor) : check_open_file(descriptor);
+}
+
+Status RawFiles::check_block(const Descriptor& descriptor) const {
+  const Descriptor::Bytes& bytes = descriptor.bytes;
+  const uint64_t pool = channel_.memory.size();
+  if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
+  if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
+  if (bytes.block >= channel_.returned.capacity()) return refuse("a block of an impossible number");
+  return {};
+}
+
+Status RawFiles::check_opening(const Descriptor& descriptor) const {
+  if (descriptor.variable <= last_) return refuse("a file's number for the second time");
+  if (open_.size() >= kMostOpenFiles) return refuse("too many files to open at once");
+  return read_file_opening(block_of(descriptor)).status();
+}
+
+Status RawFiles::check_open_file(const Descriptor& descriptor) {
+  const auto found = open_.find(descriptor.variable);
+  if (found == open_.end() || found->second.closing) return refuse("a verb about a file that it has not opened");
+  if (descriptor.verb == Verb::file_write && !found->second.writes)
+    return refuse("bytes for a file that it only reads");
+  if (!has_block(descriptor.verb)) return {};
+  Result<std::vector<Piece>> pieces = read_file_list(block_of(descriptor));
+  if (!pieces.ok()) return pieces.status();
+  checked_ = {descriptor.sequence, std::move(pieces).value()};
+  return {};
+}
+
+std::span<std::byte> RawFiles::block_of(const Descriptor& descriptor) const {
+  return channel_.memory.subspan(descriptor.bytes.address, descriptor.bytes.length);
+}
+
+// Read once: the client may have changed the block since.
+Result<std::vector<Piece>> RawFiles::pieces_of(const Descriptor& descriptor) {
+  Checked checked = std::exchange(checked_, {});
+  if (checked.sequence == descriptor.sequence && !checked.pieces.empty()) return std::move(checked.pieces);
+  return read_file_list(block_of(descriptor));
+}
+
+// ---- verbs ----------------------------------------------------------------------------------------------------
+
+void RawFiles::begin(const Descriptor& descriptor) {
+  if (descriptor.verb == Verb::file_open) return open(descriptor, false);
+  const auto found = open_.find(descriptor.variable);
+  if (found == open_.end()) {
+    // An earlier server closed it and did not come to say so.
+    const bool closed = descriptor.verb == Verb::file_close;
+    return end(descriptor, closed ? Status() : refuse("the file is not open"), {}, {});
+  }
+  Open& of = found->second;
+  if (descriptor.verb == Verb::file_close) {
+    of.closing = true;
+    of.waiting.push_back(descriptor);
+    return;
+  }
+  if (!of.failure.ok()) return end(descriptor, of.failure, of.path, {});
+  if (descriptor.verb == Verb::file_sync) {
+    of.waiting.push_back(descriptor);
+    return;
+  }
+  begin_list(descriptor, of);
+}
+
+void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true); }
+
+void RawFiles::open(const Descriptor& descriptor, bool again) {
+  last_ = std::max(last_, descriptor.variable);
+  const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
+  const Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
+  const std::string path = wanted.ok() ? config_.storage.paths[0] + "/" + wanted.value().path : "";
+  if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
+  if (file.ok() || again) {
+    Open& of = open_[descriptor.variable];
+    of.block = descriptor.bytes.block;
+    of.sequence = descriptor.sequence;
+    of.failure = file.status();
+    of.path = path;
+    if (file.ok()) of.file = file.value();
+    of.writes = wanted.ok() && wanted.value().mode != kFileRead;
+  }
+  if (!again) end(descriptor, not_opened(file.status()), path, {});
+}
+
+// The opening need not be done again by whoever goes on after a death. Before its end, or that of the close, is told:
+// the client uses the block for other things then.
+void RawFiles::forget_opening(uint32_t block, uint64_t sequence) {
+  // release: partner: the acquire in Server::has_ended().
+  channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
+}
+
+Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
+  const std::string& root = config_.storage.paths[0];
+  if (config_.storage.backend != Backend::memory) {
+    if (Status below = check_below(root, wanted.path); !below.ok()) return below;
+  }
+  SharedFiles::Mode mode = mode_of(wanted.mode);
+  if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
+  return files_.open(root + "/" + wanted.path, mode);
+}
+
+void RawFiles::begin_list(const Descriptor& descriptor, Open& of) {
+  Result<std::vector<Piece>> pieces = pieces_of(descriptor);
+  if (!pieces.ok()) return end(descriptor, pieces.status(), of.path, {});
+  const bool write = descriptor.verb == Verb::file_write;
+  const uint64_t token = next_token_++;
+  works_[token].descriptor = descriptor;
+  ++of.under_way;
+  of.writing += write ? 1 : 0;
+  submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value());
+}
+
+bool RawFiles::progress() {
+  bool moved = false;
+  for (auto at = open_.begin(); at != open_.end();) {
+    Open& of = at->second;
+    moved = begin_waiting(of) || moved;
+    if (!of.closing || of.under_way > 0 || of.waiting.size() != 1) {
+      ++at;
+      continue;
+    }
+    const Descriptor close = of.waiting.front();
+    if (of.file != nullptr) files_.release(*of.file);
+    forget_opening(of.block, of.sequence);
+    at = open_.erase(at);
+    end(close, {}, {}, {});
+    moved = true;
+  }
+  return files_.progress() || moved;
+}
+
+bool RawFiles::begin_waiting(Open& of) {
+  bool moved = false;
+  while (!of.waiting.empty() && of.waiting.front().verb == Verb::file_sync) {
+    if (engine_.room() == 0 || is_written(of.file)) break;
+    const Descriptor sync = of.waiting.front();
+    of.waiting.pop_front();
+    begin_sync(sync, of);
+    moved = true;
+  }
+  return moved;
+}
+
+// Whether this client has writes of it under way, by whichever of its numbers.
+bool RawFiles::is_written(const SharedFile* file) const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [file](const auto& entry) { return entry.second.file == file && entry.second.writing > 0; });
+}
+
+void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
+  if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // nobody can have written it
+  const uint64_t token = next_token_++;
+  works_[token].descriptor = descriptor;
+  ++of.under_way;
+  submit(token, of.file->sync, Operation::sync, {});
+}
+
+// The file may be new: its name must be on the device, too.
+Status RawFiles::sync_directory(uint64_t token, const Open& of) {
+  const Result<FileId> directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
+  if (!directory.ok()) return directory.status();
+  works_.at(token).directory = directory.value();
+  submit(token, directory.value(), Operation::sync, {});
+  return {};
+}
+
+void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces) {
+  Request request;
+  request.operation = operation;
+  request.file = file;
+  request.pieces = std::move(pieces);
+  request.client = client_;
+  request.sequence = works_[token].descriptor.sequence;
+  request.sink = this;
+  request.token = token;
+  engine_.submit(std::move(request));
+}
+
+void RawFiles::ended(const Request& request, const Status& how) {
+  Status status = how;
+  const Work work = works_.at(request.token);
+  const Descriptor& descriptor = work.descriptor;
+  Open& of = open_.at(descriptor.variable);
+  if (work.directory != 0) {
+    Request close;
+    close.operation = Operation::close;
+    close.file = work.directory;
+    engine_.submit(std::move(close));
+    of.file->named = of.file->named || status.ok();
+  } else if (descriptor.verb == Verb::file_sync && status.ok() && !of.file->named) {
+    status = sync_directory(request.token, of);
+    if (status.ok()) return;
+  }
+  works_.erase(request.token);
+  --of.under_way;
+  if (descriptor.verb == Verb::file_write) --of.writing;
+  end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
+}
+
+// `what`: which part of the file it is about.
+void RawFiles::end(const Descriptor& descriptor, const Status& status, const std::string& path,
+                   const std::string& what) {
+  if (status.ok()) return host_.file_verb_ended(descriptor, {});
+  Fault fault = status.fault();
+  // A sync after one that has failed: what is on the device is not known any more.
+  if (fault.code == TAILRACE_NOT_PUBLISHED) fault.code = TAILRACE_IO_ERROR;
+  fault.operation = name_of(descriptor.verb);
+  if (!path.empty()) fault.file = path;
+  fault.message = fmt::format("{}{}{}: {}", fault.operation, what.empty() ? "" : " of ", what, fault.message);
+  host_.file_verb_ended(descriptor, Status(std::move(fault)));
+}
+
+void RawFiles::leave() {
+  TAILRACE_REQUIRE(works_.empty());
+  for (auto& [number, of] : open_) {
+    if (of.file != nullptr) files_.release(*of.file);
+  }
+  open_.clear();
+}
+
+}  // namespace tailrace::impl

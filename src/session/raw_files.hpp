@@ -1,0 +1,110 @@
+// RawFiles: the raw files that one client has open, on the server's side. Turns the client's verbs about them into
+// requests of the engine, and tells how each has ended.
+//
+// Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
+// pool. A sync waits for the client's own writes alone, a close for all that it does with the file.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "model/config.hpp"
+#include "model/file_wire.hpp"
+#include "place/channel.hpp"
+#include "session/shared_files.hpp"
+
+namespace tailrace::impl {
+
+class RawFiles final : public CompletionSink {
+ public:
+  // The server of the client.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // A verb has ended: from here on its memory is not used.
+    virtual void file_verb_ended(const Descriptor& descriptor, const Status& status) = 0;
+  };
+
+  // All but `client` are borrowed for the life of this.
+  RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files, Host& host);
+
+  // Whether a verb, the next one to begin(), makes sense: nothing that the client wrote is believed. Says what does
+  // not, for "it sent …".
+  Status check(const Descriptor& descriptor);
+  // The engine has room.
+  void begin(const Descriptor& descriptor);
+  // A file_open that an earlier server has answered: the file is there, and is not emptied again.
+  void open_again(const Descriptor& descriptor);
+  // Begins what has waited. Returns whether there was something.
+  bool progress();
+  // Nothing is under way, and nothing more comes.
+  void leave();
+
+  bool idle() const { return works_.empty(); }
+
+  void ended(const Request& request, const Status& status) override;
+
+ private:
+  struct Open {
+    SharedFile* file = nullptr;  // none: it could not be opened again after an earlier server's death
+    Status failure;              // why not
+    std::string path;
+    uint32_t block = 0;  // of its opening
+    uint64_t sequence = 0;
+    bool writes = false;
+    bool closing = false;            // its close has come
+    uint32_t writing = 0;            // file_write under way
+    uint32_t under_way = 0;          // verbs under way, all of them
+    std::deque<Descriptor> waiting;  // syncs and the close, in their order
+  };
+  struct Work {
+    Descriptor descriptor;
+    FileId directory = 0;  // file_sync, second part: opened for this work alone
+  };
+  // What check() has read of a verb, for begin().
+  struct Checked {
+    uint64_t sequence = 0;
+    std::vector<Piece> pieces;
+  };
+
+  static SharedFiles::Mode mode_of(uint32_t mode);
+  Status check_opening(const Descriptor& descriptor) const;
+  Status check_block(const Descriptor& descriptor) const;
+  Status check_open_file(const Descriptor& descriptor);
+  std::span<std::byte> block_of(const Descriptor& descriptor) const;
+  void open(const Descriptor& descriptor, bool again);
+  Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
+  Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
+  void begin_list(const Descriptor& descriptor, Open& of);
+  void begin_sync(const Descriptor& descriptor, Open& of);
+  Status sync_directory(uint64_t token, const Open& of);
+  void forget_opening(uint32_t block, uint64_t sequence);
+  bool begin_waiting(Open& of);
+  bool is_written(const SharedFile* file) const;
+  void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces);
+  void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
+
+  // Constant after construction.
+  const Config& config_;
+  const uint32_t client_;
+  Channel& channel_;
+  Engine& engine_;
+  SharedFiles& files_;
+  Host& host_;
+  const uint32_t life_;
+
+  // The server's thread only.
+  std::map<uint32_t, Open> open_;  // by the client's number
+  uint32_t last_ = 0;              // the largest of these numbers so far
+  uint64_t next_token_ = 1;
+  std::unordered_map<uint64_t, Work> works_;
+  Checked checked_;
+};
+
+}  // namespace tailrace::impl

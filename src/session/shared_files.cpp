@@ -1,0 +1,62 @@
+#include "session/shared_files.hpp"
+
+namespace tailrace::impl {
+
+Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
+  auto found = files_.find({path, true});
+  if (found == files_.end() && mode == Mode::read) found = files_.find({path, false});
+  if (found == files_.end()) return open_new(path, mode);
+  if (mode == Mode::truncate) {
+    return Status(
+        TAILRACE_WRONG_ORDER,
+        "'" + path + "' is open already, here or in another client: to empty it now would lose what is in it");
+  }
+  ++found->second.users;
+  return &found->second;
+}
+
+// What is only read is opened for writing, too, if that may be: somebody may come to write it.
+Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
+  OpenMode how = OpenMode::update;
+  if (mode == Mode::read) how = OpenMode::edit;
+  if (mode == Mode::truncate) how = OpenMode::create;
+  Result<FileId> data = engine_.open(path, how, 0, {});
+  const bool writable = data.ok();
+  if (!writable && mode == Mode::read) data = engine_.open(path, OpenMode::read, 0, {});
+  if (!data.ok()) return data.status();
+  FileId sync = 0;
+  if (writable) {
+    const Result<FileId> again = engine_.open(path, OpenMode::read, 0, {});
+    if (!again.ok()) {
+      closing_.push_back(data.value());
+      return again.status();
+    }
+    sync = again.value();
+  }
+  SharedFile& file = files_[{path, writable}];
+  file = {path, data.value(), sync, 1, false};
+  return &file;
+}
+
+void SharedFiles::release(SharedFile& file) {
+  TAILRACE_REQUIRE(file.users > 0);
+  if (--file.users > 0) return;
+  closing_.push_back(file.data);
+  if (file.sync != 0) closing_.push_back(file.sync);
+  files_.erase({file.path, file.sync != 0});
+}
+
+bool SharedFiles::progress() {
+  bool closed = false;
+  while (!closing_.empty() && engine_.room() > 0) {
+    Request close;
+    close.operation = Operation::close;
+    close.file = closing_.back();
+    closing_.pop_back();
+    engine_.submit(std::move(close));
+    closed = true;
+  }
+  return closed;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,55 @@
+// SharedFiles: the raw files that the clients of a server have open, each once in the engine, whoever opens it: so
+// that the engine orders and merges what all of them do with it.
+//
+// On the server's thread, for all of its clients. Makes no request but the closing ones.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace tailrace::impl {
+
+struct SharedFile {
+  std::string path;
+  FileId data = 0;
+  // The same file again, for its syncs: a sync of `data` would stand between the writes of all other clients, and
+  // would fail for what others have failed at. 0: it cannot be written.
+  FileId sync = 0;
+  uint32_t users = 0;
+  bool named = false;  // its name is on the device
+};
+
+class SharedFiles {
+ public:
+  enum class Mode { read, write, truncate };
+
+  // Borrowed for the life of this.
+  explicit SharedFiles(Engine& engine) : engine_(engine) {}
+
+  // The file, for one more user; it stays where it is until the last one has released it. `write` makes it if there
+  // is none. TAILRACE_WRONG_ORDER if it would be emptied under others.
+  Result<SharedFile*> open(const std::string& path, Mode mode);
+  // Nothing of that user is under way.
+  void release(SharedFile& file);
+  // Closes what nobody uses, as far as the engine has room; what is left then, the engine closes in the end. Returns
+  // whether there was something.
+  bool progress();
+
+ private:
+  // By path, and whether it may be written: a program may read what it may not write.
+  using Name = std::pair<std::string, bool>;
+
+  Result<SharedFile*> open_new(const std::string& path, Mode mode);
+
+  Engine& engine_;
+  // The server's thread only.
+  std::map<Name, SharedFile> files_;
+  std::vector<FileId> closing_;
+};
+
+}  // namespace tailrace::impl
