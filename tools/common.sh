@@ -35,14 +35,21 @@ step() {
 }
 
 # run_ctest PRESET [ARGUMENT…]: says of passed tests how many they are, of others everything. The line with the result
-# is also added to build/results.
+# is also added to build/results. What a sanitizer reports of any process fails it, in whichever file: the test may
+# have gone on, as a server that dies of its report is replaced by another one.
 run_ctest() {
-  local preset=$1 code=0 line log
+  local preset=$1 code=0 line log reports
   shift
   log=$logs/ctest_$preset.txt
+  rm -f "$root/build/$preset"/report.*
   ctest --preset "$preset" -j "$(nproc)" "$@" >"$log" 2>&1 </dev/null || code=$?
   # "No tests were found" is no result, and must not look like one.
   line=$(grep -E '^[0-9]+% tests passed' "$log") || { line="no tests ran" && code=1; }
+  reports=$(find "$root/build/$preset" -maxdepth 1 -name 'report.*' | sort)
+  if [ -n "$reports" ]; then
+    head -n 80 $reports
+    line="$line; reports of sanitizers: $(wc -w <<<"$reports")" code=1
+  fi
   if [ "$code" -ne 0 ]; then
     grep -vE '^ *[0-9]+/[0-9]+ Test +#.* Passed |^ +Start +[0-9]+:' "$log" || true
   else
