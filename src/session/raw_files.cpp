@@ -139,7 +139,7 @@ void RawFiles::begin(const Descriptor& descriptor) {
     of.waiting.push_back(descriptor);
     return;
   }
-  begin_list(descriptor, of);
+  begin_list(descriptor, of, false);
 }
 
 void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true); }
@@ -179,12 +179,13 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
   return files_.open(root + "/" + wanted.path, mode);
 }
 
-void RawFiles::begin_list(const Descriptor& descriptor, Open& of) {
+void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
   Result<std::vector<Piece>> pieces = pieces_of(descriptor);
   if (!pieces.ok()) return end(descriptor, pieces.status(), of.path, {});
   const bool write = descriptor.verb == Verb::file_write;
   const uint64_t token = next_token_++;
   works_[token].descriptor = descriptor;
+  works_[token].may_repeat = !write && !again && is_written(of.file);
   ++of.under_way;
   of.writing += write ? 1 : 0;
   submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value());
@@ -211,11 +212,11 @@ bool RawFiles::progress() {
 
 bool RawFiles::begin_waiting(Open& of) {
   bool moved = false;
-  while (!of.waiting.empty() && of.waiting.front().verb == Verb::file_sync) {
+  while (!of.waiting.empty() && of.waiting.front().verb != Verb::file_close) {
     if (engine_.room() == 0 || is_written(of.file)) break;
-    const Descriptor sync = of.waiting.front();
+    const Descriptor next = of.waiting.front();
     of.waiting.pop_front();
-    begin_sync(sync, of);
+    next.verb == Verb::file_sync ? begin_sync(next, of) : begin_list(next, of, true);
     moved = true;
   }
   return moved;
@@ -274,6 +275,8 @@ void RawFiles::ended(const Request& request, const Status& how) {
   works_.erase(request.token);
   --of.under_way;
   if (descriptor.verb == Verb::file_write) --of.writing;
+  // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
+  if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
 }
 

@@ -58,14 +58,16 @@ class RawFiles final : public CompletionSink {
     uint32_t block = 0;  // of its opening
     uint64_t sequence = 0;
     bool writes = false;
-    bool closing = false;            // its close has come
-    uint32_t writing = 0;            // file_write under way
-    uint32_t under_way = 0;          // verbs under way, all of them
-    std::deque<Descriptor> waiting;  // syncs and the close, in their order
+    bool closing = false;    // its close has come
+    uint32_t writing = 0;    // file_write under way
+    uint32_t under_way = 0;  // verbs under way, all of them
+    // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
+    std::deque<Descriptor> waiting;
   };
   struct Work {
     Descriptor descriptor;
-    FileId directory = 0;  // file_sync, second part: opened for this work alone
+    FileId directory = 0;     // file_sync, second part: opened for this work alone
+    bool may_repeat = false;  // file_read: the client's own writes were under way when it began
   };
   // What check() has read of a verb, for begin().
   struct Checked {
@@ -81,7 +83,7 @@ class RawFiles final : public CompletionSink {
   void open(const Descriptor& descriptor, bool again);
   Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
-  void begin_list(const Descriptor& descriptor, Open& of);
+  void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void begin_sync(const Descriptor& descriptor, Open& of);
   Status sync_directory(uint64_t token, const Open& of);
   void forget_opening(uint32_t block, uint64_t sequence);
