@@ -1,6 +1,7 @@
 // A client in a process of its own, for tests of what processes do to each other. Reads commands, a line each, and
 // answers each with a number, mostly the status of the call:
 //   open DIRECTORY NAME CLIENT · write ITERATION (all six variables) · end ITERATION · flush · close · quit
+//   raw_open PATH (for writing) · raw_write OFFSET LENGTH CHARACTER · raw_sync · raw_close
 #include <iostream>
 #include <sstream>
 
@@ -9,6 +10,24 @@
 namespace {
 
 tailrace_client* client = nullptr;
+tailrace_file file{};
+
+tailrace_status obey_raw(std::istringstream& line, const std::string& verb) {
+  if (verb == "raw_open") {
+    std::string path;
+    line >> path;
+    return tailrace_file_open(client, path.c_str(), TAILRACE_FILE_WRITE, &file);
+  }
+  if (verb == "raw_write") {
+    tailrace_extent extent{};
+    char character = 0;
+    line >> extent.offset >> extent.length >> character;
+    return tailrace_file_write(file, 1, &extent, std::string(extent.length, character).data());
+  }
+  if (verb == "raw_sync") return tailrace_file_sync(file);
+  if (verb == "raw_close") return tailrace_file_close(file);
+  return TAILRACE_INVALID_ARGUMENT;
+}
 
 tailrace_status obey(std::istringstream& line, const std::string& verb) {
   if (verb == "open") {
@@ -36,7 +55,7 @@ tailrace_status obey(std::istringstream& line, const std::string& verb) {
   }
   if (verb == "flush") return tailrace_flush(client);
   if (verb == "close") return tailrace_close(client);
-  return TAILRACE_INVALID_ARGUMENT;
+  return obey_raw(line, verb);
 }
 
 }  // namespace

@@ -1,0 +1,303 @@
+// Raw files through the C API, place `thread`: lists against a plain model, and what is refused.
+//
+// TAILRACE_SEED=… repeats what is random here.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "raw_file.hpp"
+
+namespace {
+
+using test::Bytes;
+using test::Directory;
+using test::Error;
+using test::Extents;
+using test::FileModel;
+using test::OpenRun;
+
+constexpr int kWrite = TAILRACE_FILE_WRITE;
+constexpr int kTruncate = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE;
+
+// A budget of a few pages, so that lists are cut.
+test::Config small_config() {
+  test::Config config;
+  config.budget = "1 MiB";
+  config.shape = "[1, 8]";
+  return config;
+}
+
+tailrace_file open_file(OpenRun& run, const std::string& path, int mode) {
+  tailrace_file file{};
+  EXPECT_EQ(tailrace_file_open(run, path.c_str(), mode, &file), TAILRACE_OK) << run.error().message;
+  return file;
+}
+
+struct Sizes {
+  const char* name;
+  bool small;
+  uint64_t file;
+};
+
+class RawFileLists : public testing::TestWithParam<Sizes> {};
+
+TEST_P(RawFileLists, EqualAPlainModel) {
+  const uint64_t seed = test::seed_of_test();
+  SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const Directory directory;
+  OpenRun run(GetParam().small ? small_config() : test::Config(), directory);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  tailrace_file file = open_file(run, "data.raw", kWrite);
+  FileModel model;
+  const int steps = GetParam().small ? 30 : 120;
+  for (int step = 0; step < steps; ++step) {
+    const uint64_t what = random() % 16;
+    if (what < 10) {
+      const uint64_t begin = random() % GetParam().file;
+      const uint64_t end = begin + random() % (GetParam().file - begin);
+      ASSERT_NO_FATAL_FAILURE(test::write_somewhere(file, model, random, begin, end));
+    } else if (what < 14) {
+      ASSERT_NO_FATAL_FAILURE(test::read_somewhere(file, model, random));
+    } else if (what == 14) {
+      ASSERT_EQ(tailrace_file_sync(file), TAILRACE_OK) << run.error().message;
+      ASSERT_TRUE(test::bytes_of(directory.path() / "data.raw") == model.bytes());
+    } else {
+      ASSERT_EQ(tailrace_file_close(file), TAILRACE_OK) << run.error().message;
+      file = open_file(run, "data.raw", kWrite);
+    }
+  }
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK) << run.error().message;
+  EXPECT_TRUE(test::bytes_of(directory.path() / "data.raw") == model.bytes());
+  EXPECT_LE(run.stats().memory_peak, run.stats().memory_budget);
+  EXPECT_EQ(run.stats().memory_held, 0u);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RawFileLists,
+                         testing::Values(Sizes{"few_bytes", false, 300}, Sizes{"pages", false, 200'000},
+                                         Sizes{"more_than_the_budget", true, 4'000'000}),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST(RawFiles, AListOfManyExtents) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "many.raw", kWrite);
+  Extents extents;
+  FileModel model;
+  for (uint64_t i = 0; i < 4'000; ++i) extents.push_back({(i * 1201 % 4'000) * 24, 16});
+  std::mt19937_64 random(1);
+  const Bytes data = test::some_bytes(random, test::total_of(extents));
+  ASSERT_EQ(test::write(file, extents, data), TAILRACE_OK) << run.error().message;
+  model.write(extents, data);
+  Bytes back(data.size());
+  ASSERT_EQ(tailrace_file_read(file, extents.size(), extents.data(), back.data()), TAILRACE_OK);
+  EXPECT_TRUE(back == data);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_TRUE(test::bytes_of(directory.path() / "many.raw") == model.bytes());
+}
+
+TEST(RawFiles, OneIsSharedBetweenHandlesAndKeptAcrossOpenings) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file one = open_file(run, "a.raw", kWrite);
+  tailrace_file other = open_file(run, "./a.raw", TAILRACE_FILE_READ);
+  const tailrace_extent extent{3, 4};
+  ASSERT_EQ(tailrace_file_write(one, 1, &extent, "abcd"), TAILRACE_OK);
+  char back[4] = {};
+  ASSERT_EQ(tailrace_file_read(other, 1, &extent, back), TAILRACE_OK) << "reads see the client's own writes";
+  EXPECT_EQ(std::string(back, 4), "abcd");
+  EXPECT_EQ(tailrace_file_close(one), TAILRACE_OK);
+  tailrace_file third{};
+  EXPECT_EQ(tailrace_file_open(run, "a.raw", kTruncate, &third), TAILRACE_WRONG_ORDER);
+  EXPECT_TRUE(run.error().says("open already")) << run.error().message;
+  EXPECT_EQ(third.client, nullptr);
+  EXPECT_EQ(tailrace_file_close(other), TAILRACE_OK);
+  third = open_file(run, "a.raw", kWrite);
+  EXPECT_EQ(tailrace_file_close(third), TAILRACE_OK);
+  EXPECT_EQ(test::bytes_of(directory.path() / "a.raw").size(), 7u) << "what is there stays";
+  third = open_file(run, "a.raw", kTruncate);
+  EXPECT_EQ(tailrace_file_close(third), TAILRACE_OK);
+  EXPECT_EQ(test::bytes_of(directory.path() / "a.raw").size(), 0u);
+}
+
+TEST(RawFiles, OfManyGigabytesStaySparse) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "sparse.raw", kWrite);
+  const uint64_t far = (uint64_t{5} << 30) + 17;
+  const tailrace_extent ends[] = {{far, 3}, {0, 3}};
+  ASSERT_EQ(tailrace_file_write(file, 2, ends, "xyzabc"), TAILRACE_OK);
+  const tailrace_extent looks[] = {{far, 3}, {uint64_t{3} << 30, 2}, {1, 2}};
+  char back[7] = {};
+  ASSERT_EQ(tailrace_file_read(file, 3, looks, back), TAILRACE_OK) << run.error().message;
+  EXPECT_EQ(std::string(back, 7), std::string("xyz\0\0bc", 7));
+  ASSERT_EQ(tailrace_file_close(file), TAILRACE_OK) << run.error().message;
+  struct stat info {};
+  ASSERT_EQ(stat((directory.path() / "sparse.raw").c_str(), &info), 0);
+  EXPECT_EQ(static_cast<uint64_t>(info.st_size), far + 3);
+  EXPECT_LT(info.st_blocks * 512, 1 << 20);
+}
+
+// File systems differ in where their files must end: either it works, or it is told whose fault it is.
+TEST(RawFiles, EndAtTwoToTheSixtySecondAtMost) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "end.raw", kWrite);
+  const tailrace_extent beyond{uint64_t{1} << 62, 1};
+  EXPECT_EQ(tailrace_file_write(file, 1, &beyond, "x"), TAILRACE_INVALID_ARGUMENT);
+  const tailrace_extent last{(uint64_t{1} << 62) - 1, 1};
+  ASSERT_EQ(tailrace_file_write(file, 1, &last, "x"), TAILRACE_OK);
+  if (tailrace_file_close(file) == TAILRACE_OK) {
+    EXPECT_EQ(test::fs::file_size(directory.path() / "end.raw"), uint64_t{1} << 62);
+    return;
+  }
+  const Error error = run.error();
+  EXPECT_TRUE(error.earlier);
+  EXPECT_EQ(error.operation, "file_write");
+  EXPECT_EQ(error.file, (directory.path() / "end.raw").string());
+  EXPECT_TRUE(error.system_errno == EFBIG || error.system_errno == EINVAL) << error.message;
+  EXPECT_TRUE(error.says(std::to_string(last.offset))) << error.message;
+  EXPECT_EQ(run.close(), TAILRACE_OK) << "told once";
+}
+
+TEST(RawFiles, BadListsAreRefusedBeforeAnythingIsWritten) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "bad.raw", kWrite);
+  const auto refused = [&](const Extents& extents, const char* says) {
+    const Bytes data(100);
+    EXPECT_EQ(test::write(file, extents, data), TAILRACE_INVALID_ARGUMENT);
+    EXPECT_TRUE(run.error().says(says)) << run.error().message;
+    EXPECT_TRUE(run.error().says("bad.raw")) << run.error().message;
+    EXPECT_EQ(run.error().operation, "file_write");
+    EXPECT_EQ(run.error().file, (directory.path() / "bad.raw").string());
+  };
+  refused({}, "no extents");
+  refused({{0, 10}, {9, 1}}, "overlap");
+  refused({{50, 10}, {0, 10}, {55, 1}}, "extents 0 (10 bytes at offset 50) and 2");
+  refused({{5, 3}, {5, 3}}, "overlap");
+  refused({{0, 1}, {static_cast<uint64_t>(-8), 4}}, "extent 1");
+  refused({{16, UINT64_MAX - 15}}, "2^62");
+  refused({{(uint64_t{1} << 62) + 1, 0}}, "2^62");
+  const Extents huge(5, {0, uint64_t{1} << 62});
+  EXPECT_EQ(tailrace_file_read(file, 5, huge.data(), nullptr), TAILRACE_INVALID_ARGUMENT);
+  const tailrace_extent one{0, 1};
+  EXPECT_EQ(tailrace_file_write(file, 1, &one, nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_TRUE(run.error().says("NULL")) << run.error().message;
+  EXPECT_EQ(tailrace_file_read(file, 1, &one, nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_write(file, 1, nullptr, "x"), TAILRACE_INVALID_ARGUMENT);
+  const tailrace_extent empty[] = {{7, 0}, {3, 0}, {7, 0}};
+  EXPECT_EQ(tailrace_file_write(file, 3, empty, nullptr), TAILRACE_OK) << "empty extents are skipped";
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(test::fs::file_size(directory.path() / "bad.raw"), 0u);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, NothingLeavesTheOutputDirectory) {
+  const Directory directory;
+  const Directory elsewhere;
+  const auto& below = directory.path();
+  test::fs::create_directory(below / "folder");
+  test::fs::create_symlink(elsewhere.path() / "made", below / "dangling");
+  test::fs::create_symlink(elsewhere.path(), below / "away");
+  test::fs::create_symlink("folder", below / "inside");
+  mkfifo((below / "pipe").c_str(), 0600);
+  OpenRun run(test::Config(), directory);
+  const auto refused = [&](const std::string& path, tailrace_status status, const char* says) {
+    for (const int mode : {static_cast<int>(TAILRACE_FILE_READ), kWrite, kTruncate}) {
+      tailrace_file file{};
+      EXPECT_EQ(tailrace_file_open(run, path.c_str(), mode, &file), status) << path;
+      EXPECT_TRUE(run.error().says(says)) << path << ": " << run.error().message;
+      EXPECT_EQ(run.error().operation, "file_open");
+    }
+  };
+  refused("", TAILRACE_INVALID_ARGUMENT, "empty path");
+  refused((elsewhere.path() / "x").string(), TAILRACE_INVALID_ARGUMENT, "absolute");
+  refused("../x", TAILRACE_INVALID_ARGUMENT, "'..'");
+  refused("folder/../../x", TAILRACE_INVALID_ARGUMENT, "'..'");
+  refused("dangling", TAILRACE_INVALID_ARGUMENT, "symbolic link");
+  refused("away/x", TAILRACE_INVALID_ARGUMENT, "symbolic link");
+  refused("inside/x", TAILRACE_INVALID_ARGUMENT, "symbolic link");
+  refused("folder", TAILRACE_INVALID_ARGUMENT, "no regular file");
+  refused("pipe", TAILRACE_INVALID_ARGUMENT, "no regular file");
+  refused("folder/", TAILRACE_INVALID_ARGUMENT, "name of a file");
+  refused(".", TAILRACE_INVALID_ARGUMENT, "name of a file");
+  refused("nowhere/x", TAILRACE_NOT_FOUND, "nowhere");
+  refused(std::string(2000, 'x'), TAILRACE_INVALID_ARGUMENT, "2000 bytes");
+  EXPECT_EQ(elsewhere.names(), std::vector<std::string>());
+  tailrace_file file = open_file(run, "folder//./x", kWrite);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_TRUE(test::fs::exists(below / "folder" / "x"));
+}
+
+TEST(RawFiles, ReadingWhatIsNotThereIsAClearError) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file{};
+  EXPECT_EQ(tailrace_file_open(run, "none.raw", TAILRACE_FILE_READ, &file), TAILRACE_NOT_FOUND);
+  EXPECT_FALSE(test::fs::exists(directory.path() / "none.raw"));
+  std::ofstream(directory.path() / "ten.raw") << "0123456789";
+  file = open_file(run, "ten.raw", TAILRACE_FILE_READ);
+  const tailrace_extent all[] = {{8, 2}, {0, 2}};
+  char back[4] = {};
+  EXPECT_EQ(tailrace_file_read(file, 2, all, back), TAILRACE_OK) << run.error().message;
+  EXPECT_EQ(std::string(back, 4), "8901");
+  const tailrace_extent beyond{9, 4};
+  EXPECT_EQ(tailrace_file_read(file, 1, &beyond, back), TAILRACE_IO_ERROR);
+  EXPECT_EQ(run.error().file, (directory.path() / "ten.raw").string());
+  EXPECT_TRUE(run.error().says("offset 9")) << run.error().message;
+  EXPECT_TRUE(run.error().says("ends before")) << run.error().message;
+  EXPECT_FALSE(run.error().earlier);
+  EXPECT_EQ(tailrace_file_write(file, 1, all, "xx"), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_TRUE(run.error().says("opened for reading")) << run.error().message;
+  EXPECT_EQ(tailrace_file_sync(file), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, HandlesAreRecognised) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  const tailrace_extent extent{0, 1};
+  EXPECT_EQ(tailrace_file_write({nullptr, 0}, 1, &extent, "x"), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_write({run.get(), 7}, 1, &extent, "x"), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_write({run.get(), uint64_t{1} << 40}, 1, &extent, "x"), TAILRACE_INVALID_ARGUMENT);
+  tailrace_file file = open_file(run, "x", kWrite);
+  EXPECT_EQ(tailrace_file_open(run, "x", 0, &file), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_open(run, "x", 5, &file), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_open(run, "x", kWrite, nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_open(run, nullptr, kWrite, &file), TAILRACE_INVALID_ARGUMENT);
+  file = {run.get(), 1};
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_CLOSED);
+  EXPECT_EQ(tailrace_file_write(file, 1, &extent, "x"), TAILRACE_CLOSED);
+  for (int i = 0; i < 64; ++i) file = open_file(run, "x" + std::to_string(i), kWrite);
+  tailrace_file more{};
+  EXPECT_EQ(tailrace_file_open(run, "more", kWrite, &more), TAILRACE_WRONG_ORDER);
+  EXPECT_EQ(tailrace_file_write(file, 1, &extent, "x"), TAILRACE_OK);
+  tailrace_client* const client = run.get();
+  EXPECT_EQ(run.close(), TAILRACE_OK) << "it closes them";
+  EXPECT_EQ(tailrace_file_write({client, file.id}, 1, &extent, "x"), TAILRACE_CLOSED);
+  EXPECT_EQ(test::fs::file_size(directory.path() / "x63"), 1u);
+}
+
+// Blocks and raw files share the budget and the order of a flush.
+TEST(RawFiles, BesideBlocksAndWithAFlush) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "beside.raw", kWrite);
+  for (uint64_t iteration = 0; iteration < 20; ++iteration) {
+    const std::vector<double> values = test::block(static_cast<int64_t>(iteration), 0);
+    ASSERT_EQ(tailrace_write(run, "a", static_cast<int64_t>(iteration), values.data()), TAILRACE_OK);
+    const tailrace_extent extent{iteration * 65536, 65536};
+    ASSERT_EQ(tailrace_file_write(file, 1, &extent, values.data()), TAILRACE_OK);
+    ASSERT_EQ(tailrace_end_iteration(run, static_cast<int64_t>(iteration)), TAILRACE_OK);
+  }
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  EXPECT_EQ(test::fs::file_size(directory.path() / "beside.raw"), 20u * 65536);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+}  // namespace
