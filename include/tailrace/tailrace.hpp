@@ -183,6 +183,121 @@ class Ticket {
   tailrace_ticket ticket_{};
 };
 
+/// `length` bytes of a file, from `offset` on.
+using Extent = tailrace_extent;
+
+/// How to open a raw file: to read one that is there; to read and write, made if need be; the same, and emptied.
+enum class FileMode {
+  read = TAILRACE_FILE_READ,
+  write = TAILRACE_FILE_WRITE,
+  truncate = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE
+};
+
+/// What lies in memory as one run of plain bytes: what raw files take and give.
+template <class R>
+concept RawBytes = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+
+/// A raw file of a client, in the program's own format; made by Client::open_file(). Movable, not copyable. Used by
+/// one thread at a time with its client, before which it must end.
+///
+/// close() it to learn of failures that nobody has asked about; the destructor closes too, but can only print them.
+class File {
+ public:
+  /// A file that is not open: every call of it throws Error.
+  File() = default;
+  /// Takes a file of the C interface over.
+  explicit File(tailrace_file file) : file_(file), open_(file.client != nullptr) {}
+  File(File&& other) noexcept : file_(other.file_), open_(std::exchange(other.open_, false)) {}
+  File& operator=(File&& other) noexcept {
+    if (this != &other) {
+      close_quietly();
+      file_ = other.file_;
+      open_ = std::exchange(other.open_, false);
+    }
+    return *this;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { close_quietly(); }
+
+  /// Writes all of `data` at `offset`: copies it, and returns. `data` is the caller's again.
+  template <RawBytes R>
+  void write(uint64_t offset, const R& data) {
+    write(Extent{offset, bytes_in(data)}, data);
+  }
+  /// Writes the extents (list I/O), whose bytes are in `data`, one after the other. Throws Error, also if `data` has
+  /// not as many bytes as the extents.
+  template <RawBytes R>
+  void write(std::span<const Extent> extents, const R& data) {
+    expect("file_write", extents, bytes_in(data));
+    detail::check(file_.client, tailrace_file_write(file_, extents.size(), extents.data(), std::ranges::data(data)));
+  }
+  /// Fills `data` with the bytes from `offset` on, and waits for it. Sees every earlier write of this client.
+  template <RawBytes R>
+  void read(uint64_t offset, R&& data) {
+    read(Extent{offset, bytes_in(data)}, data);
+  }
+  /// The same with the extents, one after the other.
+  template <RawBytes R>
+  void read(std::span<const Extent> extents, R&& data) {
+    expect("file_read", extents, bytes_in(data));
+    detail::check(file_.client, tailrace_file_read(file_, extents.size(), extents.data(), std::ranges::data(data)));
+  }
+  /// Waits until all earlier writes of this client to the file are on the device.
+  void sync() { detail::check(file_.client, tailrace_file_sync(file_)); }
+  /// Waits until they have ended, and closes. Throws Error if failures were not yet told; the file is closed all the
+  /// same.
+  void close() {
+    const tailrace_status status = tailrace_file_close(file_);
+    if (status != TAILRACE_BUSY) open_ = false;
+    detail::check(file_.client, status);
+  }
+
+ private:
+  template <class R>
+  static uint64_t bytes_in(const R& data) {
+    return std::ranges::size(data) * sizeof(std::ranges::range_value_t<R>);
+  }
+  template <class R>
+  void write(const Extent& extent, const R& data) {
+    write(std::span<const Extent>(&extent, 1), data);
+  }
+  template <class R>
+  void read(const Extent& extent, R& data) {
+    read(std::span<const Extent>(&extent, 1), data);
+  }
+  static void expect(const char* operation, std::span<const Extent> extents, uint64_t bytes) {
+    uint64_t rest = bytes;
+    for (const Extent& extent : extents) {
+      if (extent.length > rest) return refuse(operation, "more bytes", bytes);
+      rest -= extent.length;
+    }
+    if (rest > 0) refuse(operation, "fewer bytes", bytes);
+  }
+  [[noreturn]] static void refuse(const char* operation, const char* what, uint64_t bytes) {
+    detail::Failure failure;
+    failure.status = TAILRACE_INVALID_ARGUMENT;
+    failure.operation = operation;
+    failure.message = std::string(operation) + ": the extents have " + what + " than the memory, which has " +
+                      std::to_string(bytes);
+    throw Error(std::move(failure));
+  }
+  void close_quietly() noexcept {
+    if (!std::exchange(open_, false)) return;
+    const tailrace_status status = tailrace_file_close(file_);
+    if (status == TAILRACE_OK || status == TAILRACE_CLOSED) return;  // the client has closed it
+    tailrace_error error{};
+    error.struct_size = sizeof error;
+    const bool told = status != TAILRACE_BUSY && tailrace_last_error(file_.client, &error) == TAILRACE_OK;
+    const char* const message = told && error.message != nullptr ? error.message : tailrace_status_text(status);
+    std::fprintf(stderr, "tailrace: while closing a file: %s\n", message);
+  }
+
+  tailrace_file file_{};
+  bool open_ = false;
+};
+
 /// Parameters of the configuration, and their values.
 using Parameters = std::vector<std::pair<std::string, int64_t>>;
 
@@ -317,6 +432,13 @@ class Client {
   void read(const std::string& variable, int64_t iteration, R&& data) {
     expect(variable, data);
     detail::check(handle_, tailrace_read(handle_, variable.c_str(), iteration, std::ranges::data(data)));
+  }
+
+  /// Opens the raw file `path`, relative to (the first) `storage.path`; see tailrace_file_open.
+  File open_file(const std::string& path, FileMode mode = FileMode::write) {
+    tailrace_file file{};
+    detail::check(handle_, tailrace_file_open(handle_, path.c_str(), static_cast<int>(mode), &file));
+    return File(file);
   }
 
   /// Type, shape and size of a declared variable.
