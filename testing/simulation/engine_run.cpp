@@ -288,6 +288,19 @@ class EngineRun final : public CompletionSink {
     story_.fail("telling", fmt::format("request {} failed without a cause: {}", step.number, fault.message));
   }
 
+  // What the last write that went well has put there, or any after it that failed.
+  bool may_remain(std::byte found, const EngineFile& file, uint64_t offset) {
+    if (!model_.may_be(found, file.writers[offset], offset)) return false;
+    if (file.writers[offset] == 0 || !model_.step(file.writers[offset]).failed) return true;
+    for (auto step = model_.steps.rbegin(); step != model_.steps.rend(); ++step) {
+      if (&model_.files[step->file] != &file || step->operation != Operation::write || !step->covers(offset))
+        continue;
+      if (found == byte_of(step->number, offset)) return true;
+      if (!step->failed) return false;
+    }
+    return found == std::byte{0};
+  }
+
   // After everything has ended.
   void check_file(EngineFile& file) {
     const InodePointer part = disk_.find(file.part());
@@ -298,7 +311,7 @@ class EngineRun final : public CompletionSink {
     const std::vector<std::byte>& bytes = (named ? named : part)->bytes;
     for (uint64_t offset = 0; offset < kMaxFile; ++offset) {
       const std::byte found = offset < bytes.size() ? bytes[offset] : std::byte{0};
-      if (model_.may_be(found, file.writers[offset], offset)) continue;
+      if (may_remain(found, file, offset)) continue;
       story_.fail("content", fmt::format("byte {} of '{}' is not what request {} wrote last", offset, file.name,
                                          file.writers[offset]));
     }
