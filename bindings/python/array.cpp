@@ -90,6 +90,8 @@ void Buffer::release() {
   if (view_.obj) PyBuffer_Release(&view_);
 }
 
+bool Buffer::contiguous() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
+
 void Buffer::expect(tailrace_client* client, const char* operation, const std::string& variable) const {
   const std::optional<tailrace_type> type = element_type(view_);
   if (!type) {
@@ -102,7 +104,7 @@ void Buffer::expect(tailrace_client* client, const char* operation, const std::s
   uint64_t shape[PyBUF_MAX_NDIM] = {};
   for (int i = 0; i < view_.ndim; ++i) shape[i] = static_cast<uint64_t>(view_.shape[i]);
   check(client, tailrace_expect(client, c_text(variable), *type, view_.ndim, shape));
-  if (!PyBuffer_IsContiguous(&view_, 'C')) {
+  if (!contiguous()) {
     raise_about(TAILRACE_INVALID_ARGUMENT, operation, variable,
                 "expected a C-contiguous array, found one with gaps or another order of its dimensions; "
                 "numpy.ascontiguousarray() makes a copy that fits");

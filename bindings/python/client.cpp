@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "failure.hpp"
+#include "file.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -171,6 +172,23 @@ nb::object Client::read(const std::string& variable, int64_t iteration, nb::obje
   buffer.expect(handle_, "read", variable);
   check(handle_, without_gil([&] { return tailrace_read(handle_, c_text(variable), iteration, buffer.data()); }));
   return out;
+}
+
+nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::string& path, const std::string& mode) {
+  Client& client = *self.p;
+  const Inside inside(client);
+  int flags = 0;
+  if (mode == "read") flags = TAILRACE_FILE_READ;
+  if (mode == "write") flags = TAILRACE_FILE_WRITE;
+  if (mode == "truncate") flags = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE;
+  if (flags == 0) {
+    throw nb::value_error(("mode: expected 'read', 'write' or 'truncate', found '" + mode + "'").c_str());
+  }
+  tailrace_file file{};
+  const tailrace_status status =
+      without_gil([&] { return tailrace_file_open(client.handle_, c_text(path), flags, &file); });
+  check(client.handle_, status);
+  return nb::cast(File(nb::borrow(self.h), file, path));
 }
 
 nb::dict Client::stats() const {

@@ -17,6 +17,7 @@
 
 #include "client.hpp"
 #include "failure.hpp"
+#include "file.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -173,6 +174,11 @@ nb::class_<Client> define_client(nb::module_& module) {
           nb::sig("def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[typing.Any] | None = None)"
                   " -> numpy.typing.NDArray[typing.Any]"),
           "Reads a block that this client wrote, into `out` or a new array, and returns it.")
+      .def("open_file", &Client::open_file, "path"_a, "mode"_a = "write",
+           nb::sig("def open_file(self, path: str, mode: str = 'write') -> File"),
+           "Opens a raw file, relative to (the first) `storage.path` and below it.\n\n"
+           "`mode`: \"read\" one that is there; \"write\": read and write, made if it is not there, what is in it\n"
+           "stays; \"truncate\": the same, and emptied.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),
            "What this client has done so far: the members of tailrace_stats, by name.")
       .def("variable_stats", &Client::variable_stats, "name"_a,
@@ -216,6 +222,7 @@ NB_MODULE(_tailrace, module) {
   module.doc() = "The C interface of tailrace, as Python sees it. Use the package tailrace.";
   define_status(module);
   define_ticket(module);
+  define_file(module);
   nb::class_<Client> client = define_client(module);
   define_changes(client);
   module.def("open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),

@@ -21,10 +21,10 @@ from typing import Union
 from . import _tailrace
 from ._errors import Dropped, Error
 from ._stats import Times, VariableStats
-from ._tailrace import Client, Status, Ticket
+from ._tailrace import Client, File, Status, Ticket
 
-__all__ = ["Client", "Dropped", "Error", "Leftover", "Status", "Ticket", "Times", "VariableStats", "__version__",
-           "check", "open", "recover"]
+__all__ = ["Client", "Dropped", "Error", "File", "Leftover", "Status", "Ticket", "Times", "VariableStats",
+           "__version__", "check", "open", "recover"]
 
 __version__: str = _tailrace.version()
 

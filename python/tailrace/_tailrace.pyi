@@ -76,6 +76,60 @@ class Ticket:
         Whether the array has been written, without waiting. Raises tailrace.Error if it could not be.
         """
 
+class File:
+    """
+    A raw file, in the program's own format; made by Client.open_file, and a context manager.
+
+    Used by one thread at a time with its client, which closes it, too.
+    """
+
+    def write(self, data: Any, offset: int) -> None:
+        """
+        Writes all bytes of `data` (bytes, or a C-contiguous array) at `offset`. A copy is taken.
+
+        Returns at once; failures come later, as those of all that is handed over.
+        """
+
+    def write_list(self, data: Any, extents: numpy.typing.ArrayLike) -> None:
+        """
+        Writes pairs (offset, length), whose bytes are in `data`, one after the other (list I/O).
+
+        They may come in any order, and must not overlap.
+        """
+
+    def read(self, out: Any, offset: int) -> Any:
+        """
+        Fills `out` with the bytes from `offset` on, and returns it. Sees all earlier writes of this client.
+        """
+
+    def read_list(self, out: Any, extents: numpy.typing.ArrayLike) -> Any:
+        """
+        Fills `out` with the bytes of pairs (offset, length), one after the other, and returns it.
+        """
+
+    def sync(self) -> None:
+        """
+        Waits until all earlier writes of this client to the file are on the device.
+        """
+
+    def close(self) -> None:
+        """
+        Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told
+        yet; the file is closed all the same.
+        """
+
+    @property
+    def closed(self) -> bool:
+        """Whether it, or its client, has been closed."""
+
+    @property
+    def path(self) -> str:
+        """As it was opened by."""
+
+    def __enter__(self) -> File: ...
+
+    def __exit__(self, type: type[BaseException] | None, value: BaseException | None, traceback: types.TracebackType | None) -> None: ...
+
 class Client:
     """
     One process (or thread) of the program; made by tailrace.open, and a context manager.
@@ -132,6 +186,14 @@ class Client:
     def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[Any] | None = None) -> numpy.typing.NDArray[Any]:
         """
         Reads a block that this client wrote, into `out` or a new array, and returns it.
+        """
+
+    def open_file(self, path: str, mode: str = 'write') -> File:
+        """
+        Opens a raw file, relative to (the first) `storage.path` and below it.
+
+        `mode`: "read" one that is there; "write": read and write, made if it is not there, what is in it
+        stays; "truncate": the same, and emptied.
         """
 
     def stats(self) -> dict[str, int | float]:

@@ -1,0 +1,184 @@
+#include "file.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "client.hpp"
+#include "failure.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tailrace_python {
+
+namespace {
+
+// Pairs (offset, length): a sequence of them, or an array of two columns.
+std::vector<tailrace_extent> extents_of(nb::handle given) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object array = numpy.attr("asarray")(given, "dtype"_a = "uint64");
+  if (nb::cast<size_t>(array.attr("size")) == 0) return {};
+  if (nb::cast<size_t>(array.attr("ndim")) != 2 || nb::cast<size_t>(array.attr("shape")[nb::int_(1)]) != 2) {
+    throw nb::value_error("extents: expected pairs (offset, length), or an array of two columns");
+  }
+  array = numpy.attr("ascontiguousarray")(array);
+  const Buffer buffer(array, Buffer::Use::read);
+  std::vector<tailrace_extent> extents(buffer.bytes() / sizeof(tailrace_extent));
+  std::memcpy(extents.data(), buffer.data(), extents.size() * sizeof(tailrace_extent));
+  return extents;
+}
+
+// The C interface cannot know how long the memory is.
+void expect(const char* operation, const std::string& path, const Buffer& buffer,
+            const std::vector<tailrace_extent>& extents) {
+  const auto fail = [&](const std::string& message) {
+    Failure failure;
+    failure.status = TAILRACE_INVALID_ARGUMENT;
+    failure.operation = operation;
+    failure.file = path;
+    failure.message = std::string(operation) + " '" + path + "': " + message;
+    raise(failure);
+  };
+  if (!buffer.contiguous()) {
+    fail(
+        "expected C-contiguous data, found gaps or another order of dimensions; numpy.ascontiguousarray() makes a "
+        "copy");
+  }
+  uint64_t left = buffer.bytes();
+  bool fits = true;
+  for (const tailrace_extent& extent : extents) {
+    fits = fits && extent.length <= left;
+    if (fits) left -= extent.length;
+  }
+  if (!fits || left > 0) {
+    fail(std::string("the extents have ") + (fits ? "fewer" : "more") + " bytes than the data, which have " +
+         std::to_string(buffer.bytes()));
+  }
+}
+
+std::vector<tailrace_extent> one_extent(int64_t offset, const Buffer& of) {
+  return {{static_cast<uint64_t>(offset), of.bytes()}};
+}
+
+}  // namespace
+
+File::File(nb::object owner, tailrace_file file, std::string path)
+    : owner_(std::move(owner)), file_(file), path_(std::move(path)) {}
+
+const Client& File::client() const { return *nb::inst_ptr<Client>(owner_); }
+
+bool File::closed() const { return closed_ || client().closed(); }
+
+void File::write(nb::handle data, int64_t offset) {
+  const Inside inside(client());
+  const Buffer buffer(data, Buffer::Use::read);
+  put(buffer, one_extent(offset, buffer));
+}
+
+void File::write_list(nb::handle data, nb::handle extents) {
+  const Inside inside(client());
+  const Buffer buffer(data, Buffer::Use::read);
+  put(buffer, extents_of(extents));
+}
+
+nb::object File::read(nb::object out, int64_t offset) {
+  const Inside inside(client());
+  const Buffer buffer(out, Buffer::Use::write);
+  get(buffer, one_extent(offset, buffer));
+  return out;
+}
+
+nb::object File::read_list(nb::object out, nb::handle extents) {
+  const Inside inside(client());
+  const Buffer buffer(out, Buffer::Use::write);
+  get(buffer, extents_of(extents));
+  return out;
+}
+
+void File::put(const Buffer& data, const std::vector<tailrace_extent>& extents) {
+  expect("file_write", path_, data, extents);
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_write(file_, extents.size(), extents.data(), data.data());
+  }
+  check(file_.client, status);
+}
+
+void File::get(const Buffer& out, const std::vector<tailrace_extent>& extents) {
+  expect("file_read", path_, out, extents);
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_read(file_, extents.size(), extents.data(), out.data());
+  }
+  check(file_.client, status);
+}
+
+void File::sync() {
+  const Inside inside(client());
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_sync(file_);
+  }
+  check(file_.client, status);
+}
+
+void File::close() {
+  const Inside inside(client());
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_close(file_);
+  }
+  if (status != TAILRACE_BUSY) closed_ = true;
+  check(file_.client, status);
+}
+
+void File::exit(nb::handle exception) {
+  if (closed()) return;
+  try {
+    close();
+  } catch (nb::python_error& error) {
+    if (exception.is_none() || !nb::hasattr(exception, "add_note")) throw;
+    exception.attr("add_note")(nb::str("tailrace, while closing a file: {}").format(error.value()));
+  }
+}
+
+void define_file(nb::module_& module) {
+  nb::class_<File>(module, "File",
+                   "A raw file, in the program's own format; made by Client.open_file, and a context manager.\n\n"
+                   "Used by one thread at a time with its client, which closes it, too.")
+      .def("write", &File::write, "data"_a.none(), "offset"_a,
+           nb::sig("def write(self, data: typing.Any, offset: int) -> None"),
+           "Writes all bytes of `data` (bytes, or a C-contiguous array) at `offset`. A copy is taken.\n\n"
+           "Returns at once; failures come later, as those of all that is handed over.")
+      .def("write_list", &File::write_list, "data"_a.none(), "extents"_a,
+           nb::sig("def write_list(self, data: typing.Any, extents: numpy.typing.ArrayLike) -> None"),
+           "Writes pairs (offset, length), whose bytes are in `data`, one after the other (list I/O).\n\n"
+           "They may come in any order, and must not overlap.")
+      .def("read", &File::read, "out"_a.none(), "offset"_a,
+           nb::sig("def read(self, out: typing.Any, offset: int) -> typing.Any"),
+           "Fills `out` with the bytes from `offset` on, and returns it. Sees all earlier writes of this client.")
+      .def("read_list", &File::read_list, "out"_a.none(), "extents"_a,
+           nb::sig("def read_list(self, out: typing.Any, extents: numpy.typing.ArrayLike) -> typing.Any"),
+           "Fills `out` with the bytes of pairs (offset, length), one after the other, and returns it.")
+      .def("sync", &File::sync, "Waits until all earlier writes of this client to the file are on the device.")
+      .def(
+          "close", &File::close,
+          "Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told\n"
+          "yet; the file is closed all the same.")
+      .def_prop_ro("closed", &File::closed, "Whether it, or its client, has been closed.")
+      .def_prop_ro("path", &File::path, "As it was opened by.")
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> File"))
+      .def(
+          "__exit__", [](File& self, nb::handle, nb::handle value, nb::handle) { self.exit(value); }, "type"_a.none(),
+          "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
+                  "traceback: types.TracebackType | None) -> None"));
+}
+
+}  // namespace tailrace_python

@@ -1,0 +1,47 @@
+// file: tailrace.File, a raw file of a client, over the C interface alone. The GIL and threads: as in client.hpp.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tailrace/tailrace.h>
+
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+
+namespace tailrace_python {
+
+class Client;
+
+class File {
+ public:
+  // `owner` is the Python object of the client, kept alive by this.
+  File(nanobind::object owner, tailrace_file file, std::string path);
+
+  void write(nanobind::handle data, int64_t offset);
+  void write_list(nanobind::handle data, nanobind::handle extents);
+  nanobind::object read(nanobind::object out, int64_t offset);
+  nanobind::object read_list(nanobind::object out, nanobind::handle extents);
+  void sync();
+  void close();
+  // Closes; where the body of the `with` has raised, a failure of this is noted on that exception.
+  void exit(nanobind::handle exception);
+
+  const std::string& path() const { return path_; }
+  bool closed() const;
+
+ private:
+  const Client& client() const;
+  void put(const Buffer& data, const std::vector<tailrace_extent>& extents);
+  void get(const Buffer& out, const std::vector<tailrace_extent>& extents);
+
+  nanobind::object owner_;
+  const tailrace_file file_;
+  const std::string path_;
+  bool closed_ = false;
+};
+
+// Makes tailrace.File known to Python.
+void define_file(nanobind::module_& module);
+
+}  // namespace tailrace_python
