@@ -28,6 +28,7 @@
 #include "base/range_allocator.hpp"
 #include "base/unix_socket.hpp"
 #include "model/core_wire.hpp"
+#include "model/file_wire.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"
 #include "runtime/client_message.hpp"
@@ -62,7 +63,8 @@ struct Attached {
   std::unique_ptr<Segment> segment;
   uint64_t block_bytes = 0;
   uint64_t sequence = 0;
-  bool cut = false;  // nothing in the segment can be looked at any more
+  uint32_t opened = 0;  // the latest number of a raw file
+  bool cut = false;     // nothing in the segment can be looked at any more
 
   Channel& channel() { return segment->channel(); }
   std::span<std::byte> parts() {
@@ -111,16 +113,51 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
                   std::move(segment).value(),
                   block_bytes,
                   0,
+                  0,
                   false};
 }
 
 // ---- lies -----------------------------------------------------------------------------------------------------
+
+// A path or a list of extents in a block, mostly a sound one.
+void put_file_block(Attached& at, const Descriptor& verb) {
+  std::byte* const block = at.segment->pool().data() + verb.bytes.address;
+  if (verb.verb == Verb::file_open) {
+    const std::string path = one_in(16) ? "../escaped.raw" : "hostile" + std::to_string(below(3)) + ".raw";
+    const FileOpening opening{kFileWireVersion, one_in(4) ? 6u : 2u, static_cast<uint32_t>(path.size()), 0};
+    std::memcpy(block, &opening, sizeof opening);
+    std::memcpy(block + sizeof opening, path.data(), path.size());
+    return;
+  }
+  const auto count = static_cast<uint32_t>(1 + below(8));
+  const FileList list{kFileWireVersion, one_in(32) ? static_cast<uint32_t>(any_number()) : count, 256};
+  std::memcpy(block, &list, sizeof list);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Extent extent{one_in(32) ? any_number() : i * 1000 + below(500),
+                        one_in(32) ? any_number() : 1 + below(480)};
+    std::memcpy(block + sizeof list + i * sizeof extent, &extent, sizeof extent);
+  }
+}
+
+Descriptor some_file_verb(Attached& at, Descriptor verb) {
+  verb.iteration = -1;
+  verb.ticket = verb.verb == Verb::file_write ? kNoTicket : 1 + below(10000);
+  if (verb.verb == Verb::file_open) {
+    verb.variable = ++at.opened;
+  } else {
+    verb.variable = one_in(16) ? static_cast<uint32_t>(below(at.opened + 2)) : at.opened;
+  }
+  if (verb.verb != Verb::file_sync && verb.verb != Verb::file_close) put_file_block(at, verb);
+  return verb;
+}
 
 // A verb that could be meant.
 Descriptor some_verb(Attached& at) {
   Descriptor verb;
   constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
                              Verb::flush, Verb::drop_iteration, Verb::signal, Verb::parameter};
+  constexpr Verb kFileVerbs[] = {Verb::file_open, Verb::file_write, Verb::file_write, Verb::file_write,
+                                 Verb::file_read, Verb::file_sync,  Verb::file_close};
   verb.verb = kVerbs[below(std::size(kVerbs))];
   verb.variable = static_cast<uint32_t>(below(kVariables));
   verb.iteration = static_cast<int64_t>(below(4));
@@ -141,7 +178,9 @@ Descriptor some_verb(Attached& at) {
   verb.bytes.length = at.block_bytes;
   verb.bytes.block = static_cast<uint32_t>(below(at.segment->sizes().blocks));
   verb.bytes.handed = static_cast<int64_t>(any_number());
-  return verb;
+  if (!one_in(3)) return verb;
+  verb.verb = at.opened == 0 ? Verb::file_open : kFileVerbs[below(std::size(kFileVerbs))];
+  return some_file_verb(at, verb);
 }
 
 // One that could not.

@@ -61,6 +61,8 @@ TEST(Hostile, ClientHarmsNobodyElse) {
   EXPECT_EQ(node.servers(), servers) << "the server has died";
   EXPECT_EQ(first.close(), TAILRACE_OK);
   EXPECT_EQ(second.close(), TAILRACE_OK);
+  EXPECT_TRUE(test::fs::exists(directory.path() / "hostile0.raw")) << "no raw file was put to the test";
+  EXPECT_FALSE(test::fs::exists(directory.path().parent_path() / "escaped.raw"));
   for (int64_t of = 0; of < iteration; ++of) {
     test::expect_exact(directory.path() / test::file_of(of % 2 == 0 ? 0 : 1, of), of);
   }

@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "model/file_wire.hpp"
 #include "place/channel_memory.hpp"
 #include "place/node_rings.hpp"
 #include "runtime/client_message.hpp"
@@ -67,6 +68,7 @@ class LinesInMemory final : public LedgerStore {
 Config config_of_client(int client) {
   Config config = sample_config({"out"}, {{"whole", ElementType::uint8, {600}}, {"own", ElementType::float64, {4}}});
   config.storage.file_per = FilePer::node;
+  config.storage.backend = Backend::memory;
   config.place.clients = kClients;
   config.memory.budget = kPool;
   config.layouts[0].global_shape = {600 * kClients};
@@ -115,6 +117,29 @@ class Node final : public NodeRings::Host {
     if (here_.contains(client) && !shared_[static_cast<size_t>(client)]->view.ring.push(verb)) work();
   }
 
+  // The block of a verb about a raw file: a path or a list of extents, mostly a sound one.
+  void fill(int client, const Descriptor& verb, const uint8_t* from) {
+    std::byte* const pool = shared_[static_cast<size_t>(client)]->pool[0].bytes;
+    if (verb.bytes.address + 256 > kPool) return;
+    std::byte* const block = pool + verb.bytes.address;
+    if (verb.verb == Verb::file_open) {
+      const char* const paths[] = {"a", "b/../c", "/d", "a/./b"};
+      const std::string path = paths[from[4] % 4];
+      const FileOpening opening{kFileWireVersion, from[5] % 8u, static_cast<uint32_t>(path.size() + from[5] / 250),
+                                0};
+      std::memcpy(block, &opening, sizeof opening);
+      std::memcpy(block + sizeof opening, path.data(), path.size());
+      return;
+    }
+    const uint32_t count = from[4] % 4u;
+    const FileList list{kFileWireVersion, count, 64 + from[5] / 200 * 1000u};
+    std::memcpy(block, &list, sizeof list);
+    for (uint32_t i = 0; i < count; ++i) {
+      const Extent extent{i * 10u + from[5] % 8u, i == 2 ? from[6] : uint64_t{5}};
+      std::memcpy(block + sizeof list + i * sizeof extent, &extent, sizeof extent);
+    }
+  }
+
   void work() {
     const NodeRings::Round round = rings_.work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
@@ -160,13 +185,19 @@ class Node final : public NodeRings::Host {
 // Eight bytes: mostly a verb that could be one.
 Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
   Descriptor verb;
-  verb.verb = static_cast<Verb>(from[0] % 9);
+  verb.verb = static_cast<Verb>(from[0] % 14);
   verb.variable = from[1] % 3;
   verb.iteration = static_cast<int8_t>(from[2] % 8 - 1);
   verb.sequence = sequence;
   verb.ticket = from[3] % 4 == 0 ? from[4] : kNoTicket;
   if (verb.verb == Verb::signal) {
     std::memset(verb.event, from[5], from[6] % sizeof verb.event);
+    return verb;
+  }
+  if (is_of_file(verb.verb)) {
+    verb.iteration = from[2] < 250 ? -1 : 0;
+    if (from[3] < 250) verb.ticket = 1 + from[3];
+    verb.bytes = {from[7] % 12 * uint64_t{256}, 256, from[7] % 17u, 0, 0};
     return verb;
   }
   const uint64_t lengths[] = {600, 32, 0, from[6]};
@@ -187,6 +218,7 @@ void check_verbs(const uint8_t* data, size_t size) {
     if (size < bytes) break;
     Descriptor verb = nearly_right(data, sequence++);
     if (raw) std::memcpy(static_cast<void*>(&verb), data, sizeof verb);
+    if (!raw && is_of_file(verb.verb)) node.fill(client, verb, data);
     data += bytes;
     size -= bytes;
     node.send(client, verb);
