@@ -168,6 +168,7 @@ TEST_P(SessionFiltering, AReadThatFailsLosesNothing) {
   faulty.plan = {.rules = {{.on = FaultOn::read, .times = 2}}};  // all together, and then the first of them
   SessionRig rig(filtered_config(8), faulty);
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  ASSERT_OK(rig.client().flush());  // so that it is read from storage
   std::vector<std::byte> data(4096);
   EXPECT_EQ(rig.client().read("a", 0, data.data()).fault().system_errno, EIO);
   EXPECT_TRUE(reads(rig.client(), "a", 0, 1));

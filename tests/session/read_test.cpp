@@ -94,6 +94,7 @@ TEST(SessionRead, ABlockThatWasLostSaysWhy) {
            .rules = {{.on = FaultOn::write, .path_contains = "_000000.h5.part", .times = FaultRule::kForever}}}});
   std::vector<std::byte> data(4096);
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  EXPECT_OK(rig.client().flush());  // while it is pending, a read is served from its memory
   const Status status = rig.client().read("a", 0, data.data());
   EXPECT_EQ(status.fault().system_errno, EIO) << said(status);
   EXPECT_EQ(rig.told().size(), 1u) << "the write's own failure";
@@ -103,6 +104,7 @@ TEST(SessionRead, AReadThatFails) {
   SessionRig rig(small_config(8), {.plan = {.rules = {{.on = FaultOn::read}}}});
   std::vector<std::byte> data(4096);
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
+  ASSERT_OK(rig.client().flush());  // so that it is read from storage
   const Status status = rig.client().read("a", 0, data.data());
   EXPECT_EQ(status.fault().operation, "read") << said(status);
   EXPECT_EQ(status.fault().variable, "a");
