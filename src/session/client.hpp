@@ -158,7 +158,7 @@ class Client final : private ClientFiles::Host {
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
   ClientFiles files_;
-  const bool server_keeps_blocks_;                 // for longer than writing takes
+  const bool server_keeps_blocks_;  // for longer than writing takes
 };
 
 }  // namespace tailrace::impl

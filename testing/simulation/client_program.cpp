@@ -255,11 +255,11 @@ void ClientProgram::end(int64_t number, IterationModel& iteration) {
 }
 
 void ClientProgram::read(int64_t number, IterationModel& iteration, uint32_t variable) {
-  const Lent into = lend(bytes_of(variable));
-  std::fill_n(into.data, into.bytes, kScribble);
-  const Status status = client_.read(name_of(variable), number, into.data);
+  reading_ = lend(bytes_of(variable));
+  std::fill_n(reading_.data, reading_.bytes, kScribble);
+  const Status status = client_.read(name_of(variable), number, reading_.data);
   returned("read", number, name_of(variable), status);
-  check_read(number, iteration, variable, status, into.data);
+  check_read(number, iteration, variable, status, reading_.data);
 }
 
 void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32_t variable, const Status& status,

@@ -109,6 +109,7 @@ class ClientProgram {
   std::vector<int64_t> window_;    // iterations that are worked on
   int64_t next_iteration_ = 0;
   std::vector<Lent> lent_;
+  Lent reading_;  // of the latest read: of a process that dies within it, the server may go on for a moment
   uint64_t accepted_ = 0;
   std::map<uint32_t, uint64_t> accepted_of_;  // by variable
   uint64_t told_ = 0;                         // failures, by whichever way

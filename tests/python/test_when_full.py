@@ -21,7 +21,7 @@ def fill(client):
 def test_drop_gives_up_the_whole_iteration_and_says_so(config, out):
     with tailrace.open(config(budget="1 MiB", when_full="drop")) as client:
         assert client.write("temperature", 1, np.ones((4, 6))) is True
-        client.read("temperature", 1)  # it is written, and gives its memory back
+        client.flush()  # it is written, and gives its memory back
         held = fill(client)
         assert client.write("third", 1, BLOCK) is False
         assert client.write("temperature", 1, np.ones((4, 6))) is False
