@@ -13,6 +13,8 @@ logs=$root/build/logs
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  # Where no locale is set Python sets one for what it starts: the wheel would be compiled anew.
+  export CCACHE_SLOPPINESS=locale
 fi
 
 say() { printf 'tailrace: %s\n' "$*"; }
