@@ -112,8 +112,10 @@ Result<std::vector<std::string>> PrivateDirectory::names() const {
 bool PrivateDirectory::still_there() const {
   struct stat by_path {};
   struct stat by_fd {};
-  return fstatat(AT_FDCWD, path_.c_str(), &by_path, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd(), &by_fd) == 0 &&
-         by_path.st_ino == by_fd.st_ino && by_path.st_dev == by_fd.st_dev;
+  if (fstatat(AT_FDCWD, path_.c_str(), &by_path, AT_SYMLINK_NOFOLLOW) != 0 || fstat(fd(), &by_fd) != 0) return false;
+  // While it is being removed its path still leads to it for a moment, though nothing can be made in it any more.
+  const bool is_removed = by_fd.st_nlink == 0;
+  return !is_removed && by_path.st_ino == by_fd.st_ino && by_path.st_dev == by_fd.st_dev;
 }
 
 Result<uint64_t> PrivateDirectory::free_bytes() const {

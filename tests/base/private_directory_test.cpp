@@ -131,6 +131,33 @@ TEST(PrivateDirectory, DirectoriesInIt) {
   EXPECT_FALSE(job.value().still_there()) << "another one of the same name";
 }
 
+// A server that leaves removes the directory while clients come: what they cannot make there they make again
+// elsewhere, if they can tell. (Some file systems refuse new files a moment before the path is gone.)
+TEST(PrivateDirectory, WhereNothingCanBeMadeItIsNotThere) {
+  const ScratchDirectory scratch;
+  const Result<PrivateDirectory> parent = PrivateDirectory::open(scratch.path(), Missing::refuse);
+  ASSERT_TRUE(parent.ok());
+  for (int round = 0; round < 300; ++round) {
+    const Result<PrivateDirectory> job = parent.value().open_directory("job", Missing::create);
+    ASSERT_TRUE(job.ok());
+    std::atomic<bool> is_going = false;
+    std::atomic<bool> is_gone = false;
+    std::thread remover([&] {
+      is_going.store(true);
+      (void)parent.value().remove_directory("job");
+      is_gone.store(true);
+    });
+    while (!is_going.load()) std::this_thread::yield();
+    while (!is_gone.load()) {
+      if (job.value().open_file(".", O_RDWR | O_TMPFILE).ok()) continue;
+      EXPECT_FALSE(job.value().still_there()) << "round " << round;
+      break;
+    }
+    remover.join();
+    if (HasFailure()) break;
+  }
+}
+
 class FileMutexTest : public ::testing::Test {
  protected:
   const ScratchDirectory scratch;

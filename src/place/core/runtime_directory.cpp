@@ -162,6 +162,7 @@ Status RuntimeDirectory::make_again() {
 Result<bool> RuntimeDirectory::remove_if_unused() {
   if (!directory_.still_there()) return true;
   Result<FileMutex> election = FileMutex::open(directory_, election_lock());
+  if (!election.ok() && !directory_.still_there()) return true;  // another one was faster
   if (!election.ok()) return election.status();
   // Held, so that nobody starts a server in a directory that is about to go.
   const Result<FileMutex::Held> held = election.value().lock(Nanoseconds::zero());
