@@ -15,3 +15,5 @@ set(TAILRACE_DEPS ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Where dependencies bui
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/build_hdf5.sh ${TAILRACE_DEPS}/hdf5 COMMAND_ERROR_IS_FATAL ANY)
 find_package(HDF5 REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${TAILRACE_DEPS}/hdf5/cmake
              COMPONENTS C static)
+# How HDF5 was compiled is not how we are.
+set_target_properties(hdf5-static PROPERTIES INTERFACE_COMPILE_DEFINITIONS "")

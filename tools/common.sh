@@ -13,8 +13,9 @@ logs=$root/build/logs
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  # Where no locale is set Python sets one for what it starts: the wheel would be compiled anew.
-  export CCACHE_SLOPPINESS=locale
+  # Where no locale is set Python sets one for what it starts: the wheel would be compiled anew. The others are what
+  # precompiled headers need.
+  export CCACHE_SLOPPINESS=locale,pch_defines,time_macros
 fi
 
 say() { printf 'tailrace: %s\n' "$*"; }
