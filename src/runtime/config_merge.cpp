@@ -35,18 +35,16 @@ void read_merge(const YamlValue& value, Config& config) {
   }
 }
 
-EngineOptions engine_options(const Config& config, EngineIn where) {
+EngineOptions engine_options(const Config& config, bool timed) {
   const auto& merge = config.merge;
   EngineOptions options;
   options.merge.largest = merge.enabled ? merge.largest : 0;
   options.merge.alignment = merge.alignment;
-  // Two writes of which the later has taken over bytes would have to end at once for whoever goes on: if only the
-  // later one were known to have ended, the earlier one would be written again, over it.
-  options.morph = merge.overwrite && where == EngineIn::process;
+  options.morph = merge.overwrite;
   options.gather.on = merge.enabled;
   options.gather.count = merge.count;
   options.gather.bytes = merge.bytes;
-  if (where == EngineIn::server)
+  if (timed)
     options.gather.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(merge.delay));
   using ForReads = EngineOptions::ReadAfter;
   options.read_after = merge.visibility == Visibility::pending ? ForReads::any : ForReads::submitted;

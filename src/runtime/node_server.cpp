@@ -314,8 +314,7 @@ Status NodeServer::prepare(const Config& config) {
   auto storage = open_storage(config, cpus, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ =
-      std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, EngineIn::server));
+  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   const auto make_format = [](int client, const Config& of) {
     Hdf5Format::Options options{client, {}, machine_name(), date_now};

@@ -55,7 +55,7 @@ Status OwnServer::build(const Segment& segment) {
   auto storage = open_storage(config_, {}, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, EngineIn::own));
+  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, {}));
   return {};
 }

@@ -51,7 +51,7 @@ Status Session::build_for_thread() {
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
   storage_->use_memory(thread.channel().memory);
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, EngineIn::process));
+  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
   format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, {}, machine_name(), date_now});
   FileGroup::Options files;

@@ -126,7 +126,6 @@ ClientPlan some_client(SplitDice dice, const Config& base, const Without& withou
 NodePlan some_node(SplitDice dice, const Without& without) {
   NodePlan plan;
   plan.engine = some_engine(dice);
-  plan.engine.morph = false;  // as servers that others go on after have it
   plan.storage = some_storage(dice, without);
   plan.any_order = dice.chance(40);
   const uint64_t weights[] = {1, 1, 3, 30};

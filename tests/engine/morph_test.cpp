@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <memory>
+#include <set>
 #include <vector>
 
 #include "testing/seeds.hpp"
@@ -28,55 +32,48 @@ TEST(MorphRule, AsATable) {
   EXPECT_EQ(inherits[0].slot, 0u);
 }
 
-// Writes that may take from any earlier ones, or wait for any, at random.
+// Writes that may take from any earlier ones, or wait for any, at random. Those that took end together.
 TEST(MorphRule, NobodyWaitsInACircle) {
   for_seeds(300, [](uint64_t seed) {
     Dice dice(seed);
-    struct Node {
+    struct Bond {
       uint64_t floor = 0;
-      uint64_t newest = 0;               // blocker
-      std::vector<uint64_t> ends_after;  // numbers
-      std::vector<uint64_t> blockers;
+      std::set<uint64_t> blockers;  // numbers
     };
-    std::vector<Node> nodes(1);  // by number
+    std::vector<std::shared_ptr<Bond>> bonds(1);  // by number
+    const auto newest = [](const std::set<uint64_t>& numbers) { return numbers.empty() ? 0 : *numbers.rbegin(); };
     const uint64_t count = dice.between(2, 30);
     for (uint64_t number = 1; number <= count; ++number) {
-      Node node{number, 0, {}, {}};
+      auto bond = std::make_shared<Bond>(Bond{number, {}});
       std::vector<MorphCandidate> candidates;
       for (uint64_t earlier = 1; earlier < number; ++earlier) {
-        if (dice.chance(20)) {
-          node.blockers.push_back(earlier);
-          node.newest = earlier;
-        } else if (dice.chance(40)) {
-          candidates.push_back({0, earlier, nodes[earlier].floor, nodes[earlier].newest});
+        if (dice.chance(8)) {
+          bond->blockers.insert(earlier);
+        } else if (dice.chance(20)) {
+          candidates.push_back({0, earlier, bonds[earlier]->floor, newest(bonds[earlier]->blockers)});
         }
       }
-      const size_t takes = may_take_from(candidates, node.newest);
-      for (size_t i = 0; i < candidates.size(); ++i) {
-        Node& earlier = nodes[candidates[i].number];
-        if (i >= takes) {
-          node.blockers.push_back(candidates[i].number);
-        } else {
-          earlier.ends_after.push_back(number);
-          node.floor = std::min(node.floor, earlier.floor);
-          node.blockers.insert(node.blockers.end(), earlier.blockers.begin(), earlier.blockers.end());
-        }
+      const size_t takes = may_take_from(candidates, newest(bond->blockers));
+      for (size_t i = takes; i < candidates.size(); ++i) bond->blockers.insert(candidates[i].number);
+      bonds.push_back(bond);
+      for (size_t i = 0; i < takes; ++i) {
+        const std::shared_ptr<Bond> other = bonds[candidates[i].number];
+        bond->floor = std::min(bond->floor, other->floor);
+        bond->blockers.insert(other->blockers.begin(), other->blockers.end());
+        std::replace(bonds.begin(), bonds.end(), other, bond);
       }
-      for (const uint64_t blocker : node.blockers) node.newest = std::max(node.newest, blocker);
-      node.ends_after.insert(node.ends_after.end(), node.blockers.begin(), node.blockers.end());
-      nodes.push_back(node);
     }
-    std::vector<int> state(nodes.size(), 0);  // 1: on the way, 2: known to end
-    const std::function<bool(uint64_t)> ends = [&](uint64_t number) {
-      if (state[number] != 0) return state[number] == 2;
-      state[number] = 1;
-      for (const uint64_t other : nodes[number].ends_after) {
-        if (!ends(other)) return false;
+    std::map<const Bond*, int> state;  // 1: on the way, 2: known to end
+    const std::function<bool(const Bond*)> ends = [&](const Bond* bond) {
+      if (state[bond] != 0) return state[bond] == 2;
+      state[bond] = 1;
+      for (const uint64_t blocker : bond->blockers) {
+        if (!ends(bonds[blocker].get())) return false;
       }
-      state[number] = 2;
+      state[bond] = 2;
       return true;
     };
-    for (uint64_t number = 1; number <= count; ++number) ASSERT_TRUE(ends(number)) << number;
+    for (uint64_t number = 1; number <= count; ++number) ASSERT_TRUE(ends(bonds[number].get())) << number;
   });
 }
 

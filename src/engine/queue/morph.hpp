@@ -1,11 +1,11 @@
 // The rule of morphing: from which earlier writes a later one may take bytes over, so that nobody ever waits in a
 // circle.
 //
-// A write that was taken from ends after the one that took, and a request ends after its blockers, so a write that
-// takes from O and waits for one that waits for O would never end. Each write has a floor: the least number, in the
-// order of admission, among itself and all that it took from, and from which those took. If every blocker of a write
-// has a number below its floor, going from a request to its blocker always lowers the floor, and going to the one
-// that took from it never raises it and leads to a higher number: there is no way back. A pure function.
+// Writes that take bytes over from one another are bound: they end together, when all have been carried out. Each
+// waits for blockers, requests that came before it and conflict with it. A bond has a floor, the least number, in the
+// order of admission, among its members; a request that is in none is a bond of its own. The rule is that every
+// blocker of every member has a number below the floor. Then going from a bond to one that it waits for always lowers
+// the floor, so there is no way back. A pure function.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace tailrace::impl {
 struct MorphCandidate {
   uint32_t slot = 0;
   uint64_t number = 0;          // of its admission, from 1
-  uint64_t floor = 0;           // see above
-  uint64_t newest_blocker = 0;  // the highest number that it waits for; 0: none
+  uint64_t floor = 0;           // of its bond
+  uint64_t newest_blocker = 0;  // the highest number that a member of its bond waits for; 0: none
 };
 
 // From how many of `candidates` a write may take that must wait for others up to number `newest_blocker` (0: for

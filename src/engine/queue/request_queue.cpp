@@ -46,8 +46,9 @@ RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   pending.request = std::move(request);
   pending.held = true;
   pending.begun = pending.done = pending.partial = false;
-  pending.number = pending.floor = ++admitted_;
-  pending.blockers = pending.takers = 0;
+  pending.number = ++admitted_;
+  pending.blockers = 0;
+  pending.bond = kNone;
   pending.inherited = pending.status = {};
   return pending;
 }
@@ -90,7 +91,14 @@ void RequestQueue::found_before_write(Pending& write, const ReaderSets& readers,
   }
   overlaps_.push_back({run.writer, extent});
   if (std::exchange(earlier.overlapped_by, write.number) == write.number) return;
-  candidates_.push_back({run.writer, earlier.number, earlier.floor, newest_blocker(earlier)});
+  candidates_.push_back(candidate(earlier));
+}
+
+MorphCandidate RequestQueue::candidate(const Pending& earlier) const {
+  const uint32_t slot = earlier.request.slot;
+  if (earlier.bond == kNone) return {slot, earlier.number, earlier.number, newest_blocker(earlier)};
+  const Bond& bond = bonds_[earlier.bond];
+  return {slot, earlier.number, bond.floor, bond.newest_blocker};
 }
 
 void RequestQueue::take_over(Pending& write) {
@@ -102,20 +110,51 @@ void RequestQueue::take_over(Pending& write) {
       continue;
     }
     earlier.taken_by = write.number;
-    ++earlier.takers;
     write.took_from.push_back(candidates_[i].slot);
-    write.floor = std::min(write.floor, earlier.floor);
     // Whoever still writes those bytes, or reads what was there before, comes before this write, too.
     for (const Name& name : earlier.waits_for) {
       if (slots_[name.slot].held && slots_[name.slot].number == name.number) block(write, name.slot);
     }
   }
+  for (const uint32_t earlier : write.took_from) bind(slots_[earlier], write);
   for (const Overlap& overlap : overlaps_) {
     Pending& earlier = slots_[overlap.slot];
     if (earlier.taken_by != write.number) continue;
     earlier.cuts.push_back(overlap.extent);
     counts_.overwritten += overlap.extent.length;
   }
+}
+
+void RequestQueue::bind(Pending& earlier, Pending& later) {
+  uint32_t into = bond_of(later);
+  uint32_t from = bond_of(earlier);
+  if (into == from) return;
+  if (bonds_[into].members.size() < bonds_[from].members.size()) std::swap(into, from);
+  Bond& large = bonds_[into];
+  Bond& small = bonds_[from];
+  for (const uint32_t slot : small.members) slots_[slot].bond = into;
+  large.members.insert(large.members.end(), small.members.begin(), small.members.end());
+  large.floor = std::min(large.floor, small.floor);
+  large.newest_blocker = std::max(large.newest_blocker, small.newest_blocker);
+  large.left += small.left;
+  free_bonds_.push_back(from);
+}
+
+// Of one that has had none a new one, of all that it waits for.
+uint32_t RequestQueue::bond_of(Pending& pending) {
+  if (pending.bond != kNone) return pending.bond;
+  if (free_bonds_.empty()) {
+    free_bonds_.push_back(static_cast<uint32_t>(bonds_.size()));
+    bonds_.emplace_back();
+  }
+  pending.bond = free_bonds_.back();
+  free_bonds_.pop_back();
+  Bond& bond = bonds_[pending.bond];
+  bond.members.assign(1, pending.request.slot);
+  bond.floor = pending.number;
+  bond.newest_blocker = newest_blocker(pending);
+  bond.left = 1;
+  return pending.bond;
 }
 
 void RequestQueue::admit_read(FileQueue& file, Pending& read) {
@@ -195,13 +234,28 @@ void RequestQueue::finish(uint32_t slot, const Status& status, std::vector<Ended
   TAILRACE_REQUIRE(!std::exchange(pending.done, true));
   pending.begun = true;  // also what failed before it began
   if (pending.status.ok()) pending.status = status;
-  ending_.clear();
-  if (pending.takers == 0) ending_.push_back(slot);
-  while (!ending_.empty()) {
-    const uint32_t next = ending_.back();
-    ending_.pop_back();
-    end(next, ended, ready);
+  if (pending.bond == kNone) {
+    end(slot, ended, ready);
+  } else if (--bonds_[pending.bond].left == 0) {
+    end_together(pending.bond, ended, ready);
   }
+}
+
+// In the order of admission: whoever goes on when only some of them are known to have ended writes the last of them
+// again, in that order, and the bytes are right.
+void RequestQueue::end_together(uint32_t bond, std::vector<Ended>& ended, std::vector<const Request*>& ready) {
+  std::vector<uint32_t>& members = bonds_[bond].members;
+  std::sort(members.begin(), members.end(),
+            [this](uint32_t a, uint32_t b) { return slots_[a].number < slots_[b].number; });
+  for (auto later = members.rbegin(); later != members.rend(); ++later) {
+    const Status& status = slots_[*later].status;
+    for (const uint32_t earlier : slots_[*later].took_from) {
+      Pending& other = slots_[earlier];
+      if (!status.ok() && other.status.ok()) other.status = consequence(other.request, status);
+    }
+  }
+  for (const uint32_t slot : members) end(slot, ended, ready);
+  free_bonds_.push_back(bond);
 }
 
 void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<const Request*>& ready) {
@@ -222,12 +276,6 @@ void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<con
     TAILRACE_ASSERT(dependent.blockers > 0);
     if (lost_bytes && dependent.request.operation == Operation::read) dependent.inherited = status;
     if (--dependent.blockers == 0) ready.push_back(&dependent.request);
-  }
-  for (const uint32_t earlier : pending.took_from) {
-    Pending& other = slots_[earlier];
-    TAILRACE_ASSERT(other.takers > 0);
-    if (!status.ok() && other.status.ok()) other.status = consequence(other.request, status);
-    if (--other.takers == 0 && other.done) ending_.push_back(earlier);
   }
   pending.held = false;
   free_slots_.push_back(slot);

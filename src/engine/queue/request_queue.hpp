@@ -21,8 +21,8 @@ class RequestQueue {
  public:
   // What it may do beside letting one wait for the other.
   struct Rules {
-    // A write takes over the bytes that an earlier one of its client has not begun to write. The earlier one then
-    // ends after it, and fails if it fails.
+    // A write takes over the bytes that an earlier one of its client has not begun to write. The two then end
+    // together, and the earlier one fails if the later one does.
     bool morph = false;
     // A read gets bytes that are about to be written from the memory of the write, of its own client …
     bool steal = false;
@@ -56,9 +56,10 @@ class RequestQueue {
   // Whether nothing is to be carried out, as of now.
   bool served(uint32_t slot) const { return slots_[slot].partial && slots_[slot].left.empty(); }
 
-  // What was to be carried out of a request has been, with `status`. It ends now, or when those that took bytes over
-  // from it have ended. Appends what ends by this, which leaves the queue, and what is ready by this. Where a write
-  // failed, its status also becomes the end of every read that waited for its bytes (see inherited()).
+  // What was to be carried out of a request has been, with `status`. It ends now, or, if it is bound to others by
+  // bytes that were taken over, when all of those have been carried out. Appends what ends by this, which leaves the
+  // queue, in the order of admission, and what is ready by this. Where a write failed, its status also becomes the
+  // end of every read that waited for its bytes (see inherited()).
   void finish(uint32_t slot, const Status& status, std::vector<Ended>& ended, std::vector<const Request*>& ready);
 
   // The failure of an earlier write that this read would have seen; ok for all others.
@@ -79,13 +80,12 @@ class RequestQueue {
     bool done = false;        // what was to be carried out has been
     bool partial = false;     // `left` says what is to be carried out, and not the request
     uint64_t number = 0;      // of its admission, from 1
-    uint64_t floor = 0;       // see morph.hpp
     uint32_t before = kNone;  // its neighbours in the file's list
     uint32_t after = kNone;
     uint32_t blockers = 0;             // earlier requests that have yet to end
     std::vector<Name> waits_for;       // the blockers, with those that have ended
     std::vector<uint32_t> dependents;  // slots of later requests that wait for this one
-    uint32_t takers = 0;               // later writes that took bytes over, and have yet to end
+    uint32_t bond = kNone;             // with whom it ends; none: alone
     std::vector<uint32_t> took_from;   // slots of earlier writes
     std::vector<Extent> cuts;          // what was taken over
     std::vector<Piece> left;
@@ -94,6 +94,14 @@ class RequestQueue {
     uint64_t blocker_of = 0;     // the latest request that it was found to block
     uint64_t overlapped_by = 0;  // the latest write that may take bytes over
     uint64_t taken_by = 0;       // the latest write that did
+  };
+  // Writes that took bytes over from one another. They end together: were one known to have ended before the others,
+  // whoever goes on after a death would write those again, over its bytes. See morph.hpp.
+  struct Bond {
+    std::vector<uint32_t> members;  // slots
+    uint64_t floor = 0;
+    uint64_t newest_blocker = 0;
+    size_t left = 0;  // members that have yet to be carried out
   };
   struct FileQueue {
     uint32_t first = kNone;  // in the order of admission
@@ -114,9 +122,13 @@ class RequestQueue {
   void found_before_write(Pending& write, const ReaderSets& readers, const Extent& extent,
                           const PendingIndex::Run& run);
   void take_over(Pending& write);
+  MorphCandidate candidate(const Pending& earlier) const;
+  void bind(Pending& earlier, Pending& later);
+  uint32_t bond_of(Pending& pending);
   bool may_steal(const FileQueue& file, const Pending& read, const Pending& write) const;
   void block(Pending& later, uint32_t earlier);
   uint64_t newest_blocker(const Pending& pending) const;
+  void end_together(uint32_t bond, std::vector<Ended>& ended, std::vector<const Request*>& ready);
   void end(uint32_t slot, std::vector<Ended>& ended, std::vector<const Request*>& ready);
   static Status consequence(const Request& of, const Status& cause);
 
@@ -128,7 +140,8 @@ class RequestQueue {
   std::unordered_map<FileId, FileQueue> by_file_;  // of each file that has had requests, until it is closed
   std::vector<Overlap> overlaps_;                  // of the write being admitted with writes it may take over from
   std::vector<MorphCandidate> candidates_;         // those writes
-  std::vector<uint32_t> ending_;                   // between finish() and end()
+  std::vector<Bond> bonds_;
+  std::vector<uint32_t> free_bonds_;
 };
 
 }  // namespace tailrace::impl
