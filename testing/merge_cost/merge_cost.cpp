@@ -1,8 +1,8 @@
 // What merging costs an extent: finding conflicts, putting in order, joining, and forgetting again, without storage.
 //
 // Lists of 4 KiB extents side by side, so that all that can be joined is: one list in order, one in any order, the
-// rows of a matrix from 64 clients, and as many requests of one extent each. Compiled against src, so it stands here
-// and not in bench/.
+// rows of a matrix from 64 clients, and as many requests of one extent each. And large requests that have nothing to
+// be merged with, beside copying as many bytes. Compiled against src, so it stands here and not in bench/.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t kPiece = 4096;
 constexpr uint64_t kClients = 64;
+constexpr uint64_t kLarge = 1 << 20;
 
 enum class Lists { sorted, random, strided, singles };
 
@@ -77,6 +78,11 @@ Cost once(std::vector<Request> requests) {
   return {now() - start, accesses.size()};
 }
 
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
 void measure_all(bool tiny) {
   std::printf("merging: ns an extent (median of several), and accesses made\n");
   std::printf("  %10s", "extents");
@@ -84,9 +90,10 @@ void measure_all(bool tiny) {
     std::printf(" %28s", name_of(lists));
   }
   std::printf("\n");
-  for (uint64_t extents = 100; extents <= (tiny ? 1000 : 1'000'000); extents *= 10) {
+  for (uint64_t extents = 100; extents <= (tiny ? 1000 : 10'000'000); extents *= 10) {
     std::printf("  %10llu", static_cast<unsigned long long>(extents));
     for (const Lists lists : {Lists::sorted, Lists::random, Lists::strided, Lists::singles}) {
+      if (lists == Lists::singles && extents > 1'000'000) continue;  // more than anybody may have pending
       const std::vector<Request> requests = requests_of(lists, extents);
       std::vector<double> times;
       size_t accesses = 0;
@@ -96,12 +103,35 @@ void measure_all(bool tiny) {
         times.push_back(cost.seconds);
         accesses = cost.accesses;
       }
-      std::sort(times.begin(), times.end());
-      const double each = 1e9 * times[times.size() / 2] / static_cast<double>(extents);
+      const double each = 1e9 * median(times) / static_cast<double>(extents);
       std::printf(" %17.0f ns, %5zu", each, accesses);
     }
     std::printf("\n");
   }
+}
+
+// Requests of 1 MiB with holes between them.
+void measure_large(bool tiny) {
+  const uint64_t count = tiny ? 8 : 1024;
+  std::vector<Request> requests(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    requests[i].file = 1;
+    requests[i].client = static_cast<uint32_t>(i % kClients);
+    requests[i].pieces = {{{2 * i * kLarge, kLarge}, reinterpret_cast<std::byte*>((i + 1) * 2 * kLarge)}};
+  }
+  const std::vector<std::byte> from(kLarge * 16, std::byte{1});
+  std::vector<std::byte> to(kLarge * 16);
+  std::vector<double> merging;
+  std::vector<double> copying;
+  for (int round = 0; round < (tiny ? 1 : 21); ++round) {
+    merging.push_back(once(requests).seconds / static_cast<double>(count));
+    const double start = now();
+    for (uint64_t at = 0; at < to.size(); at += kLarge) std::memcpy(to.data() + at, from.data() + at, kLarge);
+    copying.push_back((now() - start) / static_cast<double>(to.size() / kLarge));
+  }
+  const double share = median(merging) / median(copying);
+  std::printf("1 MiB that has nothing to be merged with: %.0f ns, %.2f %% of copying it once (%.0f ns)\n",
+              1e9 * median(merging), 100 * share, 1e9 * median(copying));
 }
 
 }  // namespace
@@ -114,5 +144,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   tailrace::impl::measure_all(tiny);
+  tailrace::impl::measure_large(tiny);
   return 0;
 }

@@ -8,41 +8,69 @@ namespace {
 
 // How far a share has been taken.
 struct Cursor {
-  const Request* request = nullptr;
+  uint64_t offset = 0;  // of `next`
   const Piece* next = nullptr;
   const Piece* end = nullptr;
+  const Request* request = nullptr;
+
+  bool together_with(const Cursor& other) const {
+    return request->file == other.request->file && request->operation == other.request->operation;
+  }
 };
 
-// Whether `a` comes after `b`: of a heap by this, the first is on top.
-bool follows(const Cursor& a, const Cursor& b) {
-  if (a.request->file != b.request->file) return a.request->file > b.request->file;
-  if (a.request->operation != b.request->operation) return a.request->operation > b.request->operation;
-  return a.next->extent.offset > b.next->extent.offset;
+bool is_of_earlier_access(const Cursor& a, const Cursor& b) {
+  if (a.request->file != b.request->file) return a.request->file < b.request->file;
+  return a.request->operation < b.request->operation;
 }
 
-// Calls each(part) for the parts of all shares in order. Each share is in order by itself, so the next is the first
-// of one of them.
+// Of a heap by this, the first is in front.
+bool follows(const Cursor& a, const Cursor& b) { return a.offset > b.offset; }
+
+// Puts the front of the heap, which has changed, where it belongs.
+void sift_down(std::span<Cursor> heap) {
+  size_t at = 0;
+  for (;;) {
+    size_t next = 2 * at + 1;
+    if (next >= heap.size()) return;
+    if (next + 1 < heap.size() && follows(heap[next], heap[next + 1])) ++next;
+    if (!follows(heap[at], heap[next])) return;
+    std::swap(heap[at], heap[next]);
+    at = next;
+  }
+}
+
+// Calls each(part) for what is left of the shares, in order of offset. Each is in order by itself, so the
+// next is the first of one of them.
+template <class Each>
+void in_order(std::span<Cursor> shares, Each& each) {
+  std::make_heap(shares.begin(), shares.end(), follows);
+  while (!shares.empty()) {
+    Cursor& first = shares.front();
+    each(Access::Part{first.request, *first.next});
+    if (++first.next != first.end) {
+      first.offset = first.next->extent.offset;
+    } else {
+      first = shares.back();
+      shares = shares.first(shares.size() - 1);
+    }
+    sift_down(shares);
+  }
+}
+
+// The same for all shares: by file, operation and offset.
 template <class Each>
 void in_order(std::span<const Share> shares, Each each) {
-  std::vector<Cursor> heap;
-  heap.reserve(shares.size());
-  for (const Share& share : shares) {
-    if (share.pieces.empty()) continue;
-    heap.push_back({share.request, share.pieces.data(), share.pieces.data() + share.pieces.size()});
+  std::vector<Cursor> all;
+  all.reserve(shares.size());
+  for (const auto& [request, pieces] : shares) {
+    if (pieces.empty()) continue;
+    all.push_back({pieces.front().extent.offset, pieces.data(), pieces.data() + pieces.size(), request});
   }
-  std::make_heap(heap.begin(), heap.end(), follows);
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), follows);
-    Cursor& first = heap.back();
-    do {
-      each(Access::Part{first.request, *first.next});
-      ++first.next;
-    } while (first.next != first.end && (heap.size() == 1 || !follows(first, heap.front())));
-    if (first.next == first.end) {
-      heap.pop_back();
-    } else {
-      std::push_heap(heap.begin(), heap.end(), follows);
-    }
+  std::sort(all.begin(), all.end(), is_of_earlier_access);
+  for (auto group = all.begin(); group != all.end();) {
+    const auto end = std::find_if(group, all.end(), [&](const Cursor& one) { return !one.together_with(*group); });
+    in_order(std::span<Cursor>(group, end), each);
+    group = end;
   }
 }
 

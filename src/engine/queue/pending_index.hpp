@@ -1,15 +1,16 @@
 // PendingIndex: of one file, which bytes requests that have not ended touch: who writes them last, and who reads them
 // since. What a new request must wait for, may take over or can be served from is found here.
 //
-// A sorted list of runs in two levels: blocks of at most kBlock runs in a map. Going through a list of extents in
-// order costs a few steps an extent, whatever else is pending; a single extent O(log n). Knows slots, and nothing of
-// what a request is.
+// A sorted list of runs in two levels: blocks of at most kBlock runs, in a list and in a map. Going through a list of
+// extents in order costs a few steps an extent, whatever else is pending; a single extent O(log n). Knows slots, and
+// nothing of what a request is.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 
 #include "engine/queue/reader_sets.hpp"
@@ -30,7 +31,7 @@ class PendingIndex {
     ReaderSets::Id readers = ReaderSets::kEmpty;  // those that read them after it
   };
 
-  PendingIndex() { blocks_.try_emplace(0); }
+  PendingIndex();
 
   // Makes `slot` the last to write `pieces` (in order, without overlaps). Calls found(extent, run) for each part of
   // them that others touch, as it was before.
@@ -52,23 +53,30 @@ class PendingIndex {
   void forget(std::span<const Piece> pieces, uint32_t slot);
 
   const ReaderSets& readers() const { return readers_; }
-  bool empty() const { return blocks_.size() == 1 && blocks_.begin()->second.count == 0; }
+  bool empty() const { return blocks_.size() == 1 && blocks_.begin()->second->count == 0; }
 
  private:
-  static constexpr uint32_t kBlock = 64;
+  static constexpr uint32_t kBlock = 32;
+  static constexpr int kHops = 6;  // to a block so near, going there is cheaper than asking the map
+  // The first is always there; others are not empty.
   struct Block {
+    Block* before = nullptr;
+    Block* after = nullptr;
+    uint64_t begin = 0;         // its runs begin at or after this …
+    uint64_t end = UINT64_MAX;  // … and before this, the next block's `begin`
     uint32_t count = 0;
     std::array<Run, kBlock> runs;
   };
-  // By an offset: the runs of a block begin at or after its own, and before that of the next. The block of offset 0
-  // is always there; others are not empty.
-  using Blocks = std::map<uint64_t, Block>;
   struct Place {
-    Blocks::iterator block;
+    Block* block = nullptr;
     uint32_t at = 0;
   };
 
-  Place first() { return {blocks_.begin(), 0}; }
+  Place first() { return {blocks_.begin()->second.get(), 0}; }
+  // The block that runs from `offset` on belong to.
+  Block* block_for(uint64_t offset) { return std::prev(blocks_.upper_bound(offset))->second.get(); }
+  Block* add_after(Block& block, uint64_t begin);
+  void remove(Block& block);
   // The run at the place, or null at the end of the list.
   Run* run(Place& place);
   // Moves to the first run that ends after `offset`.
@@ -77,6 +85,8 @@ class PendingIndex {
   void insert(Place& place, const Run& run);
   // Takes the run at the place away; the place is then that of the next.
   void erase(Place& place);
+  // Takes the runs away that nobody touches any more.
+  void sweep(Block& block);
   // Cuts the run at the place in two at `offset`, which is within it; the place is then that of the second.
   void split(Place& place, uint64_t offset);
   // Of the run at the place, which `extent` lies in; the place is then behind the extent.
@@ -89,7 +99,7 @@ class PendingIndex {
   template <class Found, class Unserved>
   void read(Place& place, const Extent& extent, uint32_t slot, Found& found, Unserved& unserved);
 
-  Blocks blocks_;
+  std::map<uint64_t, std::unique_ptr<Block>> blocks_;  // by begin
   ReaderSets readers_;
 };
 
