@@ -117,6 +117,10 @@ bool Filtering::take_up(WorkId id, Work& work) {
 // The iteration's own file while it is being written; else the published one, opened for this read.
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
+  if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
+  bool found = false;
+  Result<FileId> file = files_.unfinished_file(work.descriptor.iteration, found);
+  if (!file.ok()) return file.status();
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
@@ -126,13 +130,11 @@ Status Filtering::locate(Work& work) {
                                 located.value().file, chunk.extent.length, work.plan.stored_chunk_bytes()));
     }
   }
-  bool found = false;
-  Result<FileId> file = files_.unfinished_file(work.descriptor.iteration, found);
-  if (file.ok() && !found) {
+  if (found) {
+    work.held = files_.hold(work.descriptor.iteration).ok();
+  } else {
     file = engine_.open(located.value().file, OpenMode::read, 0, {});
     work.own_file = file.ok();
-  } else if (file.ok()) {
-    work.held = files_.hold(work.descriptor.iteration).ok();
   }
   if (file.ok()) work.file = file.value();
   return file.status();

@@ -221,14 +221,17 @@ void Server::begin_read(const Descriptor& descriptor, const Block& block) {
 }
 
 // The iteration's own file while it is being written, which orders the read after pending writes; else the published
-// file, opened for this read.
+// file, opened for this read. Of an iteration that has ended without a file, whatever the format finds under its name
+// is of an earlier run.
 Result<FileId> Server::file_to_read(Work& work, Extent& extent) {
   const Result<Located> located = format_.locate(work.block);
-  if (!located.ok()) return located.status();
-  extent = located.value().extent;
+  if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
   bool found = false;
   Result<FileId> unfinished = files_.unfinished_file(work.block.iteration, found);
-  if (found || !unfinished.ok()) return unfinished;
+  if (!unfinished.ok()) return unfinished;
+  if (!located.ok()) return located.status();
+  extent = located.value().extent;
+  if (found) return unfinished;
   Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
   return file;

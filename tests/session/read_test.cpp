@@ -187,5 +187,31 @@ TEST(SessionRead, AnEarlierRunsFileIsNotTakenForOneThatWasDropped) {
   EXPECT_EQ(rig.client().read("b", 3, data.data()).code(), TAILRACE_DROPPED);
 }
 
+// Found by the simulator (seed 777471): the earlier run's file was asked for its shape before it was known to be an
+// earlier run's.
+TEST(SessionRead, AnEarlierRunsFileOfAnotherShapeIsNotLookedAt) {
+  for (const bool filtered : {false, true}) {
+    const ScratchDirectory directory;
+    const auto config_of = [&](uint64_t elements, uint64_t pages) {
+      Config config = sample_config({directory.path()}, {{"a", ElementType::float32, {elements}}});
+      if (filtered) config.variables[0].compress = {Compressor::deflate, 6, true, 1024, false};
+      config.memory.budget = 4096 * pages;
+      config.memory.when_full = WhenFull::drop;
+      return config;
+    };
+    {
+      SessionRig rig(config_of(512, 8), {.on_disk = true});
+      ASSERT_OK(rig.client().write("a", 3, page(9).data()));
+      ASSERT_OK(rig.client().end_iteration(3));
+    }
+    SessionRig rig(config_of(1024, 1), {.on_disk = true, .shut = true});
+    ASSERT_OK(rig.client().write("a", 2, page(1).data()));
+    EXPECT_EQ(rig.client().write("a", 3, page(1).data()).code(), TAILRACE_DROPPED);
+    rig.gate().open();
+    std::vector<std::byte> data(4096);
+    EXPECT_EQ(rig.client().read("a", 3, data.data()).code(), TAILRACE_DROPPED);
+  }
+}
+
 }  // namespace
 }  // namespace tailrace::impl
