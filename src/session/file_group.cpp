@@ -477,10 +477,10 @@ void FileGroup::depart(int64_t number, const Departure& how) {
       member->gone(number);
     }
   }
-  // In this order: once it has left, no other server tells of it, nor knows that it has no file.
+  // After the members have been told: no other server will do that.
   if (options_.witness == nullptr) return;
   const auto without_file = unpublished_.find(number);
-  if (without_file != unpublished_.end()) options_.witness->unpublished(number, without_file->second);
+  if (without_file != unpublished_.end()) return options_.witness->unpublished(number, without_file->second);
   options_.witness->left(number);
 }
 

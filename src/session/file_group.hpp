@@ -52,7 +52,7 @@ class FileGroup final : public CompletionSink {
     virtual ~Witness() = default;
     virtual void failed(int64_t iteration, const Status& why) = 0;
     virtual void left(int64_t iteration) = 0;
-    // Before left(): it has no file.
+    // The same, of one without a file.
     virtual void unpublished(int64_t iteration, const Status& why) = 0;
     // The journal holds so many bytes.
     virtual void journaled(uint64_t end) = 0;

@@ -38,11 +38,10 @@ Status Ledger::read() {
     if (!is_known(record)) {
       return Status(TAILRACE_INTERNAL, "'" + store_->name() + "': found a line that no server writes");
     }
-    if (record.kind == Kind::left) {
+    if (record.kind == Kind::left || record.kind == Kind::unpublished) {
       strike_out(record.client, record.iteration);
-    } else {
-      records_.push_back(record);
     }
+    if (record.kind != Kind::left) records_.push_back(record);
   }
   return {};
 }
@@ -98,7 +97,9 @@ void Ledger::unpublished(int group, int64_t iteration, const Status& why) {
   if (std::count_if(records_.begin(), records_.end(), of_kind) >= kUnpublishedKept) {
     records_.erase(std::find_if(records_.begin(), records_.end(), of_kind));
   }
+  strike_out(group, iteration);
   note(Kind::unpublished, group, iteration, why);
+  shorten();
 }
 
 Status Ledger::failure_of(const LedgerRecord& record) {
@@ -130,7 +131,7 @@ void Ledger::left(int group, int64_t iteration) {
   record.iteration = iteration;
   append(record);
   strike_out(group, iteration);
-  if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
+  shorten();
 }
 
 void Ledger::gone(int client) {
@@ -178,7 +179,7 @@ void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answer
     return waits(of.descriptor.verb) && answered(of.client, of.descriptor);
   });
   records_ = thin_settings(records_);
-  if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
+  shorten();
 }
 
 void Ledger::forget(int client) {
@@ -197,6 +198,10 @@ void Ledger::append(const LedgerRecord& record) {
   if (given_up_) return;
   if (const Status status = store_->append(record); !status.ok()) return give_up(status);
   ++written_;
+}
+
+void Ledger::shorten() {
+  if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
 }
 
 void Ledger::write_anew() {

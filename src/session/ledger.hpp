@@ -36,7 +36,7 @@ class Ledger {
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   void failed(int group, int64_t iteration, const Status& why);
   void left(int group, int64_t iteration);
-  // Before left(), and kept: it has no file.
+  // The same, and kept: it has no file. By one line, so that no server finds one without the other.
   void unpublished(int group, int64_t iteration, const Status& why);
   // Of a record of a failure, or of an iteration without a file.
   static Status failure_of(const LedgerRecord& record);
@@ -77,6 +77,7 @@ class Ledger {
   void strike_out(int group, int64_t iteration);
   void append(const LedgerRecord& record);
   void note(LedgerRecord::Kind kind, int group, int64_t iteration, const Status& why);
+  void shorten();
   void write_anew();
   void give_up(const Status& why);
 

@@ -41,6 +41,7 @@ struct NodeClients::Files final : FileGroup::Witness {
   void failed(int64_t iteration, const Status& why) override { clients.ledger_.failed(group, iteration, why); }
   void unpublished(int64_t iteration, const Status& why) override {
     clients.ledger_.unpublished(group, iteration, why);
+    clients.forget_iteration(group, iteration);
   }
   Status doubt(int64_t iteration) override { return clients.lost_memory(*this, iteration); }
   void journaled(uint64_t end) override { clients.ledger_.journaled(group, end); }

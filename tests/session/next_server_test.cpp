@@ -1,0 +1,183 @@
+// What a server that dies between two lines of its ledger leaves to the next one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blocks.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "place/channel_memory.hpp"
+#include "place/node_rings.hpp"
+#include "session/node_clients.hpp"
+#include "testing/sim_clock.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Lines = std::vector<LedgerRecord>;
+
+// The lines of a ledger, until a server dies: right after its first line of one kind.
+class KeptLines final : public LedgerStore {
+ public:
+  // `lines` is borrowed.
+  KeptLines(Lines& lines, std::optional<LedgerRecord::Kind> last) : lines_(lines), last_(last) {}
+
+  Result<Lines> read() override { return lines_; }
+  Status append(const LedgerRecord& record) override {
+    if (!dead_) lines_.push_back(record);
+    dead_ = dead_ || record.kind == last_;
+    return {};
+  }
+  Status replace(std::span<const LedgerRecord> records) override {
+    if (!dead_) lines_.assign(records.begin(), records.end());
+    return {};
+  }
+  void remove() override {
+    if (!dead_) lines_.clear();
+  }
+  std::string name() const override { return "a test's"; }
+
+ private:
+  Lines& lines_;
+  const std::optional<LedgerRecord::Kind> last_;
+  bool dead_ = false;
+};
+
+// A client and the server of its node on one thread, and then another server. Whoever waits has the server work.
+class TwoServers final : public Place, public NodeRings::Host {
+ public:
+  TwoServers(const Config& config, LedgerRecord::Kind last)
+      : config_(config),
+        layout_(
+            {.variables = static_cast<uint32_t>(config.variables.size()), .ring = 64, .tickets = 64, .blocks = 64}),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(4096, config_.memory.budget + layout_.bytes())),
+                std::free),
+        storage_(doorbell_) {
+    layout_.construct(parts());
+    channel_.emplace(view());
+    begin_server(last);
+    client_.emplace(config_, *this, clock_, log_, trace_);
+  }
+  ~TwoServers() override { end_server(); }
+
+  Client& client() { return *client_; }
+  const Lines& ledger() const { return lines_; }
+  // The server dies, as its last line said, and another goes on.
+  void change_servers() {
+    end_server();
+    ++losses_;
+    begin_server(std::nullopt);
+    serve();
+  }
+
+  // Place
+  Channel& channel() override { return *channel_; }
+  void ring() override { serve(); }
+  bool reaches_client() const override { return false; }
+  uint32_t losses() const override { return losses_; }
+  void stop() override {}
+  const std::string& description() const override { return description_; }
+  Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds>) override {
+    for (int round = 0; round < 100; ++round) {
+      if (ready()) return {};
+      serve();
+    }
+    return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
+  }
+
+  // NodeRings::Host
+  Status check(int client, const Descriptor& verb) override { return server_->clients.check(client, verb); }
+  void accepted(int client, const Descriptor& verb) override { server_->clients.accepted(client, verb); }
+  void lost(int client) override { server_->clients.lost(client); }
+  bool settled(int client) override { return server_->clients.settled(client); }
+  void leave(int client) override { server_->clients.leave(client); }
+  bool released(int client) override { return server_->clients.released(client); }
+  void dismiss(int client) override { server_->clients.dismiss(client); }
+  void progress() override { server_->clients.progress(); }
+  bool ready() override { return server_->clients.ready(); }
+
+ private:
+  struct Life {
+    Life(TwoServers& of, std::optional<LedgerRecord::Kind> last)
+        : channel(of.view()),
+          engine(of.storage_, fifo, of.clock_, {}),
+          ledger(std::move(Ledger::open(std::make_unique<KeptLines>(of.lines_, last), of.log_)).value()),
+          clients(engine, ledger, of.log_, make_format),
+          rings(of) {}
+
+    Channel channel;
+    Fifo fifo;
+    Engine engine;
+    Ledger ledger;
+    NodeClients clients;
+    NodeRings rings;
+  };
+
+  static std::unique_ptr<Format> make_format(int client, const Config& config) {
+    const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
+    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, {}, "machine", date});
+  }
+  std::byte* parts() const { return memory_.get() + config_.memory.budget; }
+  Channel view() const { return layout_.view(parts(), {memory_.get(), config_.memory.budget}); }
+
+  void begin_server(std::optional<LedgerRecord::Kind> last) {
+    const bool first = losses_ == 0;
+    server_ = std::make_unique<Life>(*this, last);
+    NodeClients& clients = server_->clients;
+    RequestSink& sink =
+        first ? clients.begin(0, config_, server_->channel) : clients.adopt(0, config_, server_->channel);
+    if (!first) clients.take_up_ledger();
+    server_->rings.add(0, server_->channel, ChannelMemory::control(parts()).server_asleep, sink,
+                       server_->ledger.last_sequence(0));
+  }
+  // With nothing under way: all that it did, it did before it died.
+  void end_server() {
+    server_->rings.lose(0, true);
+    serve();
+    server_.reset();
+  }
+  void serve() {
+    for (int quiet = 0; quiet < 3;) quiet = server_->rings.work().more ? 0 : quiet + 1;
+  }
+
+  const Config config_;
+  const std::string description_ = "a test's";
+  SimClock clock_;
+  KeptLog log_;
+  TraceLog trace_{0};
+  const ChannelMemory layout_;
+  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, and the channel's parts behind it
+  std::optional<Channel> channel_;
+  Doorbell doorbell_;
+  MemoryStorage storage_;
+  Lines lines_;
+  uint32_t losses_ = 0;
+  std::unique_ptr<Life> server_;
+  std::optional<Client> client_;
+};
+
+// Found by the simulator (core, seed 3182031213): the next server took up what belongs to an iteration without a
+// file, and told that it could not be done.
+TEST(NextServer, WhatWentWithADroppedIterationIsNotToldAgain) {
+  Config config = small_config(1);
+  config.memory.when_full = WhenFull::drop;
+  TwoServers node(config, LedgerRecord::Kind::unpublished);
+  Client& client = node.client();
+  ASSERT_TRUE(client.alloc("a", 1).ok()) << "all of the budget";
+  ASSERT_OK(client.signal("refined", 0));
+  EXPECT_EQ(client.write("b", 0, page(1).data()).code(), TAILRACE_DROPPED);
+  ASSERT_OK(client.flush());
+  ASSERT_FALSE(node.ledger().empty());
+  ASSERT_EQ(node.ledger().back().kind, LedgerRecord::Kind::unpublished);
+  node.change_servers();
+  ASSERT_OK(client.flush());
+  const std::optional<Status> told = client.earlier();
+  EXPECT_FALSE(told) << said(*told);
+}
+
+}  // namespace
+}  // namespace tailrace::impl
