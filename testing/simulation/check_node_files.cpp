@@ -95,8 +95,7 @@ class NodeIteration {
     }
     const std::string name = fmt::format("_{}_{:06}.h5", owner_of_files(*fates[0].config, 0), number);
     for (const Cause& cause : faults.causes) {
-      const bool of_all = cause.path.find(".h5") == std::string::npos;
-      has_cause_ = has_cause_ || of_all || cause.path.find(name) != std::string::npos;
+      has_cause_ = has_cause_ || cause.is_of_all_iterations() || cause.path.find(name) != std::string::npos;
     }
     if (!path_.empty()) inode_ = disk.find(path_);
   }

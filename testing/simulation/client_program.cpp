@@ -19,7 +19,8 @@ constexpr std::byte kScribble{0xee};
 }  // namespace
 
 ClientProgram::ClientProgram(World& world, Application& process, const Faults& faults,
-                             std::vector<ClientModel>& models, uint64_t seed, uint64_t operations)
+                             std::vector<ClientModel>& models, RawFileModels& raw_files, uint64_t seed,
+                             uint64_t operations)
     : world_(world),
       process_(process),
       faults_(faults),
@@ -33,7 +34,8 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
       dice_(seed, "program", static_cast<uint64_t>(process.number())),
       change_dice_(seed, "lengths", static_cast<uint64_t>(process.number())),
       operations_(std::min(operations, plan_.operations)),
-      contents_(dice_.next() >> 40 << 16) {
+      contents_(dice_.next() >> 40 << 16),
+      raw_files_(world, process, faults, raw_files, seed, static_cast<RawFileProgram::Caller&>(*this)) {
   const std::vector<uint64_t> usual = {30, 12, 14, 14, 8, 3, 14, 12, 3};
   for (const uint64_t weight : usual) weights_.push_back(weight * dice_.one_of<uint64_t>({0, 1, 1, 1, 2, 6}));
   weights_[kEnd] = std::max<uint64_t>(weights_[kEnd], 3);
@@ -48,6 +50,7 @@ void ClientProgram::run() {
     arm_death(operation);
     if (plan_.changes && change_dice_.chance(20)) change_lengths();
     step();
+    raw_files_.step();
     if (dice_.chance(80)) take_earlier();
     check_memory();
   }
@@ -306,7 +309,9 @@ void ClientProgram::flush() {
   returned("flush", -1, "", status);
   check(status.ok(), "answer", "a flush failed");
   take_earlier();
-  if (config_.storage.durability != Durability::accepted) acknowledge(false);
+  if (config_.storage.durability == Durability::accepted) return;
+  raw_files_.all_ended();
+  acknowledge(false);
 }
 
 // Everything that has ended is now as the durability says.
@@ -330,9 +335,11 @@ void ClientProgram::close() {
     const bool open = !iteration.ended && !iteration.now.empty() && iteration.uncommitted.empty();
     if (open && dice_.chance(85)) end(number, iteration);
   }
+  raw_files_.close();
   client_.finish();
   returned("close", -1, "", {});
   take_earlier();
+  raw_files_.all_ended();
   // What becomes of an iteration that others have yet to end, nobody hears who has closed.
   if (of_node_) check_told();
   acknowledge(true);
@@ -340,13 +347,23 @@ void ClientProgram::close() {
 }
 
 void ClientProgram::returned(const char* verb, int64_t number, const char* variable, const Status& status) {
-  world_.end_if_killed();
-  if (status.code() == TAILRACE_SERVER_LOST) throw ServerLost();
   if (world_.story().aloud()) {
     world_.story().tell("client {}: {}({}{}{}) → {}", process_.number(), verb,
                         number < 0 ? "" : std::to_string(number), *variable != 0 ? ", " : "", variable,
                         status.ok() ? "ok" : status.fault().message);
   }
+  end_verb(status);
+}
+
+void ClientProgram::returned(const char* verb, const std::string& of, const Status& status) {
+  world_.story().tell("client {}: {}({}) → {}", process_.number(), verb, of,
+                      status.ok() ? "ok" : status.fault().message);
+  end_verb(status);
+}
+
+void ClientProgram::end_verb(const Status& status) {
+  world_.end_if_killed();
+  if (status.code() == TAILRACE_SERVER_LOST) throw ServerLost();
   world_.story().mix(static_cast<uint64_t>(status.code()));
   world_.choose();
   world_.end_if_killed();
@@ -361,14 +378,16 @@ void ClientProgram::take_earlier() {
 
 // It may have died while it was being told something, so that whatever could have failed may have.
 void ClientProgram::hear_the_rest() {
-  while (client_.earlier()) continue;
-  if (process_.client_channel().failures.total() == 0) return;
+  while (const std::optional<Status> status = client_.earlier()) {
+    if (status->fault().operation == "file_write") raw_files_.note(status->fault());
+  }
+  const bool untold = process_.client_channel().failures.total() > 0;
+  raw_files_.died(true, untold);
+  if (!untold) return;
   for (auto& [number, iteration] : model_.iterations) {
     const std::string file = fmt::format("_{}_{:06}.h5", owner_, number);
     for (const Cause& cause : faults_.causes) {
-      const bool of_it = cause.path.find(file) != std::string::npos;
-      const bool of_all = cause.path.find(".h5") == std::string::npos;
-      if (of_it || of_all) iteration.failed = true;
+      if (cause.path.find(file) != std::string::npos || cause.is_of_all_iterations()) iteration.failed = true;
     }
   }
 }
@@ -378,6 +397,7 @@ void ClientProgram::note(const Fault& fault) {
   if (fault.code == TAILRACE_SERVER_LOST) throw ServerLost();
   ++told_;
   check(!fault.message.empty(), "telling", "a failure without a message");
+  if (RawFileProgram::is_about(fault)) return raw_files_.note(fault);
   const auto found = model_.iterations.find(fault.iteration);
   if (found == model_.iterations.end()) fail("telling", "a failure of no iteration: " + fault.message);
   IterationModel& iteration = found->second;
@@ -423,7 +443,8 @@ void ClientProgram::check_refusal(const Status& status) {
     const auto& all = model_.iterations;
     const bool holds =
         std::any_of(all.begin(), all.end(), [](const auto& of) { return !of.second.uncommitted.empty(); });
-    return check(holds, "answer", "the budget is said to be held by the caller, who holds nothing");
+    return check(holds || raw_files_.held() > 0, "answer",
+                 "the budget is said to be held by the caller, who holds nothing");
   }
   const bool is = std::any_of(config_.variables.begin(), config_.variables.end(), [&](const Variable& variable) {
     return config_.layout_of(variable).bytes() > config_.memory.budget;
@@ -507,7 +528,7 @@ void ClientProgram::check_counters() {
   check_variables();
   check(client_.pool().peak() <= config_.memory.budget, "budget", "more memory was held than the budget");
   client_.pool().collect();
-  uint64_t held = 0;
+  uint64_t held = raw_files_.held();
   for (const auto& [number, iteration] : model_.iterations) {
     for (const auto& [variable, block] : iteration.uncommitted) held += RangeAllocator::rounded(bytes_of(variable));
   }

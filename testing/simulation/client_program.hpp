@@ -15,22 +15,25 @@
 #include "testing/simulation/application.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/model.hpp"
+#include "testing/simulation/raw_file_program.hpp"
 #include "testing/simulation/world.hpp"
 
 namespace tailrace::impl::simulation {
 
-class ClientProgram {
+class ClientProgram final : private RawFileProgram::Caller {
  public:
   // All are borrowed. `models`: of all clients, by number; `operations`: at most so many (to make a failing run
   // shorter).
   ClientProgram(World& world, Application& process, const Faults& faults, std::vector<ClientModel>& models,
-                uint64_t seed, uint64_t operations);
+                RawFileModels& raw_files, uint64_t seed, uint64_t operations);
 
   void run();
   // What must hold after the server has ended, if the process did not die.
   void check_counters();
   // After the end of a process that died: whatever its server would have told it.
   void hear_the_rest();
+  // The same where its server died with it.
+  void end_with_server() { raw_files_.died(false, false); }
 
  private:
   // Memory lent to `borrow`, at any alignment.
@@ -63,12 +66,15 @@ class ClientProgram {
 
   // After each verb: dies if it is time, and tells what was done.
   void returned(const char* verb, int64_t number, const char* variable, const Status& status);
-  void take_earlier();
+  void end_verb(const Status& status);
+  void take_earlier() override;
   void note(const Fault& fault);
   void check_cause(const Fault& fault, const IterationModel& iteration);
   void note_end_of(const Status& status);
   bool refused(IterationModel& iteration, const Status& status);
-  void check_refusal(const Status& status);
+  void check_refusal(const Status& status) override;
+  void returned(const char* verb, const std::string& of, const Status& status) override;
+  void count_told() override { ++told_; }
   void may_accept(IterationModel& iteration, uint32_t variable, Content content);
   void accept(IterationModel& iteration, uint32_t variable, Content content);
   // Whether the variable is put together with other clients' in one dataset.
@@ -113,6 +119,7 @@ class ClientProgram {
   uint64_t accepted_ = 0;
   std::map<uint32_t, uint64_t> accepted_of_;  // by variable
   uint64_t told_ = 0;                         // failures, by whichever way
+  RawFileProgram raw_files_;
 };
 
 }  // namespace tailrace::impl::simulation

@@ -46,6 +46,11 @@ struct Cause {
   DiskCall call;
   std::string path;
   int error;
+
+  // A fault of a directory, or of the list of dropped iterations.
+  bool is_of_all_iterations() const {
+    return path.find(".h5") == std::string::npos && path.find(".raw") == std::string::npos;
+  }
 };
 
 // What to leave out of a run, to make a failing one smaller.
@@ -58,6 +63,7 @@ struct Without {
   bool restarts = false;       // what comes after the first death
   bool delays = false;         // the disk takes no time
   bool node_files = false;     // files that a node's clients have in common
+  bool raw_files = false;
 };
 
 // Faults for files of `clients` clients that write iterations up to `iterations`.

@@ -37,7 +37,8 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"hard", &Without::hard},
                                Part{"transient", &Without::transient},
                                Part{"delays", &Without::delays},
-                               Part{"node-files", &Without::node_files}};
+                               Part{"node-files", &Without::node_files},
+                               Part{"raw-files", &Without::raw_files}};
 
 // Whether memory was lost; only the address sanitizer knows.
 bool leaks() {

@@ -183,6 +183,39 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   }
 }
 
+// Raw files that all clients of a server have in common; in place `thread` it has one.
+void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& without) {
+  if (!dice.chance(40)) return;
+  const bool two = dice.chance(40);
+  const uint64_t percents[] = {15, 50, 90};
+  const uint64_t sizes[] = {600, 4 * kPage, 4 * kPage, 16 * kPage};
+  RawFilePlan raw{{}, dice.one_of(percents), dice.one_of(sizes)};
+  for (PhasePlan& phase : plan.phases) {
+    for (uint64_t client = 0; client < phase.clients.size(); ++client) {
+      const std::string of = core ? "" : fmt::format("_{}", client);
+      raw.paths = {"rows" + of + ".raw"};
+      if (two) raw.paths.push_back("columns" + of + ".raw");
+      phase.clients[client].raw_files = raw;
+      Config& config = phase.clients[client].config;
+      config.storage.backend = Backend::memory;  // no real directory is looked at
+      config.memory.budget += kPage * dice.between(0, 8);
+    }
+  }
+  if (without.hard || dice.chance(50)) return;
+  const DiskCall calls[] = {DiskCall::write, DiskCall::write, DiskCall::write,
+                            DiskCall::read,  DiskCall::sync,  DiskCall::open};
+  for (uint64_t count = dice.between(1, 2); count > 0; --count) {
+    HardFault fault;
+    fault.call = dice.one_of(calls);
+    fault.path_contains = dice.chance(60) ? "rows" : ".raw";
+    fault.first = dice.below(12);
+    fault.times = dice.chance(80) ? dice.between(1, 2) : HardFault::kForever;
+    fault.error = dice.chance(60) ? EIO : ENOSPC;
+    fault.torn = fault.call == DiskCall::write && dice.chance(50);
+    plan.faults.hard.push_back(fault);
+  }
+}
+
 }  // namespace
 
 std::string owner_of_files(const Config& config, int client) {
@@ -227,6 +260,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
   if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
+  if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   return plan;
 }
 

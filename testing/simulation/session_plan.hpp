@@ -34,6 +34,13 @@ struct Death {
   bool power = false;  // the power is cut: all die, and what was not synced is lost
 };
 
+// What a client does with raw files.
+struct RawFilePlan {
+  std::vector<std::string> paths;  // below the first device; none: nothing
+  uint64_t percent = 0;            // of the steps of its program, those with a verb about them
+  uint64_t size = 1;               // of the files, about
+};
+
 // One client in one phase.
 struct ClientPlan {
   Config config;
@@ -47,6 +54,7 @@ struct ClientPlan {
   int64_t first_iteration = 0;
   uint64_t iterations = 1;  // worked on at once
   bool changes = false;     // arrays get other lengths meanwhile
+  RawFilePlan raw_files;
   std::optional<Death> death;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/recover.hpp"
 #include "testing/simulation/check_files.hpp"
 #include "testing/simulation/check_node_files.hpp"
+#include "testing/simulation/check_raw_files.hpp"
 #include "testing/simulation/client_program.hpp"
 #include "testing/simulation/sim_guest.hpp"
 #include "testing/simulation/sim_node.hpp"
@@ -78,6 +79,7 @@ class SessionRun {
 
   void run() {
     for (size_t phase = 0; phase < plan_.phases.size(); ++phase) {
+      begin_raw_files(plan_.phases[phase]);
       plan_.phases[phase].node ? run_node_phase(phase) : run_phase(phase);
       recover_phase(phase);
     }
@@ -95,8 +97,8 @@ class SessionRun {
       tell(plan, client);
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
       processes.push_back(std::make_unique<SimProcess>(world, disk_, faults_, seed, static_cast<int>(client), plan));
-      programs.push_back(
-          std::make_unique<ClientProgram>(world, *processes.back(), faults_, models_, seed, options_.operations));
+      programs.push_back(std::make_unique<ClientProgram>(world, *processes.back(), faults_, models_, raw_files_, seed,
+                                                         options_.operations));
     }
     bool power_cut = false;
     for (size_t client = 0; client < processes.size(); ++client) {
@@ -115,7 +117,7 @@ class SessionRun {
     }
     world.run();
     for (size_t client = 0; client < processes.size(); ++client) {
-      if (!processes[client]->died()) programs[client]->check_counters();
+      processes[client]->died() ? programs[client]->end_with_server() : programs[client]->check_counters();
       fates_[client] = {static_cast<int>(client), &phase.clients[client].config, processes[client]->is_closed(),
                         power_cut, false};
     }
@@ -123,6 +125,17 @@ class SessionRun {
     programs.clear();
     processes.clear();
     check(power_cut);
+  }
+
+  // What is there now is where the phase begins.
+  void begin_raw_files(const PhasePlan& phase) {
+    for (const ClientPlan& client : phase.clients) {
+      for (const std::string& name : client.raw_files.paths) {
+        const std::string path = client.config.storage.paths[0] + "/" + name;
+        const InodePointer inode = disk_.find(path);
+        raw_files_.files[path].begin(inode != nullptr, inode != nullptr ? inode->bytes : std::vector<std::byte>());
+      }
+    }
   }
 
   // The same with one server for all.
@@ -147,7 +160,7 @@ class SessionRun {
       });
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
       const auto program = [this, &world, &guest, &of = programs[client], client, seed] {
-        of = std::make_unique<ClientProgram>(world, guest, faults_, models_, seed, options_.operations);
+        of = std::make_unique<ClientProgram>(world, guest, faults_, models_, raw_files_, seed, options_.operations);
         of->run();
       };
       guest.set_fiber(world.spawn(fmt::format("client {}", client), plan.client_weight,
@@ -171,6 +184,7 @@ class SessionRun {
 
   void check(bool power_cut) {
     if (power_cut) disk_.crash();
+    check_raw_files(disk_, faults_, raw_files_, power_cut, story_);
     if (of_node()) return check_node_phase(disk_, faults_, fates_, models_, story_);
     for (size_t client = 0; client < models_.size(); ++client) {
       check_phase(disk_, fates_[client], models_[client], story_);
@@ -254,6 +268,7 @@ class SessionRun {
   Faults faults_;
   std::vector<ClientModel> models_;  // by client; from phase to phase
   std::vector<Fate> fates_;          // by client, of the latest phase
+  RawFileModels raw_files_;          // of the present phase
   ExportedDisk exported_;
 };
 

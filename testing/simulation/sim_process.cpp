@@ -27,9 +27,12 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
       engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
       format_(plan.config, Hdf5Format::Options{number, {}, "machine", same_date}),
       files_(plan.config, engine_, format_, log_, {.clients = 1, .journal = journal_of(plan.config, number)}),
+      raw_files_(engine_),
       server_(plan.config, number, channel_, engine_, files_, server_trace_),
       loop_(channel_, doorbell_),
-      client_(plan.config, *this, world.clock(), log_, client_trace_) {}
+      client_(plan.config, *this, world.clock(), log_, client_trace_) {
+  server_.serve_files(raw_files_);
+}
 
 void SimProcess::run_client(const std::function<void()>& program) {
   try {

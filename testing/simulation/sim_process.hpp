@@ -103,6 +103,7 @@ class SimProcess final : public Place, public Application {
   TraceLog server_trace_{0};
   TraceLog client_trace_{0};
   FileGroup files_;
+  SharedFiles raw_files_;
   Server server_;
   ServeLoop loop_;
   Client client_;

@@ -1,0 +1,107 @@
+// RawFileProgram: what a client's program does with raw files: calls the verbs at random, on files that it has in
+// common with the other clients of its server, keeps their model, and checks what each call returns.
+//
+// A part of ClientProgram, which calls it now and then. Runs on the client's fiber.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "testing/simulation/application.hpp"
+#include "testing/simulation/raw_file_model.hpp"
+#include "testing/simulation/sim_storage.hpp"
+#include "testing/simulation/world.hpp"
+
+namespace tailrace::impl::simulation {
+
+class RawFileProgram {
+ public:
+  // The program that it is a part of.
+  class Caller {
+   public:
+    virtual ~Caller() = default;
+    // After each verb: dies if it is time.
+    virtual void returned(const char* verb, const std::string& of, const Status& status) = 0;
+    // A verb has told a failure of its own.
+    virtual void count_told() = 0;
+    // Hears of all failures of earlier verbs.
+    virtual void take_earlier() = 0;
+    // There is no memory, as `status` says.
+    virtual void check_refusal(const Status& status) = 0;
+  };
+
+  // All are borrowed.
+  RawFileProgram(World& world, Application& process, const Faults& faults, RawFileModels& models, uint64_t seed,
+                 Caller& caller);
+
+  // Some verb, if it is to be one; mostly it is none.
+  void step();
+  // Mostly closes what is open.
+  void close();
+
+  // A failure of a write, or of what a server had begun before it died.
+  void note(const Fault& fault);
+  static bool is_about(const Fault& fault) { return fault.operation.starts_with("file_"); }
+  // All that was handed over has ended, and the failures have been taken.
+  void all_ended();
+  // It died: whether a server goes on with what was handed over; and whether it might have been told failures that
+  // it had not come to hear.
+  void died(bool is_served, bool untold);
+
+  // Bytes of the pool that the files hold that are open.
+  uint64_t held() const;
+
+ private:
+  struct Open {
+    uint32_t handle = 0;
+    std::string path;  // as the server has it
+    bool writes = false;
+  };
+  // A call that opens a file, and what was so when it was made.
+  struct Opening {
+    std::string path;
+    bool writes = false;
+    RawWrite* emptying = nullptr;  // none: it does not empty the file
+    bool may_be_open = false;      // by whomever
+    uint64_t number = 0;           // among the openings of the file
+    bool must_exist = false;
+  };
+
+  void open();
+  Opening begin_opening(const std::string& path, int mode);
+  void opened(const Opening& opening, uint32_t handle);
+  void not_opened(const Opening& opening, const Status& status);
+  void write(const Open& of);
+  void write_nonsense(const Open& of);
+  void read(const Open& of);
+  void check_read(const Open& of, const std::vector<Extent>& extents, const RawReader& reader, const Status& status,
+                  const std::vector<std::byte>& found);
+  void sync(const Open& of);
+  void close_one(size_t index);
+  std::vector<Extent> some_extents(bool may_overlap);
+  Extent some_extent();
+  bool is_one_request(const std::vector<Extent>& extents) const;
+
+  bool refused(const Status& status);
+  void check_cause(const Fault& fault, const std::string& path);
+  bool has_failed_writes(const std::string& path) const;
+  void end_writes(const std::function<bool(const RawWrite&)>& of);
+  RawFileModel& model(const std::string& path) { return models_.files.at(path); }
+  void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }
+  [[noreturn]] void fail(const char* checker, const std::string& what) { world_.story().fail(checker, what); }
+
+  World& world_;
+  Application& process_;
+  const Faults& faults_;
+  RawFileModels& models_;
+  Caller& caller_;
+  const RawFilePlan& plan_;
+  const int number_;
+  SplitDice dice_;
+  uint64_t contents_ = 0;
+  std::vector<Open> open_;
+};
+
+}  // namespace tailrace::impl::simulation
