@@ -1,21 +1,13 @@
 #include "bench/core/run.hpp"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <exception>
-#include <vector>
-
 #include "bench/core/cpus.hpp"
 #include "bench/core/field.hpp"
+#include "bench/core/processes.hpp"
 #include "bench/core/run_json.hpp"
 #include "bench/core/shared_run.hpp"
 #include "bench/core/way.hpp"
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/compute/compute_worker.hpp"
-#include "bench/pattern/errors.hpp"
 #include "bench/pattern/memory.hpp"
 
 namespace bench::core {
@@ -51,42 +43,6 @@ void work(const RunOptions& options, SharedRun& shared, int process) {
   set_text(result.description, way->description().c_str());
 }
 
-// A process of the run, from its fork to its end.
-[[noreturn]] void be_process(const RunOptions& options, SharedRun& shared, int process) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that none waits at a barrier for ever, whatever happens to the first
-  int code = 0;
-  try {
-    work(options, shared, process);
-  } catch (const std::exception& error) {
-    set_text(shared.of(process).error, error.what());
-    code = 1;
-  }
-  std::fflush(nullptr);
-  _exit(code);
-}
-
-// Waits for all; the first that fails ends the others, which would wait for it.
-void wait_for(std::vector<pid_t> processes, const SharedRun& shared) {
-  std::string failed;
-  for (size_t left = processes.size(); left > 0; --left) {
-    int status = 0;
-    const pid_t ended = waitpid(-1, &status, 0);
-    require(ended > 0, "wait for the processes");
-    size_t which = 0;
-    while (which < processes.size() && processes[which] != ended) ++which;
-    if (which == processes.size()) continue;
-    processes[which] = 0;
-    if (status == 0 || !failed.empty()) continue;
-    const char* const said = shared.of(static_cast<int>(which)).error.data();
-    failed = "process " + std::to_string(which) + ": " +
-             (*said != '\0' ? std::string(said) : "ended with status " + std::to_string(status));
-    for (const pid_t other : processes) {
-      if (other > 0) kill(other, SIGKILL);
-    }
-  }
-  if (!failed.empty()) throw RunError(failed);
-}
-
 }  // namespace
 
 std::unique_ptr<Way> make_way(const RunOptions& options, int process) {
@@ -103,18 +59,7 @@ std::unique_ptr<Way> make_way(const RunOptions& options, int process) {
 std::string run(const RunOptions& options) {
   if (options.leave_cpu) leave_last_cpu();
   SharedRun shared(options);
-  std::vector<pid_t> processes;
-  for (int process = 0; process < options.processes; ++process) {
-    const pid_t forked = fork();
-    if (forked == 0) be_process(options, shared, process);
-    if (forked < 0) {
-      const int error = errno;
-      for (const pid_t other : processes) kill(other, SIGKILL);
-      require(false, "start a process", error);
-    }
-    processes.push_back(forked);
-  }
-  wait_for(processes, shared);
+  in_processes(options.processes, [&](int process) { work(options, shared, process); });
   return json_of(options, shared);
 }
 

@@ -3,12 +3,11 @@
 // Made before they are forked, in anonymous shared memory. Times are of bench::now(), the same for all.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <cstdint>
 
 #include "bench/core/options.hpp"
+#include "bench/core/shared_memory.hpp"
 #include "bench/core/way.hpp"
 
 namespace bench::core {
@@ -22,18 +21,14 @@ struct ProcessResult {
   double waited = 0;
   Filtered filtered;
   std::array<char, 512> description{};
-  std::array<char, 512> error{};
 };
 
 class SharedRun {
  public:
   explicit SharedRun(const RunOptions& options);
-  ~SharedRun();
-  SharedRun(const SharedRun&) = delete;
-  SharedRun& operator=(const SharedRun&) = delete;
 
   // Waits for all processes of the run.
-  void meet() { pthread_barrier_wait(barrier_); }
+  void meet() const { barrier_.meet(); }
 
   ProcessResult& of(int process) const { return results_[process]; }
   // When an iteration's output began, and when it had ended.
@@ -44,9 +39,9 @@ class SharedRun {
   int64_t at(int process, int iteration) const { return static_cast<int64_t>(process) * iterations_ + iteration; }
 
   const int iterations_;
-  const size_t bytes_;
-  char* const memory_;
-  pthread_barrier_t* const barrier_;
+  const Barrier barrier_;
+  const SharedMemory results_memory_;
+  const SharedMemory times_memory_;
   ProcessResult* const results_;
   double* const times_;
 };

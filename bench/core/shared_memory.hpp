@@ -1,0 +1,36 @@
+// What processes of a run share, made before they are forked: plain memory, and a barrier.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+
+namespace bench::core {
+
+// Anonymous, touched, and 0 at first.
+class SharedMemory {
+ public:
+  explicit SharedMemory(size_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  char* data() const { return data_; }
+
+ private:
+  const size_t bytes_;
+  char* const data_;
+};
+
+class Barrier {
+ public:
+  explicit Barrier(int processes);
+  // Waits for all of them.
+  void meet() const { pthread_barrier_wait(barrier_); }
+
+ private:
+  const SharedMemory memory_;
+  pthread_barrier_t* const barrier_;
+};
+
+}  // namespace bench::core
