@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
-# core`), how evenly processes write (`tailrace bench jitter`), what handing over, measuring and merging cost.
+# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), what
+# handing over, measuring and merging cost.
 #
-#   bench/run.sh          the real sizes, a quarter of an hour; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, half an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +24,7 @@ case "${1:-}" in
     quick=(--quick)
     ;;
   *)
-    sed -n '2,7p' "$0"
+    sed -n '2,8p' "$0"
     exit 2
     ;;
 esac
@@ -35,11 +36,13 @@ printf '\n-- tailrace bench core\n'
 "$tailrace" bench core "${quick[@]}" --dir "$results/files" --json "$results/core.json"
 printf '\n-- tailrace bench jitter\n'
 "$tailrace" bench jitter "${quick[@]}" --dir "$results/files" --json "$results/jitter.json"
-"$tailrace" report "$results/pattern.json" "$results/jitter.json" --out "$results/report.html"
+printf '\n-- tailrace bench small\n'
+"$tailrace" bench small "${quick[@]}" --dir "$results/files" --json "$results/small.json"
+"$tailrace" report "$results/pattern.json" "$results/jitter.json" "$results/small.json" --out "$results/report.html"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
 printf '\n-- merge_cost\n'
 build/release/testing/merge_cost "${tiny[@]}"
-printf '\n6 benchmark programs ran\n'
+printf '\n7 benchmark programs ran\n'

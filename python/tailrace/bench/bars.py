@@ -51,3 +51,8 @@ def scaled(values: Sequence[float], factor: float) -> list[float]:
 def ratios(of: Sequence[float], to: Sequence[float]) -> list[float]:
     """One by one."""
     return [a / b for a, b in zip(of, to)]
+
+
+def digits(value: float) -> str:
+    """Three of them, for people."""
+    return f"{value:.0f}" if abs(value) >= 100 or value == 0 else f"{value:.3g}"

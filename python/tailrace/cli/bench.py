@@ -13,7 +13,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import bench_core, bench_jitter, bench_options, output
+from . import bench_core, bench_jitter, bench_options, bench_small, output
 
 if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
@@ -46,6 +46,7 @@ def register(subparsers: Any) -> None:
     pattern.set_defaults(run=run, parser=pattern)
     bench_core.register(kinds)
     bench_jitter.register(kinds)
+    bench_small.register(kinds)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

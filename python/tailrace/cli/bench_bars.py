@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from tailrace import quantity
 from tailrace.bench import steal
-from tailrace.bench.bars import Bar
+from tailrace.bench.bars import Bar, digits
 
 _WIDTH = 160  # without a terminal there is no width to keep to
 _MARKDOWN_WIDTH = 1000  # nor must a row of Markdown be broken
@@ -38,7 +38,7 @@ class Printer:
             table.add_column(column, justify="right")
         for bar in bars:
             table.add_row(bar.name, _value(bar.median, bar.unit),
-                          f"{_digits(min(bar.values))} … {_digits(max(bar.values))}",
+                          f"{digits(min(bar.values))} … {digits(max(bar.values))}",
                           "" if bar.bar is None else f"≤ {_value(bar.bar, bar.unit)}", met(bar), str(len(bar.values)))
         self.console.print(table)
         for bar in bars:
@@ -85,8 +85,4 @@ def met(bar: Bar) -> str:
 
 
 def _value(value: float, unit: str) -> str:
-    return f"{_digits(value)} {unit}".rstrip()
-
-
-def _digits(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 or value == 0 else f"{value:.3g}"
+    return f"{digits(value)} {unit}".rstrip()

@@ -20,14 +20,14 @@ _PAGE = 4096
 _Settings = TypeVar("_Settings")
 
 
-def add_result(add: Callable[..., Any]) -> None:
-    """What every study by the program core_bench can be told: where it writes, what it prints, and where it is."""
+def add_result(add: Callable[..., Any], program: str = "core_bench") -> None:
+    """What every study by a program can be told: where it writes, what it prints, and where the program is."""
     add("--dir", type=pathlib.Path, metavar="DIR", help="where to write (default: out/bench)")
     add("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
     add("--markdown", action="store_true", help="print tables as Markdown")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
     add("--program", type=pathlib.Path, metavar="PATH",
-        help="the program core_bench (default: where `make build` puts it)")
+        help=f"the program {program} (default: where `make build` puts it)")
 
 
 def given(settings: _Settings, **values: Any) -> _Settings:

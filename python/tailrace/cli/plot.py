@@ -14,7 +14,7 @@ from . import output
 if TYPE_CHECKING:
     from tailrace.pictures.gallery import Picture
 
-_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy")
+_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy", "requests")
 _FORMATS = ("png", "svg")
 
 
@@ -25,9 +25,9 @@ def register(subparsers: Any) -> None:
         description="Draws a result file of `tailrace bench pattern` (curve over C/W, ablation bars) or `make "
                     "bench-peers` "
                     "(bars), a trace (timeline; those of one run, given together, become one), statistics (how busy "
-                    "the writer was over the iterations), or per-process write "
-                    "times "
-                    "(variability tiles). Prints the paths of the pictures. Exit code 1 if one cannot be drawn.")
+                    "the writer was over the iterations), a result of `tailrace bench small` (bars), or per-process "
+                    "write times (variability tiles). Prints the paths of the pictures. Exit code 1 if one cannot be "
+                    "drawn.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=pathlib.Path,
                         help="result, trace or statistics (JSON), or write times (CSV or JSON with run, process, "
                              "seconds, bytes"

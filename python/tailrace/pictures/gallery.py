@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from . import ablation, busy, curve, numbers, peers, style, tiles, timeline, trace
+from . import ablation, busy, curve, numbers, peers, requests, style, tiles, timeline, trace
 from .fault import PictureError
 from .source import Source
 
-KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy")
+KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests")
 _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
           "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"',
-          "busy": "statistics of tailrace"}
+          "busy": "statistics of tailrace", "requests": "a result of `tailrace bench small`"}
+# What a file of a kind gives, whatever is in it.
+_KIND_OF = {"times": ["tiles"], "statistics": ["busy"], "requests": ["requests"]}
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def draw(sources: Sequence[Source], kind: str = "auto", window: Window = Window(
             _require(source, ["timeline"], kind)
             pictures.append(_timeline(group, window))
             continue
-        kinds = {"times": ["tiles"], "statistics": ["busy"]}.get(source.kind) or kinds_of(source.data)
+        kinds = _KIND_OF.get(source.kind) or kinds_of(source.data)
         pictures += [_draw(source, one) for one in _require(source, kinds, kind)]
     return pictures
 
@@ -86,7 +88,7 @@ def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
     possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ())}
     if kind not in possible:
         found = {"result": "a result file", "trace": "a trace", "times": "write times",
-                 "statistics": "statistics"}[source.kind]
+                 "statistics": "statistics", "requests": "a study of small requests"}[source.kind]
         can = f" (it gives {', '.join(sorted(possible))})" if possible else ""
         raise PictureError(source.path, f"no data for {kind}: found {found}{can}; expected {_NEEDS[kind]}")
     return [kind]
@@ -105,7 +107,7 @@ def _draw(source: Source, kind: str) -> Picture:
             return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
         if kind == "busy":
             return Picture(kind, _stem(source.path), busy.draw(source.data), busy.alt(source.data))
-        drawer = {"curve": curve, "ablation": ablation, "peers": peers}[kind]
+        drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests}[kind]
         return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from tailrace import iterations
 from tailrace.bench import result as result_file
 
-from . import busy, jitter, trace, write_times
+from . import busy, jitter, requests, trace, write_times
 from .fault import PictureError
 
 EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
@@ -27,11 +27,11 @@ _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_m
 
 @dataclass(frozen=True)
 class Source:
-    """One file. `data` is a result's dictionary, a trace's document, a busy.Run, or a list of write_times.Run;
-    `study`, the study of jitter that write times are of, if any."""
+    """One file. `data` is a result's or a study's dictionary, a trace's document, a busy.Run, or a list of
+    write_times.Run; `study`, the study of jitter that write times are of, if any."""
 
     path: pathlib.Path
-    kind: str  # "result", "trace", "statistics", "times"
+    kind: str  # "result", "trace", "statistics", "times", "requests"
     data: Any
     study: jitter.Study | None = None
 
@@ -52,6 +52,8 @@ def read(path: pathlib.Path) -> Source:
         return Source(path, "times", write_times.from_json(path, document), study)
     if isinstance(document, dict) and "tailrace_stats" in document:
         return Source(path, "statistics", _statistics(path, document))
+    if isinstance(document, dict) and "tailrace_small" in document:
+        return Source(path, "requests", requests.check(path, document))
     if isinstance(document, dict) and "tailrace_result" in document:
         return Source(path, "result", _result(path, document))
     other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)

@@ -1,0 +1,196 @@
+"""The study of `tailrace bench small`: many small requests of many clients, to one file (seed 004, §5.4).
+
+Each pattern is written with the compactor on, with it off, with each of its parts off, by plain pwrite of the same
+requests, and collectively by MPI-IO of two MPIs; in turn, round after round, and each file is read and compared. More
+ranks of an MPI than processors are slow, so it is tried with few, too, which share the same pieces. A run that the
+machine's host disturbed is done again (steal). What cannot be had here is named with the reason. Prints nothing: an
+Observer is told.
+"""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tailrace
+
+from . import command, machine, small_patterns, small_program
+from .bars import Bar
+from .installs import Environment, Unavailable
+from .program import Failed, Report
+from .runtime_directory import RuntimeDirectory
+from .scratch import Scratch
+from .small_patterns import COLLECTIVE, MERGE, PATTERNS, PWRITE, Pattern
+from .small_program import Collective, SmallProgram
+from .steal import TRIES, Steal
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is run."""
+
+    directory: pathlib.Path = pathlib.Path("out/bench")
+    patterns: tuple[str, ...] = PATTERNS
+    clients: int = 64  # of rows; a fourth of them in the others
+    bytes: int = 64 << 20  # of the file; a fourth for `behind`; Flash-I/O has its own
+    piece: int = 4 << 10  # of a matrix's row, or a tile's
+    calls: int = 1  # pieces of a call, of rows; 0: all
+    by_block: bool = False  # Flash-I/O: a piece is a block
+    repeats: int = 3
+    mpis: tuple[str, ...] = ("openmpi", "mpich")  # the registry's packages, or "system"; none: without
+    ranks: tuple[int, ...] = (2, 4)
+    keep_environment: pathlib.Path | None = None
+    tries: int = TRIES  # of a run that the host disturbs
+
+
+# To see that it works; measures nothing.
+QUICK = Settings(clients=8, bytes=256 << 10, repeats=1, mpis=("system",), ranks=(1,), tries=1)
+
+
+class Observer:
+    """Is told how far it is; this one ignores it."""
+
+    def doing(self, title: str) -> None:
+        """Something begins that is not a run."""
+
+    def begin(self, title: str, runs: int) -> None:
+        """So many runs begin, of one pattern."""
+
+    def run(self, title: str) -> None:
+        """One of them begins."""
+
+    def pattern(self, cells: Sequence[dict[str, Any]]) -> None:
+        """A pattern has ended."""
+
+
+def study(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
+    """Runs all patterns; the document. Raises Failed."""
+    with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch, \
+            Environment(settings.keep_environment, observer.doing) as environment:
+        program = small_program.find(given, runtime.environment)
+        return _Study(program, settings, observer, scratch, runtime, environment).all()
+
+
+class _Study:
+    def __init__(self, program: SmallProgram, settings: Settings, observer: Observer, scratch: Scratch,
+                 runtime: RuntimeDirectory, environment: Environment) -> None:
+        self._program = program
+        self._settings = settings
+        self._observer = observer
+        self._scratch = scratch
+        self._runtime = runtime
+        self._environment = environment
+        self._steal = Steal(tries=settings.tries)
+        self._missing: dict[str, str] = {}
+        self._peers: dict[str, Collective] = {}
+
+    def all(self) -> dict[str, Any]:
+        s = self._settings
+        self._scratch.require(max(2 * s.bytes, s.clients * (8 << 20)))
+        self._find_peers()
+        cells: list[dict[str, Any]] = []
+        bars: list[Bar] = []
+        for name in s.patterns:
+            one = small_patterns.pattern(name, s.clients, s.bytes, s.piece, s.calls, s.by_block)
+            runs, peers = self._runs(one)
+            found = [_cell(one, way, of) for way, of in runs.items()]
+            self._observer.pattern(found)
+            cells += found
+            bars += small_patterns.bars(name, runs, peers)
+        return self._document(cells, bars)
+
+    def _find_peers(self) -> None:
+        for mpi in self._settings.mpis:
+            self._observer.doing(f"looking for an MPI ({mpi})")
+            try:
+                self._peers[mpi] = self._program.collective(self._environment, mpi)
+            except Unavailable as error:
+                self._missing[mpi] = str(error)
+
+    def _runs(self, pattern: Pattern) -> tuple[dict[str, list[Report]], dict[str, list[str]]]:
+        """All runs by way, and the ways of each MPI that could be run."""
+        s = self._settings
+        ranks = [count for count in (*s.ranks, pattern.clients) if count <= pattern.clients]
+        tried = [(mpi, count) for mpi in self._peers for count in dict.fromkeys(ranks) if pattern.name in COLLECTIVE]
+        ways: list[tuple[str, str, int]] = [(way, "", 0) for way in (*MERGE, PWRITE)]
+        ways += [(f"{mpi}, {count} ranks", mpi, count) for mpi, count in tried]
+        runs: dict[str, list[Report]] = {way: [] for way, _, _ in ways}
+        self._observer.begin(small_patterns.TITLES[pattern.name], (s.repeats + 1) * len(ways))
+        for number in range(s.repeats + 1):  # the first to warm up
+            turn = number % len(ways)
+            for way, mpi, count in ways[turn:] + ways[:turn]:
+                if way not in runs:
+                    continue
+                self._observer.run(f"{way}, {f'round {number}' if number else 'warming up'}")
+                try:
+                    report = self._run(pattern, way, mpi, count)
+                except Failed as error:
+                    if not mpi:
+                        raise
+                    self._missing[f"{pattern.name}, {way}"] = str(error)
+                    del runs[way]
+                    continue
+                runs[way] += [report] if number else []
+        peers: dict[str, list[str]] = {}
+        for way, mpi, _ in ways:
+            if mpi and way in runs:
+                peers.setdefault(mpi, []).append(way)
+        return runs, peers
+
+    def _run(self, pattern: Pattern, way: str, mpi: str, ranks: int) -> Report:
+        directory = self._scratch.of("run")[0]
+
+        def once() -> Report:
+            if mpi:
+                return self._peers[mpi].run(directory, ranks, pattern.shape)
+            writer = "posix" if way == PWRITE else pattern.place
+            return self._program.run(directory, writer, MERGE.get(way, ""), (*pattern.shape, *pattern.more))
+
+        return self._steal.least_disturbed(once, self._tidy)
+
+    def _tidy(self) -> None:
+        self._runtime.wait()
+        self._scratch.empty("run")
+        self._scratch.settle()
+
+    def _document(self, cells: list[dict[str, Any]], bars: list[Bar]) -> dict[str, Any]:
+        s = self._settings
+        now = datetime.datetime.now(datetime.timezone.utc)
+        storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0]),
+                   "page_cache": "synced in the end; tailrace bypasses it where it can"}
+        return {"tailrace_small": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": line(s),
+                "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
+                "missing": [{"what": what, "why": why} for what, why in self._missing.items()], "cells": cells,
+                "bars": [bar.document() for bar in bars], "steal": self._steal.document()}
+
+
+def _cell(pattern: Pattern, way: str, runs: Sequence[Report]) -> dict[str, Any]:
+    """A way in short; times in seconds."""
+    first = runs[0]
+    times = small_patterns.seconds(runs)
+    return {"pattern": pattern.name, "way": way, "merge": MERGE.get(way), "clients": pattern.clients,
+            "pieces": first["pieces"], "piece_bytes": first["piece_bytes"], "file_bytes": first["file_bytes"],
+            "median": statistics.median(times), "least": min(times), "most": max(times), "count": len(times),
+            "handed": statistics.median(run["handed"] for run in runs),
+            "written": statistics.median(run["written"] for run in runs),
+            "transfers": statistics.median(run["transfers"] for run in runs),
+            "wrong_bytes": sum(run["wrong_bytes"] for run in runs), "description": first["description"]}
+
+
+def line(settings: Settings) -> str:
+    """The command line that does the same again."""
+    s = settings
+    words = ["tailrace bench small", f"--dir {s.directory}"]
+    words += [f"--only {','.join(s.patterns)}"] if s.patterns != PATTERNS else []
+    words += [f"--clients {s.clients}", f"--bytes {command.size(s.bytes)}", f"--piece {command.size(s.piece)}",
+              f"--repeats {s.repeats}"]
+    words += [f"--list {s.calls}"] if s.calls != 1 else []
+    words += ["--by-block"] if s.by_block else []
+    words += [f"--mpi {','.join(s.mpis) or 'none'}", f"--ranks {','.join(map(str, s.ranks))}"]
+    return " ".join(words)
