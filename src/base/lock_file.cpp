@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -27,26 +28,48 @@ struct flock whole_file() {
 }
 
 constexpr int kAttempts = 100;  // against holders that come and go
+constexpr size_t kMostHolder = 255;
+
+// For people alone: if it cannot be written, the lock is held all the same.
+void note_holder(int fd, const std::string& holder) {
+  if (ftruncate(fd, 0) != 0 || holder.empty()) return;
+  [[maybe_unused]] const ssize_t written = pwrite(fd, holder.data(), std::min(holder.size(), kMostHolder), 0);
+}
+
+// Whoever has locked it has perhaps not come to write its name; what it has is not believed to be a text.
+std::string noted_holder(int fd) {
+  char text[kMostHolder];
+  const ssize_t length = pread(fd, text, sizeof text, 0);
+  std::string holder(text, length > 0 ? static_cast<size_t>(length) : 0);
+  std::replace_if(
+      holder.begin(), holder.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return holder.empty() ? "somebody" : holder;
+}
 
 }  // namespace
 
-Result<LockFile> LockFile::acquire(const std::string& path) {
+Result<LockFile> LockFile::acquire(const std::string& path, const std::string& holder) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return Status::of_errno("create", path, errno);
     struct flock lock = whole_file();
     const bool locked = fcntl(fd, F_OFD_SETLK, &lock) == 0;
     const int error = errno;
-    if (locked && same_file(path, fd)) return LockFile(path, fd, true);
+    if (locked && same_file(path, fd)) {
+      note_holder(fd, holder);
+      return LockFile(path, fd, true);
+    }
     if (!locked && (error == ENOSYS || error == ENOTSUP || error == ENOLCK || error == EINVAL))
       return LockFile(path, fd, false);
+    const bool taken = !locked && (error == EAGAIN || error == EACCES);
+    const std::string by = taken ? noted_holder(fd) : "";
     ::close(fd);
-    if (!locked && (error == EAGAIN || error == EACCES)) {
+    if (taken) {
       Fault fault;
       fault.code = TAILRACE_CLIENT_IN_USE;
       fault.operation = "open";
       fault.file = path;
-      fault.message = fmt::format("this client is open already, here or in another process: '{}' is locked", path);
+      fault.message = fmt::format("whoever writes these files is open already: '{}' is locked by {}", path, by);
       return Status(std::move(fault));
     }
     if (!locked && error != EINTR) return Status::of_errno("lock", path, error);

@@ -1,8 +1,8 @@
 // LockFile: "this client is open", visible to other processes and to recovery; gone with its holder, however that
 // ends.
 //
-// An advisory lock (fcntl, of the open file description) on a file of its own. The file is removed on release; one
-// that is left and not locked is of a process that died.
+// An advisory lock (fcntl, of the open file description) on a file of its own, in which its holder is named. The file
+// is removed on release; one that is left and not locked is of a process that died.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ namespace tailrace::impl {
 class LockFile {
  public:
   // TAILRACE_CLIENT_IN_USE if somebody, here or in another process, holds it. On file systems without locks the file
-  // is made, and nothing is excluded: held() tells.
-  static Result<LockFile> acquire(const std::string& path);
+  // is made, and nothing is excluded: held() tells. `holder`, a line of at most 255 bytes, is what others are told of
+  // who has it.
+  static Result<LockFile> acquire(const std::string& path, const std::string& holder = "");
 
   // Whether somebody holds it. Takes nothing and leaves the file, if there is one, as it is.
   static bool is_held(const std::string& path);

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/provenance.hpp"
+
 namespace tailrace::impl {
 
 Status make_output_directories(const Config& config) {
@@ -22,10 +24,11 @@ Status make_output_directories(const Config& config) {
 
 Result<std::vector<LockFile>> take_output_directories(const Config& config, const std::string& who, Log& log) {
   std::vector<LockFile> locks;
+  const std::string holder = fmt::format("process {} on {}", ::getpid(), machine_name());
   if (config.storage.backend == Backend::memory) return locks;
   if (Status made = make_output_directories(config); !made.ok()) return made;
   for (const std::string& path : config.storage.paths) {
-    Result<LockFile> lock = LockFile::acquire(fmt::format("{}/.{}_{}.lock", path, config.name, who));
+    Result<LockFile> lock = LockFile::acquire(fmt::format("{}/.{}_{}.lock", path, config.name, who), holder);
     if (!lock.ok()) return lock.status();
     if (!lock.value().held()) {
       log.warning("'{}' is on a file system without locks: a second writer {} would not be noticed", path, who);

@@ -21,7 +21,7 @@ TEST(LockFile, OneAtATime) {
   const ScratchDirectory directory;
   const std::string path = directory / ".a.lock";
   {
-    const Result<LockFile> first = LockFile::acquire(path);
+    const Result<LockFile> first = LockFile::acquire(path, "process 7 on a\nhost");
     ASSERT_TRUE(first.ok());
     EXPECT_TRUE(first.value().held());
     struct stat info {};
@@ -31,6 +31,8 @@ TEST(LockFile, OneAtATime) {
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.status().code(), TAILRACE_CLIENT_IN_USE);
     EXPECT_EQ(second.status().fault().file, path);
+    EXPECT_TRUE(second.status().fault().message.ends_with("is locked by process 7 on a?host"))
+        << second.status().fault().message;
     EXPECT_TRUE(fs::exists(path)) << "a refused attempt must leave the holder's file";
   }
   EXPECT_FALSE(fs::exists(path));
