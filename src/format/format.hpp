@@ -38,10 +38,10 @@ struct FileEnding {
   MetadataPiece head;
 };
 
-// Where an earlier block lies.
+// Where an earlier block lies, as Format::place has it.
 struct Located {
   std::string file;
-  Extent extent;
+  std::vector<Extent> extents;
 };
 
 // Where a chunk of a filtered block lies, which filters were not applied to it (FilteredChunk), and, while its file
@@ -76,10 +76,11 @@ class Format {
   // The file of an iteration that has begun and is not finished or discarded.
   virtual const FileNames& names(int64_t iteration) const = 0;
 
-  // Where the bytes of the block go in its iteration's file; the same place for the same variable each time. The
-  // first block of an iteration begins its file. Not for blocks in chunks, see is_in_chunks(): what they need is not
-  // known before. TAILRACE_WRONG_SHAPE if a block of this client and variable with another layout came before.
-  virtual Result<Extent> place(const Block& block) = 0;
+  // Where the bytes of the block go in its iteration's file, one extent after the other, each behind the one before;
+  // none if there are no bytes. The same places for the same variable each time. The first block of an iteration
+  // begins its file. Not for blocks in chunks, see is_in_chunks(): what they need is not known before.
+  // TAILRACE_WRONG_SHAPE if a block of this client and variable with another layout came before.
+  virtual Result<std::vector<Extent>> place(const Block& block) = 0;
   // Where the bytes of the chunks first, first + 1, … of a block that is in chunks go, after they have been
   // filtered (filter/pipeline.hpp has the whole sequence); one extent a chunk, as long as the chunk. `loss` is what
   // rounding has done to these chunks, and noted in the file. A chunk that comes again may get another place.

@@ -62,6 +62,22 @@ void put_in_order(std::vector<Piece>& pieces) {
             [](const Piece& a, const Piece& b) { return a.extent.offset < b.extent.offset; });
 }
 
+std::vector<Piece> in_turn(std::span<const Extent> extents, std::byte* memory) {
+  std::vector<Piece> pieces;
+  pieces.reserve(extents.size());
+  for (const Extent& extent : extents) {
+    pieces.push_back({extent, memory});
+    memory += extent.length;
+  }
+  return pieces;
+}
+
+uint64_t total_of(std::span<const Extent> extents) {
+  uint64_t total = 0;
+  for (const Extent& extent : extents) total += extent.length;
+  return total;
+}
+
 std::vector<Piece> without(std::span<const Piece> pieces, std::vector<Extent> cuts) {
   std::sort(cuts.begin(), cuts.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
   std::vector<Piece> left;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/extents.hpp"
+
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller blocks are not worth a system call
+constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller extents are not worth a system call
 
 // What one descriptor may need at most.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
@@ -148,26 +150,31 @@ void Server::begin_block(const Descriptor& descriptor) {
   }
   if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(work.block, descriptor, false);
   if (in_chunks(work.block)) return begin_filtered(id);
-  const Result<Extent> extent = format_.place(work.block);
-  const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
-  work.status = file.status();
-  if (work.status.ok() && extent.value().length >= kAllocateFrom) {
-    work.status = engine_.allocate(file.value(), extent.value());
-  }
+  const Result<std::vector<Extent>> extents = format_.place(work.block);
+  const Result<FileId> file = extents.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extents.status());
+  work.status = file.ok() ? allocate(file.value(), extents.value()) : file.status();
   if (!work.status.ok()) {
     // One block is lost, so the iteration will never be whole.
     files_.refuse(descriptor.iteration, work.status);
     return end_work(id);
   }
-  TAILRACE_ASSERT(extent.value().length == descriptor.bytes.length);
-  if (extent.value().length == 0) return end_work(id);  // it has a dataset, and that was all
+  TAILRACE_ASSERT(total_of(extents.value()) == descriptor.bytes.length);
+  if (extents.value().empty()) return end_work(id);  // it has a dataset, and that was all
   Request request;
   request.operation = Operation::write;
   request.file = file.value();
-  request.pieces = {{extent.value(), memory_of(descriptor)}};
+  request.pieces = in_turn(extents.value(), memory_of(descriptor));
   // Who has a ticket may wait for it.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   submit(id, std::move(request));
+}
+
+Status Server::allocate(FileId file, std::span<const Extent> extents) {
+  Status status;
+  for (size_t i = 0; i < extents.size() && status.ok(); ++i) {
+    if (extents[i].length >= kAllocateFrom) status = engine_.allocate(file, extents[i]);
+  }
+  return status;
 }
 
 // Of a block in the client's own memory it is only read from.
@@ -207,30 +214,30 @@ void Server::begin_read(const Descriptor& descriptor, const Block& block) {
   const WorkId id = new_work(Kind::read, descriptor, block);
   if (in_chunks(block)) return begin_filtered(id);
   Work& work = works_[id];
-  Extent extent;
-  const Result<FileId> file = file_to_read(work, extent);
-  if (!file.ok() || extent.length == 0) {
+  std::vector<Extent> extents;
+  const Result<FileId> file = file_to_read(work, extents);
+  if (!file.ok() || extents.empty()) {
     work.status = file.status();
     return end_work(id);
   }
   Request request;
   request.operation = Operation::read;
   request.file = file.value();
-  request.pieces = {{extent, memory_of(descriptor)}};
+  request.pieces = in_turn(extents, memory_of(descriptor));
   submit(id, std::move(request));
 }
 
 // The iteration's own file while it is being written, which orders the read after pending writes; else the published
 // file, opened for this read. Of an iteration that has ended without a file, whatever the format finds under its name
 // is of an earlier run.
-Result<FileId> Server::file_to_read(Work& work, Extent& extent) {
+Result<FileId> Server::file_to_read(Work& work, std::vector<Extent>& extents) {
   const Result<Located> located = format_.locate(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
   bool found = false;
   Result<FileId> unfinished = files_.unfinished_file(work.block.iteration, found);
   if (!unfinished.ok()) return unfinished;
   if (!located.ok()) return located.status();
-  extent = located.value().extent;
+  extents = located.value().extents;
   if (found) return unfinished;
   Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
@@ -334,8 +341,8 @@ void Server::accept_again(const Descriptor& descriptor) {
     if (actions_ != nullptr && held) actions_->came(of, descriptor, true);
     if (in_chunks(of)) return;  // its chunks are placed again one by one
     // Its bytes are in the file: take note of where, and of the file.
-    const Result<Extent> extent = format_.place(of);
-    const Result<FileId> file = extent.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extent.status());
+    const auto extents = format_.place(of);
+    const Result<FileId> file = extents.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extents.status());
     if (!file.ok()) files_.fail(descriptor.iteration, file.status());
     return forget_if_failed(of);
   }

@@ -125,7 +125,8 @@ class Server final : public RequestSink,
   bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
   void begin_filtered(WorkId id);
-  Result<FileId> file_to_read(Work& work, Extent& extent);
+  Status allocate(FileId file, std::span<const Extent> extents);
+  Result<FileId> file_to_read(Work& work, std::vector<Extent>& extents);
   WorkId new_work(Kind kind, const Descriptor& descriptor, const Block& block);
   void submit(WorkId id, Request request);
   void end_work(WorkId id);

@@ -57,8 +57,10 @@ class NodeFilePart {
     if (length != size) {
       return fmt::format("has {} bytes of '{}' of client {}, not {}", length, as.name, client_, size);
     }
-    if (as.first + size > bytes->size()) return fmt::format("'{}' is too short", as.name);
-    const auto at = first_difference(bytes->data() + as.first, size, *content);
+    const std::vector<Extent> extents = extents_of(layout, as, 0);  // one: arrays have one axis here
+    const uint64_t first = extents.empty() ? 0 : extents[0].offset;
+    if (first + size > bytes->size()) return fmt::format("'{}' is too short", as.name);
+    const auto at = first_difference(bytes->data() + first, size, *content);
     return at ? fmt::format("has a wrong byte {} of {} in '{}' of client {}", *at, size, as.name, client_) : "";
   }
 

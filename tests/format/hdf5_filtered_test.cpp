@@ -53,7 +53,7 @@ void write_all(Hdf5Format& format, const Config& config, int64_t iteration, cons
     if (config.variables[i].filtered()) {
       put_filtered(format, config, block_of(config, i, iteration, 0), bytes, path, i % 3 + 1);
     } else {
-      put(path, {format.place(block_of(config, i, iteration, 0)).value().offset, bytes});
+      put(path, {place_whole(format, block_of(config, i, iteration, 0)).value().offset, bytes});
     }
   }
   finish_file(format, iteration, path);

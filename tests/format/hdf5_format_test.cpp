@@ -21,11 +21,11 @@ Config two_variables(std::vector<std::string> paths) {
 TEST(Hdf5Format, OnePlaceForAVariable) {
   const Config config = two_variables({"out"});
   Hdf5Format format(config, format_options());
-  const Extent a = format.place(block_of(config, 0, 1, 0)).value();
-  const Extent b = format.place(block_of(config, 1, 1, 0)).value();
+  const Extent a = place_whole(format, block_of(config, 0, 1, 0)).value();
+  const Extent b = place_whole(format, block_of(config, 1, 1, 0)).value();
   EXPECT_FALSE(a.overlaps(b));
-  EXPECT_EQ(format.place(block_of(config, 0, 1, 0)).value().offset, a.offset);
-  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().extent.offset, a.offset);
+  EXPECT_EQ(place_whole(format, block_of(config, 0, 1, 0)).value().offset, a.offset);
+  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().extents[0].offset, a.offset);
   EXPECT_TRUE(format.finish(1).ok());
 }
 
@@ -34,14 +34,14 @@ TEST(Hdf5Format, LocateKnowsWhatWasPlacedLostAndDiscarded) {
   const Config config = two_variables({directory.path()});
   Hdf5Format format(config, format_options());
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
-  const Extent placed = format.place(block_of(config, 0, 1, 0)).value();
+  const Extent placed = place_whole(format, block_of(config, 0, 1, 0)).value();
   EXPECT_EQ(format.locate(block_of(config, 1, 1, 0)).status().code(), TAILRACE_NOT_FOUND) << "never placed";
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().file, directory / "sim_c0_000001.h5");
   ASSERT_TRUE(format.finish(1).ok());
-  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().extent.offset, placed.offset);
+  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().extents[0].offset, placed.offset);
   format.forget(block_of(config, 0, 1, 0), Status::of_errno("write", "f", EIO));
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).status().fault().system_errno, EIO);
-  ASSERT_TRUE(format.place(block_of(config, 0, 2, 0)).ok());
+  ASSERT_TRUE(place_whole(format, block_of(config, 0, 2, 0)).ok());
   format.discard(2);
   EXPECT_EQ(format.locate(block_of(config, 0, 2, 0)).status().code(), TAILRACE_NOT_FOUND);
   format.discard(2);
@@ -70,11 +70,11 @@ TEST(Hdf5Format, OlderIterationsAreLookedUpInTheirFiles) {
   for (const int64_t iteration : {int64_t{0}, int64_t{5}, int64_t{19}, int64_t{20}, count - 1}) {
     const Result<Located> located = format.locate(block_of(config, 0, iteration, 0));
     ASSERT_TRUE(located.ok()) << iteration << ": " << located.status().fault().message;
-    EXPECT_EQ(located.value().extent.offset, offsets[static_cast<size_t>(iteration)]);
-    EXPECT_EQ(located.value().extent.length, 128u);
+    EXPECT_EQ(located.value().extents[0].offset, offsets[static_cast<size_t>(iteration)]);
+    EXPECT_EQ(located.value().extents[0].length, 128u);
     const auto bytes = bytes_of_file(located.value().file);
     ASSERT_TRUE(bytes.has_value());
-    const auto begin = bytes->begin() + static_cast<ptrdiff_t>(located.value().extent.offset);
+    const auto begin = bytes->begin() + static_cast<ptrdiff_t>(located.value().extents[0].offset);
     EXPECT_TRUE(std::equal(begin, begin + 128, pattern(128, 0).begin()));
   }
   EXPECT_EQ(format.locate(block_of(config, 0, 3, 0)).status().code(), TAILRACE_NOT_FOUND);
@@ -101,7 +101,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
   const Config config = two_variables({first.path(), second.path()});
   Hdf5Format format(config, format_options(12));
   for (int64_t iteration = 0; iteration < 4; ++iteration) {
-    ASSERT_TRUE(format.place(block_of(config, 0, iteration, 12)).ok());
+    ASSERT_TRUE(place_whole(format, block_of(config, 0, iteration, 12)).ok());
     const FileNames& names = format.names(iteration);
     EXPECT_EQ(names.device, iteration % 2);
     const ScratchDirectory& directory = iteration % 2 == 0 ? first : second;
@@ -138,7 +138,7 @@ TEST(Hdf5Format, ManyEventsAndLongDescriptions) {
   config.variables[0].description = std::string(100000, 'd');
   Hdf5Format format(config, format_options());
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(format.note_event(4, "an event with a long name").ok());
-  const Result<Extent> extent = format.place(block_of(config, 0, 4, 0));
+  const Result<Extent> extent = place_whole(format, block_of(config, 0, 4, 0));
   EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
   Result<FileEnding> ending = format.finish(4);
   ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
@@ -168,10 +168,10 @@ TEST(Hdf5Format, LargeIterationNumbers) {
   const Config config = two_variables({"out"});
   Hdf5Format format(config, format_options());
   const int64_t largest = INT64_MAX;
-  ASSERT_TRUE(format.place(block_of(config, 0, largest, 0)).ok());
+  ASSERT_TRUE(place_whole(format, block_of(config, 0, largest, 0)).ok());
   EXPECT_EQ(format.names(largest).final_path, "out/sim_c0_9223372036854775807.h5");
   EXPECT_TRUE(format.finish(largest).ok());
-  ASSERT_TRUE(format.place(block_of(config, 0, 1234567, 0)).ok());
+  ASSERT_TRUE(place_whole(format, block_of(config, 0, 1234567, 0)).ok());
   EXPECT_EQ(format.names(1234567).final_path, "out/sim_c0_1234567.h5");
   EXPECT_TRUE(format.finish(1234567).ok());
 }
@@ -181,7 +181,7 @@ TEST(Hdf5Format, ManyOpenImagesAtOnce) {
   const Config config = two_variables({"out"});
   Hdf5Format format(config, format_options());
   for (int64_t iteration = 0; iteration < 70; ++iteration) {
-    ASSERT_TRUE(format.place(block_of(config, static_cast<uint32_t>(iteration % 2), iteration, 0)).ok());
+    ASSERT_TRUE(place_whole(format, block_of(config, static_cast<uint32_t>(iteration % 2), iteration, 0)).ok());
   }
   for (int64_t iteration = 0; iteration < 70; iteration += 3) format.discard(iteration);
   for (int64_t iteration = 1; iteration < 70; iteration += 3) EXPECT_TRUE(format.finish(iteration).ok());
@@ -204,8 +204,8 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   Hdf5Format::Options options = format_options();
   options.node = 0;
   Hdf5Format format(configs[0], options);
-  const Extent first = format.place(block_of(configs[0], 0, 7, 0)).value();
-  EXPECT_EQ(format.locate(block_of(configs[0], 0, 7, 0)).value().extent.offset, first.offset);
+  const Extent first = place_whole(format, block_of(configs[0], 0, 7, 0)).value();
+  EXPECT_EQ(format.locate(block_of(configs[0], 0, 7, 0)).value().extents[0].offset, first.offset);
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "another's part";
   std::vector<std::byte> bytes;
   put(bytes, {first.offset, pattern(first.length, 1)});
@@ -226,7 +226,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   Hdf5Format later(configs[0], options);
   const Result<Located> found = later.locate(block_of(configs[0], 0, 7, 0));
   ASSERT_TRUE(found.ok()) << found.status().fault().message;
-  EXPECT_EQ(found.value().extent.offset, first.offset);
+  EXPECT_EQ(found.value().extents[0].offset, first.offset);
   EXPECT_EQ(later.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND);
 }
 

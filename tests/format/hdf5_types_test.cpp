@@ -46,7 +46,7 @@ TEST(Hdf5Format, EveryTypeAndRankIsReadBackEqual) {
     Hdf5Format format(config, format_options());
     std::vector<PlannedWrite> writes;
     for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {
-      const Result<Extent> extent = format.place(block_of(config, variable, 5, 0));
+      const Result<Extent> extent = place_whole(format, block_of(config, variable, 5, 0));
       ASSERT_TRUE(extent.ok());
       if (extent.value().length >= 4096) {
         EXPECT_EQ(extent.value().offset % 4096, 0u);
@@ -88,7 +88,7 @@ TEST(Hdf5Format, H5dumpReadsIt) {
   const ScratchDirectory directory;
   const Config config = sample_config({directory.path()}, {{"count", ElementType::int32, {2, 3}}});
   Hdf5Format format(config, format_options());
-  const Result<Extent> extent = format.place(block_of(config, 0, 12, 0));
+  const Result<Extent> extent = place_whole(format, block_of(config, 0, 12, 0));
   ASSERT_TRUE(extent.ok());
   std::vector<int32_t> numbers(6);
   std::iota(numbers.begin(), numbers.end(), 41);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -37,31 +36,57 @@ std::vector<uint64_t> numbers(const Layout& of) {
   return all;
 }
 
-TEST(StoredAs, PositionsAreThoseOfAPlainModel) {
+// The extents that hold these elements of 8 bytes, each as long as can be.
+std::vector<Extent> runs_of(const std::vector<uint64_t>& numbers, uint64_t begin) {
+  std::vector<Extent> runs;
+  for (const uint64_t number : numbers) {
+    const uint64_t at = begin + 8 * number;
+    if (!runs.empty() && runs.back().end() == at) {
+      runs.back().length += 8;
+    } else {
+      runs.push_back({at, 8});
+    }
+  }
+  return runs;
+}
+
+TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
   int in_one_piece = 0;
+  int in_several = 0;
   for (int count = 0; count < 2000; ++count) {
     const size_t rank = 1 + random() % 4;
     std::vector<uint64_t> shape, global, offset;
     for (size_t axis = 0; axis < rank; ++axis) {
       global.push_back(1 + random() % 4);
-      shape.push_back(random() % 2 == 0 ? global.back() : 1 + random() % global.back());
+      shape.push_back(random() % 2 == 0 ? global.back() : random() % 16 == 0 ? 0 : 1 + random() % global.back());
       offset.push_back(random() % (global.back() - shape.back() + 1));
     }
     const Layout of = layout(shape, global, offset);
-    const std::vector<uint64_t> expected = numbers(of);
-    std::vector<uint64_t> run(expected.size());
-    std::iota(run.begin(), run.end(), expected.front());
-    const auto position = position_in_whole(of);
-    ASSERT_EQ(position.has_value(), run == expected);
-    if (position) {
-      ASSERT_EQ(*position, expected.front());
+    const uint64_t begin = random() % 10000;
+    const std::vector<Extent> expected = runs_of(numbers(of), begin);
+    const std::vector<Extent> found = extents_of(of, {"u", of, true}, begin);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i].offset, expected[i].offset);
+      ASSERT_EQ(found[i].length, expected[i].length);
     }
-    in_one_piece += position.has_value();
+    if (!of.empty()) {
+      ASSERT_EQ(runs_in_whole(of), found.size());
+    }
+    in_one_piece += found.size() == 1;
+    in_several += found.size() > 1;
+    // A dataset of its own it fills.
+    const std::vector<Extent> alone = extents_of(of, {"u_c3", of, false}, begin);
+    ASSERT_EQ(alone.size(), of.empty() ? 0u : 1u);
+    if (!of.empty()) {
+      ASSERT_EQ(alone[0].length, of.bytes());
+    }
   }
   EXPECT_GT(in_one_piece, 100);
+  EXPECT_GT(in_several, 100);
 }
 
 TEST(StoredAs, SlabsShareADatasetAndOthersHaveTheirOwn) {
@@ -71,7 +96,10 @@ TEST(StoredAs, SlabsShareADatasetAndOthersHaveTheirOwn) {
   const StoredAs shared = stored_as(variable, slab, FilePer::node, 2);
   EXPECT_EQ(shared.name, "u");
   EXPECT_TRUE(shared.shared);
-  EXPECT_EQ(shared.first, 4u * 8u * 8u);
+  const std::vector<Extent> extents = extents_of(slab, shared, 1000);
+  ASSERT_EQ(extents.size(), 1u);
+  EXPECT_EQ(extents[0].offset, 1000u + 4u * 8u * 8u);
+  EXPECT_EQ(extents[0].length, 2u * 8u * 8u);
   EXPECT_EQ(shared.layout.shape, (std::vector<uint64_t>{6, 8}));
   EXPECT_EQ(shared.layout.offset, (std::vector<uint64_t>{0, 0}));
   const StoredAs tile = stored_as(variable, layout({2, 4}, {6, 8}, {4, 4}), FilePer::node, 2);

@@ -12,7 +12,7 @@ int main(int count, char** arguments) {
     if (config.variables[i].filtered()) {
       put_filtered(format, config, block_of(config, i, 3, 0), bytes, path, 2);
     } else {
-      put(path, {format.place(block_of(config, i, 3, 0)).value().offset, bytes});
+      put(path, {place_whole(format, block_of(config, i, 3, 0)).value().offset, bytes});
     }
   }
   finish_file(format, 3, path);

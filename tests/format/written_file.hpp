@@ -43,6 +43,14 @@ inline void put(const std::string& path, const PlannedWrite& write) {
   ASSERT_TRUE(file.good());
 }
 
+// Where a block goes that lies in one piece.
+inline Result<Extent> place_whole(Format& format, const Block& block) {
+  const Result<std::vector<Extent>> extents = format.place(block);
+  if (!extents.ok()) return extents.status();
+  EXPECT_LE(extents.value().size(), 1u);
+  return extents.value().empty() ? Extent{} : extents.value()[0];
+}
+
 // The writes that complete a file, the head last.
 inline std::vector<PlannedWrite> writes_of(FileEnding& ending) {
   std::vector<PlannedWrite> writes;
@@ -55,7 +63,7 @@ inline std::vector<PlannedWrite> writes_of(FileEnding& ending) {
 inline std::vector<PlannedWrite> whole_iteration(Format& format, const Config& config, int64_t iteration) {
   std::vector<PlannedWrite> writes;
   for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {
-    const Result<Extent> extent = format.place(block_of(config, variable, iteration, 0));
+    const Result<Extent> extent = place_whole(format, block_of(config, variable, iteration, 0));
     EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
     if (!extent.ok()) continue;
     writes.push_back({extent.value().offset, pattern(extent.value().length, variable)});

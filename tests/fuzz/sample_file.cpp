@@ -51,10 +51,10 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   impl::Hdf5Format format(config, std::move(options));
   TAILRACE_REQUIRE(format.note_event(iteration, "storm").ok());
   for (uint32_t i = 0; i < variables; ++i) {
-    const impl::Result<impl::Extent> extent = format.place(block_of(config, i, iteration, 0));
-    TAILRACE_REQUIRE(extent.ok());
-    offsets_.push_back(extent.value().offset);
-    put(bytes_, extent.value().offset, std::vector<std::byte>(bytes_of_variable, std::byte{0x40}));
+    const auto extents = format.place(block_of(config, i, iteration, 0));
+    TAILRACE_REQUIRE(extents.ok() && extents.value().size() == 1);
+    offsets_.push_back(extents.value()[0].offset);
+    put(bytes_, offsets_.back(), std::vector<std::byte>(bytes_of_variable, std::byte{0x40}));
   }
   impl::Result<impl::FileEnding> ending = format.finish(iteration);
   TAILRACE_REQUIRE(ending.ok());

@@ -84,7 +84,7 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
   return &(records_[iteration] = std::move(record));
 }
 
-Result<Extent> Hdf5Format::place(const Block& block) {
+Result<std::vector<Extent>> Hdf5Format::place(const Block& block) {
   Result<Record*> record = begin(block.iteration);
   if (!record.ok()) return record.status();
   return record.value()->image->place(variable_of(block), *block.layout, stored(block));
@@ -152,8 +152,8 @@ Result<Located> Hdf5Format::locate(const Block& block) {
   const auto dataset = remembered(block);
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up(block);
-  const uint64_t first = dataset.value()->extent.offset + stored(block).first;
-  return Located{names(block.iteration).final_path, {first, block.layout->bytes()}};
+  const uint64_t begin = dataset.value()->extent.offset;
+  return Located{names(block.iteration).final_path, extents_of(*block.layout, stored(block), begin)};
 }
 
 Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
@@ -204,7 +204,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
       if (!there.ok()) return there.status();
       if (!there.value()) return not_written(block);
     }
-    if (extent.ok()) return Located{path, {extent.value().offset + as.first, block.layout->bytes()}};
+    if (extent.ok()) return Located{path, extents_of(*block.layout, as, extent.value().offset)};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = extent.status();
   }
   return last;

@@ -40,7 +40,7 @@ class Hdf5Format final : public Format {
   bool published(int64_t iteration) const override;
   bool begun(int64_t iteration) const override;
   const FileNames& names(int64_t iteration) const override;
-  Result<Extent> place(const Block& block) override;
+  Result<std::vector<Extent>> place(const Block& block) override;
   Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                            const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;

@@ -179,23 +179,24 @@ bool IterationImage::describe_mesh(hid_t dataset, const Variable& variable, cons
   return ok;
 }
 
-Result<Extent> IterationImage::place(const Variable& variable, const Layout& block, const StoredAs& as) {
+Result<std::vector<Extent>> IterationImage::place(const Variable& variable, const Layout& block, const StoredAs& as) {
   const LibraryLock lock;
   if (variable.filtered()) {  // it has no chunks, but a dataset as its other blocks have
     TAILRACE_REQUIRE(block.empty());
     const Result<Chunked*> found = chunked(variable, as);
-    return found.ok() ? Result<Extent>(Extent{}) : found.status();
+    return found.ok() ? Result<std::vector<Extent>>(std::vector<Extent>()) : found.status();
   }
   Result<Contiguous*> found = contiguous(variable, as);
   if (!found.ok()) return found.status();
   Contiguous& to = *found.value();
-  if (!block.empty()) to.reached = std::max(to.reached, as.first + block.bytes());
+  std::vector<Extent> extents = extents_of(block, as, to.extent.offset);
+  if (!extents.empty()) to.reached = std::max(to.reached, extents.back().end() - to.extent.offset);
   if (as.shared && !block.empty()) {
     std::vector<uint64_t> where = place_of(block);
     if (std::find(to.blocks.begin(), to.blocks.end(), where) == to.blocks.end())
       to.blocks.push_back(std::move(where));
   }
-  return Extent{to.extent.offset + as.first, block.bytes()};
+  return extents;
 }
 
 // One dataset has one shape, and one place in the whole array.

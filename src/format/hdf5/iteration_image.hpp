@@ -37,7 +37,7 @@ class IterationImage {
 
   // See Format: where a block of the variable goes, which is stored as said and has `block`'s layout. Fails with
   // TAILRACE_WRONG_SHAPE if there is a dataset of that name, with another shape or place.
-  Result<Extent> place(const Variable& variable, const Layout& block, const StoredAs& as);
+  Result<std::vector<Extent>> place(const Variable& variable, const Layout& block, const StoredAs& as);
   Result<std::vector<Extent>> place_chunks(const Variable& variable, const StoredAs& as, uint64_t first,
                                            std::span<const FilteredChunk> chunks, const Loss& loss);
   void note_event(const std::string& event) { events_.push_back(event); }

@@ -5,6 +5,17 @@
 #include <cstddef>
 
 namespace tailrace::impl {
+namespace {
+
+// The last axis along which the block has not all of the whole: a run of bytes that lie side by side goes along this
+// axis and those behind it, and the axes before it count the runs.
+size_t axis_of_runs(const Layout& block) {
+  size_t axis = block.shape.size() - 1;
+  while (axis > 0 && block.shape[axis] == block.global_shape[axis]) --axis;
+  return axis;
+}
+
+}  // namespace
 
 std::vector<uint64_t> place_of(const Layout& block) {
   std::vector<uint64_t> place = block.offset;
@@ -12,29 +23,47 @@ std::vector<uint64_t> place_of(const Layout& block) {
   return place;
 }
 
-std::optional<uint64_t> position_in_whole(const Layout& layout) {
-  const size_t rank = layout.shape.size();
-  // The first axis along which the block has more than one element: behind it, it must have all.
-  size_t axis = 0;
-  while (axis < rank && layout.shape[axis] == 1) ++axis;
-  for (size_t behind = axis + 1; behind < rank; ++behind) {
-    if (layout.shape[behind] != layout.global_shape[behind]) return std::nullopt;
+uint64_t runs_in_whole(const Layout& block) {
+  uint64_t runs = 1;
+  for (size_t axis = axis_of_runs(block); axis > 0; --axis) runs *= block.shape[axis - 1];
+  return runs;
+}
+
+std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t begin) {
+  if (block.empty()) return {};
+  if (!as.shared) return {{begin, block.bytes()}};
+  const size_t rank = block.shape.size();
+  const uint64_t runs = runs_in_whole(block);
+  const uint64_t length = block.bytes() / runs;
+  std::vector<Extent> extents;
+  extents.reserve(runs);
+  std::vector<uint64_t> corner = block.offset;  // of the run, in the whole
+  for (;;) {
+    uint64_t elements_before = 0;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      elements_before = elements_before * block.global_shape[axis] + corner[axis];
+    }
+    extents.push_back({begin + elements_before * size_of(block.type), length});
+    if (extents.size() == runs) return extents;
+    size_t axis = axis_of_runs(block) - 1;
+    while (++corner[axis] == block.offset[axis] + block.shape[axis]) {
+      corner[axis] = block.offset[axis];
+      --axis;
+    }
   }
-  uint64_t position = 0;
-  for (size_t each = 0; each < rank; ++each) position = position * layout.global_shape[each] + layout.offset[each];
-  return position;
 }
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
-  if (file_per == FilePer::process) return {variable.name, layout, 0, false};
+  if (file_per == FilePer::process) return {variable.name, layout, false};
   // Where the whole has a size of its own by parameters, a block that happens to be all of it is a part like others.
   const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
-  const std::optional<uint64_t> position = part && !variable.filtered() ? position_in_whole(layout) : std::nullopt;
-  if (!position) return {fmt::format("{}_c{}", variable.name, client), layout, 0, false};
+  if (!part || variable.filtered() || runs_in_whole(layout) > 1) {
+    return {fmt::format("{}_c{}", variable.name, client), layout, false};
+  }
   Layout whole = layout;
   whole.shape = layout.global_shape;
   whole.offset.assign(layout.offset.size(), 0);
-  return {variable.name, whole, *position * size_of(layout.type), true};
+  return {variable.name, whole, true};
 }
 
 }  // namespace tailrace::impl

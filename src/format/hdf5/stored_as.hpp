@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,7 @@ namespace tailrace::impl {
 struct StoredAs {
   std::string name;     // of the dataset
   Layout layout;        // of the dataset
-  uint64_t first = 0;   // bytes from its start
-  bool shared = false;  // whether other clients' blocks are in it, too
+  bool shared = false;  // whether other clients' blocks are in it, too: it has the whole array's shape
 };
 
 // A dataset that blocks have come to.
@@ -35,7 +33,10 @@ StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_
 // Where a block lies in the whole: its offset and then its shape.
 std::vector<uint64_t> place_of(const Layout& block);
 
-// How many elements of the whole array come before the block's, if the block is one piece of it.
-std::optional<uint64_t> position_in_whole(const Layout& layout);
+// In how many runs of bytes that lie side by side a block lies in its whole array, if both are row-major.
+uint64_t runs_in_whole(const Layout& block);
+
+// Where the bytes of a block lie, in their order, if the dataset that it is stored in begins at `begin`.
+std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t begin);
 
 }  // namespace tailrace::impl
