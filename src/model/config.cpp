@@ -73,7 +73,23 @@ const char* name_of(Durability durability) {
   TAILRACE_ASSERT(false);
 }
 
-const char* name_of(FilePer file_per) { return file_per == FilePer::node ? "node" : "process"; }
+const char* name_of(FilePer file_per) {
+  switch (file_per) {
+    case FilePer::process: return "process";
+    case FilePer::node: return "node";
+    case FilePer::job: return "job";
+  }
+  TAILRACE_ASSERT(false);
+}
+
+std::string series_of(const Config& config, int client) {
+  switch (config.storage.file_per) {
+    case FilePer::process: return config.name + "_c" + std::to_string(client);
+    case FilePer::node: return config.name + "_n" + std::to_string(config.place.node);
+    case FilePer::job: return config.name;
+  }
+  TAILRACE_ASSERT(false);
+}
 
 const char* name_of(Compressor compressor) {
   switch (compressor) {

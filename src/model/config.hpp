@@ -19,7 +19,7 @@ enum class CpuChoice { automatic, none, list };
 enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
-enum class FilePer { process, node };
+enum class FilePer { process, node, job };
 enum class ReadAfter { submitted, written };
 enum class Visibility { written, pending };
 enum class Compressor { none, deflate, zstd };
@@ -155,6 +155,8 @@ struct Config {
   std::string program_python;      // of the program, if that is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
+  // Whether the blocks of several clients share files.
+  bool shares_files() const { return storage.file_per != FilePer::process; }
   // Index of the variable, or -1.
   int find_variable(std::string_view variable) const;
   // Index of the parameter, or -1.
@@ -169,5 +171,7 @@ const char* name_of(ElementType type);
 const char* name_of(Durability durability);
 const char* name_of(FilePer file_per);
 const char* name_of(Compressor compressor);
+// What the names of a client's files begin with: "cm1_c3" if they are its own, "cm1_n0" of a node, "cm1" of a job.
+std::string series_of(const Config& config, int client);
 
 }  // namespace tailrace::impl

@@ -109,18 +109,47 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
                fmt::format("more than the number of this node, {}", config.place.node));
 }
 
-// Who must have ended an iteration before the node's file of it is whole must be known.
-void check_file_per_node(const YamlValue& top, const Config& config) {
-  if (config.storage.file_per != FilePer::node) return;
+// Who must have ended an iteration before a file that clients share is whole must be known.
+void check_shared_files(const YamlValue& top, const Config& config) {
+  if (!config.shares_files()) return;
   const auto storage = top.find("storage");
   const auto file_per = storage ? storage->find("file_per") : std::nullopt;
   if (!file_per) return;
+  const char* const word = name_of(config.storage.file_per);
   if (config.place.kind != PlaceKind::core) {
-    file_per->fault("node with place thread, which knows no other process", "process, or place: {kind: core}");
+    file_per->fault(fmt::format("{} with place thread, which knows no other process", word),
+                    "process, or place: {kind: core}");
   } else if (config.place.clients == 0) {
-    file_per->fault("node, and no place.clients", "place.clients: how many clients a node has");
+    file_per->fault(fmt::format("{}, and no place.clients", word),
+                    fmt::format("place.clients: how many clients a {} has", word));
   } else if (config.place.cores > 1) {
-    file_per->fault(fmt::format("node with {} servers of a node", config.place.cores), "place.cores: 1");
+    file_per->fault(fmt::format("{} with {} servers of a node", word, config.place.cores), "place.cores: 1");
+  }
+}
+
+// Whether files named so would be taken for those of a client or node: "cm1_c0".
+bool ends_as_files_do(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && last + 1 < name.size() &&
+         (name.substr(0, last + 1).ends_with("_c") || name.substr(0, last + 1).ends_with("_n"));
+}
+
+// One server writes the files of a job, and they have its name alone.
+void check_file_per_job(const YamlValue& top, const Config& config) {
+  if (config.storage.file_per != FilePer::job) return;
+  const auto place = top.find("place");
+  const auto node = place ? place->find("node") : std::nullopt;
+  const auto nodes = place ? place->find("nodes") : std::nullopt;
+  const auto name = top.find("name");
+  if (node && config.place.node != 0) {
+    node->fault(fmt::format("{} with storage.file_per: job", config.place.node),
+                "0: the clients of the job have one server; file_per: node is for several");
+  } else if (nodes && config.place.nodes != 1) {
+    nodes->fault(fmt::format("{} with storage.file_per: job", config.place.nodes),
+                 "1: the clients of the job have one server; file_per: node is for several");
+  } else if (name && ends_as_files_do(config.name)) {
+    name->fault(fmt::format("'{}' with storage.file_per: job", config.name),
+                "a name that does not end as those of files of clients (_c0) and nodes (_n0) do");
   }
 }
 
@@ -131,8 +160,9 @@ void check_sync(const YamlValue& top, const Config& config) {
   const auto loss = place ? place->find("on_server_loss") : std::nullopt;
   if (!loss) return;
   const auto is_store = [](const Action& action) { return action.run == Action::Run::store; };
-  if (config.storage.file_per == FilePer::node) {
-    loss->fault("sync with storage.file_per: node", "restart or fail; sync is for files of one process");
+  if (config.shares_files()) {
+    loss->fault(fmt::format("sync with storage.file_per: {}", name_of(config.storage.file_per)),
+                "restart or fail; sync is for files of one process");
   } else if (!std::all_of(config.actions.begin(), config.actions.end(), is_store)) {
     loss->fault("sync with actions", "restart or fail: actions run in a server alone");
   }
@@ -190,12 +220,9 @@ void read_storage(const YamlValue& value, Config& config) {
     constexpr Durability choices[] = {Durability::accepted, Durability::written, Durability::durable};
     config.storage.durability = choices[durability->choice({"accepted", "written", "durable"})];
   }
-  const auto file_per = value.find("file_per");
-  if (file_per && file_per->raw() == "job") {
-    file_per->fault("'job', which is not in this version", "process or node");
-  } else if (file_per) {
-    constexpr FilePer choices[] = {FilePer::process, FilePer::node};
-    config.storage.file_per = choices[file_per->choice({"process", "node"})];
+  if (const auto file_per = value.find("file_per")) {
+    constexpr FilePer choices[] = {FilePer::process, FilePer::node, FilePer::job};
+    config.storage.file_per = choices[file_per->choice({"process", "node", "job"})];
   }
   if (const auto slots = value.find("slots")) config.storage.slots = slots->flag();
   if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();
@@ -252,7 +279,8 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
   for (const auto& [parameter, value] : parameters) config.parameters.push_back({parameter, value});
   if (const auto place = top.find("place")) read_node(*place, parameters, config);
-  check_file_per_node(top, config);
+  check_shared_files(top, config);
+  check_file_per_job(top, config);
   check_slots(top, config);
   if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);

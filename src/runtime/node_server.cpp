@@ -305,10 +305,11 @@ Status NodeServer::prepare(const Config& config) {
     }
     return {};
   }
-  if (config.storage.file_per == FilePer::node) {
-    auto locks = take_output_directories(config, fmt::format("n{}", config.place.node), log_);
+  if (config.shares_files()) {
+    const bool job = config.storage.file_per == FilePer::job;
+    auto locks = take_output_directories(config, job ? "job" : fmt::format("n{}", config.place.node), log_);
     if (!locks.ok()) return locks.status();
-    node_locks_ = std::move(locks).value();
+    shared_locks_ = std::move(locks).value();
   }
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto storage = open_storage(config, cpus, doorbell_, log_);
@@ -317,9 +318,7 @@ Status NodeServer::prepare(const Config& config) {
   engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   const auto make_format = [](int client, const Config& of) {
-    Hdf5Format::Options options{client, {}, machine_name(), date_now};
-    if (of.storage.file_per == FilePer::node) options.node = of.place.node;
-    return std::make_unique<Hdf5Format>(of, std::move(options));
+    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now});
   };
   clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
   common_ = config;

@@ -101,9 +101,9 @@ class NodeServer final : public NodeLoop::Host {
   NodeLoop* loop_ = nullptr;  // while it is there
   bool announced_ = false;
   Doorbell doorbell_;
-  bool left_aside_ = false;           // something of an earlier server's, which is left to whoever can read it
-  std::optional<Config> common_;      // of the first client: what all have in common
-  std::vector<LockFile> node_locks_;  // where there is a file a node
+  bool left_aside_ = false;             // something of an earlier server's, which is left to whoever can read it
+  std::optional<Config> common_;        // of the first client: what all have in common
+  std::vector<LockFile> shared_locks_;  // where clients share files
   std::unique_ptr<Storage> storage_;
   Fifo fifo_;
   std::optional<Slots> slots_;  // none: nothing is held back

@@ -119,7 +119,7 @@ Status OwnServer::begin() {
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
   const auto make_format = [](int client, const Config& of) {
-    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, {}, machine_name(), date_now});
+    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now});
   };
   clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
   RequestSink& sink = clients_->adopt(client_, config_, segment_->channel());

@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What one client left: "<name>_c<id>" → its `.part` files, and whether there is a lock file.
+// What one writer left: its `.part` files, and whether there is a lock file. Writers are named as their locks are:
+// "<name>_c<id>", "<name>_n<node>", "<name>_job".
 struct Leavings {
   std::vector<std::string> parts;
   bool lock = false;
@@ -31,11 +32,11 @@ bool strip(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// Takes the digits off the end of `text`, if there are any.
-bool strip_number(std::string_view& text) {
+// Takes the digits off the end of `text`, if there are so many.
+bool strip_number(std::string_view& text, size_t least = 1) {
   const size_t last = text.find_last_not_of("0123456789");
   const size_t begin = last == std::string_view::npos ? 0 : last + 1;
-  if (begin == text.size()) return false;
+  if (text.size() - begin < least) return false;
   text.remove_suffix(text.size() - begin);
   return true;
 }
@@ -45,30 +46,30 @@ bool is_client(std::string_view text) {
   return strip_number(text) && (strip(text, "_c") || strip(text, "_n")) && !text.empty();
 }
 
-// The client that a file of this name is of, or "": "<client>_<iteration>.h5.part".
-std::string_view client_of_part(std::string_view name) {
-  const bool is_part = strip(name, ".h5.part") && strip_number(name) && strip(name, "_") && is_client(name);
-  return is_part ? name : std::string_view();
+// Whose a file of this name is, or "": "<client>_<iteration>.h5.part", or "<name>_<iteration>.h5.part" of a job.
+std::string writer_of_part(std::string_view name) {
+  const bool is_part = strip(name, ".h5.part") && strip_number(name, 6) && strip(name, "_") && !name.empty();
+  if (!is_part) return {};
+  return is_client(name) ? std::string(name) : std::string(name) + "_job";
 }
 
-// The same for ".<client>.lock".
-std::string_view client_of_lock(std::string_view name) {
+// The same for ".<client>.lock" and ".<name>_job.lock".
+std::string writer_of_lock(std::string_view name) {
   if (!strip(name, ".lock") || !name.starts_with(".")) return {};  // in this order: the two share the dot of ".lock"
   name.remove_prefix(1);
-  return is_client(name) ? name : std::string_view();
+  const bool job = name.size() > std::string_view("_job").size() && name.ends_with("_job");
+  return job || is_client(name) ? std::string(name) : std::string();
 }
 
 std::map<std::string, Leavings> find_leavings(const fs::path& directory, std::error_code& error) {
-  std::map<std::string, Leavings> clients;
+  std::map<std::string, Leavings> writers;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename();
-    if (const auto client = client_of_part(name); !client.empty()) {
-      clients[std::string(client)].parts.push_back(it->path());
-    }
-    if (const auto client = client_of_lock(name); !client.empty()) clients[std::string(client)].lock = true;
+    if (const auto writer = writer_of_part(name); !writer.empty()) writers[writer].parts.push_back(it->path());
+    if (const auto writer = writer_of_lock(name); !writer.empty()) writers[writer].lock = true;
   }
-  for (auto& [name, of] : clients) std::sort(of.parts.begin(), of.parts.end());
-  return clients;
+  for (auto& [name, of] : writers) std::sort(of.parts.begin(), of.parts.end());
+  return writers;
 }
 
 Status sync_path(const std::string& path, OsFile::Mode mode) {
@@ -110,11 +111,11 @@ bool may_treat(Result<LockFile>& lock, bool file_was_there) {
 
 Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
   std::error_code error;
-  const std::map<std::string, Leavings> clients = find_leavings(directory, error);
+  const std::map<std::string, Leavings> writers = find_leavings(directory, error);
   if (error) return Status::of_errno("list", directory, error.value());
-  for (const auto& [client, of] : clients) {
-    const std::string lock_path = directory + "/." + client + ".lock";
-    // While files are treated the client's lock is held, so that it cannot be opened in between. Releasing the lock
+  for (const auto& [writer, of] : writers) {
+    const std::string lock_path = directory + "/." + writer + ".lock";
+    // While files are treated their writer's lock is held, so that it cannot come in between. Releasing the lock
     // removes its file, stale or new.
     std::optional<Result<LockFile>> lock;
     if (apply) lock.emplace(LockFile::acquire(lock_path));

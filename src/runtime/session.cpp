@@ -53,9 +53,9 @@ Status Session::build_for_thread() {
   storage_->use_memory(thread.channel().memory);
   engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
-  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, {}, machine_name(), date_now});
+  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now});
   FileGroup::Options files;
-  files.journal = fmt::format("{}/{}_c{}.dropped", config_.storage.paths[0], config_.name, client_id_);
+  files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
   server_ =
       std::make_unique<Server>(config_, client_id_, thread.channel(), *engine_, *files_, server_trace_, crew_.get());

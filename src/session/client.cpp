@@ -159,7 +159,7 @@ Status Client::end_iteration(int64_t iteration) {
   }
   const bool dropped = of != nullptr && of->dropped;
   // Where other clients write into the same file, it waits for the word of all.
-  const bool matters = of != nullptr || config_.storage.file_per == FilePer::node;
+  const bool matters = of != nullptr || config_.shares_files();
   if (matters && !dropped) {
     Descriptor descriptor;
     descriptor.verb = Verb::end_iteration;

@@ -350,7 +350,7 @@ void NodeActions::note_findings(const EndedEvent& ended, const ActionEnd& end) {
     const auto member = members_.find(client);
     if (member != members_.end()) groups.insert(&member->second.server->files());
   }
-  const bool shared = config_.storage.file_per == FilePer::node && ended.event.scope == Action::Scope::client;
+  const bool shared = config_.shares_files() && ended.event.scope == Action::Scope::client;
   const std::string whose = shared ? fmt::format("c{}_", ended.event.clients.front()) : "";
   for (const Finding& finding : end.findings) {
     const std::string name = fmt::format("tailraceAction_{}_{}{}", names_[end.action], whose, finding.key);

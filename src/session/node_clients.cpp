@@ -59,7 +59,7 @@ struct NodeClients::Member {
   const Config config;
   Channel& channel;
   TraceLog trace{0};
-  std::unique_ptr<Files> own;  // none where there is a file a node
+  std::unique_ptr<Files> own;  // none where clients share files
   Files* files = nullptr;
   std::unique_ptr<Server> server;
   std::set<int64_t> open;      // iterations that its verbs have begun and not ended
@@ -89,8 +89,7 @@ std::unique_ptr<NodeClients::Files> NodeClients::make_files(int group, const Con
   const bool node = group == Ledger::kNode;
   files->format = make_format_(client, files->config);
   FileGroup::Options options;
-  const std::string whose = node ? fmt::format("n{}", config.place.node) : fmt::format("c{}", client);
-  options.journal = fmt::format("{}/{}_{}.dropped", config.storage.paths[0], config.name, whose);
+  options.journal = fmt::format("{}/{}.dropped", config.storage.paths[0], series_of(config, client));
   options.journal_end = ledger_.journal_end(group);
   options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
   options.witness = files.get();
@@ -99,7 +98,7 @@ std::unique_ptr<NodeClients::Files> NodeClients::make_files(int group, const Con
 }
 
 NodeClients::Files& NodeClients::files_for(Member& member) {
-  if (member.config.storage.file_per == FilePer::process) {
+  if (!member.config.shares_files()) {
     member.own = make_files(member.number, member.config, member.number);
     return *member.own;
   }
@@ -342,7 +341,7 @@ void NodeClients::leave(int client) {
   member.files->files->abandon();
 }
 
-// Where there is a file a node, others may have to end what it has a part in; and if another server must go on, it
+// Where clients share files, others may have to end what it has a part in; and if another server must go on, it
 // needs the client's segment to know what has been written.
 bool NodeClients::released(int client) const {
   const Member& member = *members_.at(client);

@@ -30,8 +30,8 @@ namespace tailrace::impl {
 
 class NodeClients {
  public:
-  // The format of a client's files, or of the node's where there is a file a node; it may keep the configuration,
-  // which stays where it is.
+  // The format of a client's files, or of those that all share; it may keep the configuration, which stays where it
+  // is.
   using MakeFormat = std::function<std::unique_ptr<Format>(int client, const Config& config)>;
 
   // All but `make_format` are borrowed. `crew`: needed if there are filtered variables.
@@ -97,7 +97,7 @@ class NodeClients {
   FilterCrew* const crew_;
   NodeActions* actions_ = nullptr;     // none: there are no actions
   SharedFiles raw_files_;              // of all clients
-  std::unique_ptr<Files> node_files_;  // of all clients, where there is a file a node
+  std::unique_ptr<Files> node_files_;  // of all clients, where they share files
   std::map<int, std::unique_ptr<Member>> members_;
   std::set<int> came_;              // clients, by now or in the time of an earlier server
   uint32_t passing_ = 0;            // verbs of no iteration in the ledger, since they were last struck out

@@ -240,9 +240,7 @@ void SimNode::live(Life& life) {
   TAILRACE_REQUIRE(ledger.ok());
   life.ledger = std::move(ledger).value();
   life.clients.emplace(life.engine, *life.ledger, life.log, [](int client, const Config& config) {
-    Hdf5Format::Options options{client, {}, "machine", same_date};
-    if (config.storage.file_per == FilePer::node) options.node = config.place.node;
-    return std::make_unique<Hdf5Format>(config, std::move(options));
+    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", same_date});
   });
   adopt_all(life);
   life.clients->take_up_ledger();

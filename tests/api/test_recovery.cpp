@@ -98,12 +98,30 @@ TEST_F(Recovery, LeavesAloneWhatIsNotTailraces) {
                                               "notes.txt",
                                               "run.h5.part",
                                               "run_c0.h5.part",
-                                              "run_c_000000.h5.part",
+                                              "run_00000.h5.part",
+                                              "run000000.h5.part",
+                                              "_000000.h5.part",
                                               "run_c0_000000.h5.part~",
-                                              "run_cx_000000.h5.part"};
+                                              "._job.lock",
+                                              ".run.lock",
+                                              ".run_cx.lock"};
   for (const std::string& name : strangers) std::ofstream(directory_.path() / name) << "a stranger's";
   EXPECT_TRUE(recover(directory_, true).empty());
   EXPECT_EQ(directory_.names().size(), strangers.size());
+}
+
+// A file for the whole job has no client in its name.
+TEST_F(Recovery, KnowsTheFilesOfJobs) {
+  test::fs::rename(part_, directory_.path() / "run_c_000007.h5.part");
+  std::ofstream(directory_.path() / "run_c_000008.h5.part") << "incomplete";
+  std::ofstream(directory_.path() / ".run_c_job.lock") << "process 1 on a host";
+  const Leftovers found = recover(directory_, false);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.at("run_c_000007.h5.part").kind, TAILRACE_COMPLETE);
+  EXPECT_EQ(found.at("run_c_000008.h5.part").kind, TAILRACE_INCOMPLETE);
+  EXPECT_EQ(found.at(".run_c_job.lock").kind, TAILRACE_STALE_LOCK);
+  for (const auto& [name, leftover] : recover(directory_, true)) EXPECT_TRUE(leftover.done) << name;
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{"run_c_000007.h5"});
 }
 
 TEST_F(Recovery, SaysWhatItCannotRemove) {

@@ -43,6 +43,14 @@ Result<Config> read_with(const std::string& section) {
 
 std::string message_of(const Result<Config>& result) { return result.ok() ? "" : result.status().fault().message; }
 
+TEST(right, a_file_for_the_whole_job) {
+  const auto result = read_path(right("file_per_job.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  EXPECT_EQ(result.value().storage.file_per, FilePer::job);
+  EXPECT_TRUE(result.value().shares_files());
+  EXPECT_EQ(series_of(result.value(), 3), "cm1_c");
+}
+
 TEST(right, design_example) {
   const auto result = read_path(right("design.yaml"));
   ASSERT_TRUE(result.ok()) << message_of(result);

@@ -201,9 +201,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   const ScratchDirectory directory;
   std::vector<Config> configs;
   for (int client = 0; client < 3; ++client) configs.push_back(part_of_three(directory.path(), client));
-  Hdf5Format::Options options = format_options();
-  options.node = 0;
-  Hdf5Format format(configs[0], options);
+  Hdf5Format format(configs[0], format_options());
   const Extent first = place_whole(format, block_of(configs[0], 0, 7, 0)).value();
   EXPECT_EQ(format.locate(block_of(configs[0], 0, 7, 0)).value().extents[0].offset, first.offset);
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "another's part";
@@ -223,7 +221,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   EXPECT_EQ(std::vector<std::byte>(whole->begin(), whole->begin() + 32), pattern(32, 1));
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "of a finished one";
   // Another program that goes by the file alone.
-  Hdf5Format later(configs[0], options);
+  Hdf5Format later(configs[0], format_options());
   const Result<Located> found = later.locate(block_of(configs[0], 0, 7, 0));
   ASSERT_TRUE(found.ok()) << found.status().fault().message;
   EXPECT_EQ(found.value().extents[0].offset, first.offset);

@@ -113,6 +113,25 @@ TEST(StoredAs, SlabsShareADatasetAndOthersHaveTheirOwn) {
   EXPECT_EQ(alone.layout.shape, slab.shape);
 }
 
+TEST(StoredAs, InAFileOfAJobTilesShareADatasetToo) {
+  Variable variable;
+  variable.name = "u";
+  const Layout tile = layout({2, 3}, {6, 8}, {4, 5});
+  const StoredAs shared = stored_as(variable, tile, FilePer::job, 2);
+  EXPECT_EQ(shared.name, "u");
+  EXPECT_TRUE(shared.shared);
+  EXPECT_EQ(shared.layout.shape, (std::vector<uint64_t>{6, 8}));
+  const std::vector<Extent> extents = extents_of(tile, shared, 0);
+  ASSERT_EQ(extents.size(), 2u);
+  EXPECT_EQ(extents[1].offset, 8u * (5 * 8 + 5));
+  EXPECT_EQ(extents[1].length, 8u * 3);
+  EXPECT_EQ(stored_as(variable, layout({6, 8}, {6, 8}, {0, 0}), FilePer::job, 1).name, "u_c1");
+  const Layout most = layout({kMostRuns, 3}, {kMostRuns, 8}, {0, 5});
+  EXPECT_EQ(stored_as(variable, most, FilePer::job, 2).name, "u");
+  const Layout too_many = layout({kMostRuns + 1, 3}, {kMostRuns + 1, 8}, {0, 5});
+  EXPECT_EQ(stored_as(variable, too_many, FilePer::job, 2).name, "u_c2");
+}
+
 // A filtered block's size is not known before: it cannot have a place in a shared dataset.
 TEST(StoredAs, FilteredBlocksHaveTheirOwn) {
   Variable variable;

@@ -15,7 +15,7 @@
 namespace tailrace::impl {
 
 inline Hdf5Format::Options format_options(int client = 0) {
-  return {client, {}, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }};
+  return {client, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }};
 }
 
 // One write: what the engine would do for a block or a piece of metadata.

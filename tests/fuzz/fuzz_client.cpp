@@ -101,7 +101,7 @@ class Node final : public NodeRings::Host {
     auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
     ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
     clients_ = std::make_unique<NodeClients>(engine_, *ledger_, log_, [](int client, const Config& config) {
-      return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, 0, "machine", [] { return "now"; }});
+      return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", [] { return "now"; }});
     });
     for (int client = 0; client < kClients; ++client) {
       const Config config = config_of_client(client);

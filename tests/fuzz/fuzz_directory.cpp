@@ -65,8 +65,8 @@ void make(std::string_view line) {
 }
 
 bool is_ours(const std::string& name) {
-  static const std::regex part("[^]+_[cn][0-9]+_[0-9]+\\.h5\\.part");
-  static const std::regex lock("\\.[^]+_[cn][0-9]+\\.lock");
+  static const std::regex part("[^]+_[0-9]{6,}\\.h5\\.part");
+  static const std::regex lock("\\.[^]+_([cn][0-9]+|job)\\.lock");
   return std::regex_match(name, part) || std::regex_match(name, lock);
 }
 

@@ -117,7 +117,7 @@ class FrozenNode final : public Place, public NodeRings::Host {
   }
   static std::unique_ptr<Format> make_format(int client, const Config& config) {
     const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, {}, "machine", date});
+    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", date});
   }
   void serve() {
     for (int quiet = 0; quiet < 3;) quiet = rings_.work().more ? 0 : quiet + 1;

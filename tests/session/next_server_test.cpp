@@ -119,7 +119,7 @@ class TwoServers final : public Place, public NodeRings::Host {
 
   static std::unique_ptr<Format> make_format(int client, const Config& config) {
     const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, {}, "machine", date});
+    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", date});
   }
   std::byte* parts() const { return memory_.get() + config_.memory.budget; }
   Channel view() const { return layout_.view(parts(), {memory_.get(), config_.memory.budget}); }

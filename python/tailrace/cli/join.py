@@ -9,6 +9,7 @@ client wrote alone are linked to. Parts that no file has read as zero, and are t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -84,6 +85,9 @@ def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
     """Makes `target` of the nodes' files of one iteration; returns a line for each array that is not whole."""
     import h5py  # here, since the other commands do without
 
+    if target.exists() and _holds_data(target):
+        raise _Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
+                     "joined one")
     temporary = target.with_name(target.name + ".part")
     try:
         joined = h5py.File(temporary, "w")
@@ -96,6 +100,17 @@ def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
     finally:
         temporary.unlink(missing_ok=True)  # where it did not become the target
     return missing
+
+
+def _holds_data(file: pathlib.Path) -> bool:
+    """Whether some array lies in the file itself: in one that was joined none does."""
+    import h5py
+
+    with contextlib.suppress(OSError), h5py.File(file, "r") as opened:
+        meshes = opened.get(f"/data/{int(file.stem.rpartition('_')[2])}/meshes", {})
+        return any(isinstance(meshes.get(name, getlink=True), h5py.HardLink) and not meshes[name].is_virtual
+                   for name in meshes)
+    return False
 
 
 def _rename(temporary: pathlib.Path, target: pathlib.Path) -> None:

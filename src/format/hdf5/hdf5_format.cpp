@@ -18,18 +18,12 @@ Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config),
 Hdf5Format::~Hdf5Format() = default;
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
-  return fmt::format("{}/{}_{:06}.h5", config_.storage.paths[device], stem(), iteration);
-}
-
-// "cm1_c3", "cm1_n0"
-std::string Hdf5Format::stem() const {
-  return options_.node ? fmt::format("{}_n{}", config_.name, *options_.node)
-                       : fmt::format("{}_c{}", config_.name, options_.client);
+  return fmt::format("{}/{}_{:06}.h5", config_.storage.paths[device], series_of(config_, options_.client), iteration);
 }
 
 StoredAs Hdf5Format::stored(const Block& block) const {
   TAILRACE_REQUIRE(block.layout != nullptr);
-  return stored_as(variable_of(block), *block.layout, options_.node ? FilePer::node : FilePer::process, block.source);
+  return stored_as(variable_of(block), *block.layout, config_.storage.file_per, block.source);
 }
 
 // Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
@@ -76,8 +70,9 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
   record.names.directory = config_.storage.paths[record.names.device];
   record.names.final_path = path_on(record.names.device, iteration);
   record.names.temporary = record.names.final_path + ".part";
-  Provenance provenance{stem() + "_%06T", options_.machine, options_.date(), options_.client, options_.node};
-  if (options_.node) provenance.client.reset();
+  Provenance provenance{series_of(config_, options_.client) + "_%06T", options_.machine, options_.date(), {}, {}};
+  if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
+  if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
   auto image = IterationImage::create(config_, provenance, iteration, record.names.temporary);
   if (!image.ok()) return image.status();
   record.image = std::move(image).value();

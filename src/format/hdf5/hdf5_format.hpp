@@ -1,4 +1,4 @@
-// Hdf5Format: the format port by openPMD/HDF5, one file an iteration and client, or an iteration and node.
+// Hdf5Format: the format port by openPMD/HDF5, one file an iteration and client, node or job (storage.file_per).
 //
 // Remembers where blocks lie: of unfinished iterations all, of finished ones the latest kRemembered; older ones are
 // looked up in their files.
@@ -27,8 +27,7 @@ class Hdf5Format final : public Format {
   static constexpr size_t kRemembered = 256;  // finished iterations
 
   struct Options {
-    int client = 0;           // of a file a process
-    std::optional<int> node;  // of a file a node
+    int client = 0;  // of a file a process
     std::string machine;
     std::function<std::string()> date;  // now, as openPMD writes it
   };
@@ -64,7 +63,6 @@ class Hdf5Format final : public Format {
   void rehearse();
   const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
   StoredAs stored(const Block& block) const;
-  std::string stem() const;
   std::string path_on(size_t device, int64_t iteration) const;
   uint32_t device_for(int64_t iteration);
   Result<Record*> begin(int64_t iteration);

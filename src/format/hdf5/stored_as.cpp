@@ -57,7 +57,8 @@ StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_
   if (file_per == FilePer::process) return {variable.name, layout, false};
   // Where the whole has a size of its own by parameters, a block that happens to be all of it is a part like others.
   const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
-  if (!part || variable.filtered() || runs_in_whole(layout) > 1) {
+  const uint64_t most_runs = file_per == FilePer::job ? kMostRuns : 1;
+  if (!part || variable.filtered() || runs_in_whole(layout) > most_runs) {
     return {fmt::format("{}_c{}", variable.name, client), layout, false};
   }
   Layout whole = layout;

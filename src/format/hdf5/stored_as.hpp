@@ -1,8 +1,9 @@
 // As what a block is stored: in which dataset of its iteration's file, and where in it. Pure.
 //
-// With a file a process, each block is a dataset of its own. With a file a node, blocks of a decomposed array that
-// lie in one piece in the whole (slabs) are put together in a dataset of the whole's shape; all others become
-// datasets of their own, named after the client.
+// With a file a process, each block is a dataset of its own. With a file a node or a job, blocks of a decomposed
+// array are put together in a dataset of the whole's shape: with a file a node those that lie in one piece in the
+// whole (slabs), since of the others each node would have a thin comb of the whole; with a file a job all but those
+// in too many pieces. All other blocks become datasets of their own, named after the client.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@
 #include "model/config.hpp"
 
 namespace tailrace::impl {
+
+// Pieces of a block that is put together with others. Each takes up memory while it waits to be written.
+inline constexpr uint64_t kMostRuns = uint64_t{1} << 20;
 
 struct StoredAs {
   std::string name;     // of the dataset

@@ -1,0 +1,362 @@
+"""`file_per: job`: one file of an iteration for all clients, in which global arrays are ordinary datasets.
+
+What h5py reads is compared with NumPy arrays that are put together here. The clients are in this process, as many as
+one likes: they share a server as those of any program do.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+import pytest
+import tailrace
+from tailrace import cli
+from tailrace.cli import core_server
+
+CONFIG = """\
+tailrace: 1
+name: sim
+place: {{kind: core, clients: {clients}, cpus: none, patience: 60}}
+memory: {{budget: 4 MiB}}
+storage: {{path: {path}, file_per: job}}
+parameters: {{y: 0, x: 0, n: 0}}
+layouts:
+  line: {{type: int32, shape: [5], global: [30], offset: [n]}}
+  tile: {{type: float64, shape: [4, 6], global: [8, 18], offset: [y, x], axes: [y, x], spacing: [2, 1]}}
+  brick: {{type: float32, shape: [2, 4, 6], global: [2, 8, 18], offset: [0, y, x]}}
+  own: {{type: uint8, shape: [3]}}
+variables:
+  line: {{layout: line}}
+  tile: {{layout: tile, unit: K, description: of the air}}
+  brick: {{layout: brick}}
+  packed: {{layout: tile, compress: {{filter: deflate, level: 1}}}}
+  own: {{layout: own}}
+"""
+GRID = (2, 3)  # clients
+CLIENTS = GRID[0] * GRID[1]
+
+
+@contextlib.contextmanager
+def node(ends=True):
+    """A runtime directory of its own, and no job left in it in the end, unless it is not waited for."""
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
+          pytest.MonkeyPatch.context() as patch):
+        patch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
+        yield
+        while ends and core_server.jobs():  # the server ends by itself, when its clients have gone and all is written
+            pass
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(clients=CLIENTS, more=""):
+        file = tmp_path / "sim.yaml"
+        file.write_text(CONFIG.format(path=tmp_path / "out", clients=clients) + more)
+        return file
+
+    return write
+
+
+@pytest.fixture
+def run(capfd):
+    """Runs the command line in this process; returns exit code, output and messages."""
+
+    def call(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def whole(variable, step):
+    shape, dtype = {"line": ((30,), "i4"), "tile": ((8, 18), "f8"), "brick": ((2, 8, 18), "f4")}[variable]
+    return (np.arange(np.prod(shape)).reshape(shape) + 1000 * (step + 1)).astype(dtype)
+
+
+def corner(client):
+    return 4 * (client // GRID[1]), 6 * (client % GRID[1])
+
+
+def part(variable, step, client):
+    y, x = corner(client)
+    where = {"line": np.s_[5 * client:5 * client + 5], "tile": np.s_[y:y + 4, x:x + 6],
+             "brick": np.s_[:, y:y + 4, x:x + 6]}[variable]
+    return np.ascontiguousarray(whole(variable, step)[where])
+
+
+def open_all(stack, file, clients=range(CLIENTS)):
+    opened = []
+    for client in clients:
+        y, x = corner(client)
+        parameters = {"y": y, "x": x, "n": 5 * client}
+        opened.append(stack.enter_context(tailrace.open(file, client, parameters=parameters)))
+    return opened
+
+
+def write_all(clients, step, without=()):
+    for client, out in enumerate(clients):
+        for variable in ("line", "tile", "brick"):
+            if (client, variable) not in without:
+                out.write(variable, step, part(variable, step, client))
+        out.write("packed", step, part("tile", step, client))
+        out.write("own", step, np.full(3, client, "u1"))
+
+
+def end_all(clients, step):
+    for out in clients:
+        out.end_iteration(step)
+
+
+def test_every_global_array_is_one_ordinary_dataset(config, tmp_path, run):
+    with node(), contextlib.ExitStack() as stack:
+        clients = open_all(stack, config())
+        for step in (0, 3):
+            write_all(clients, step)
+            for client, out in enumerate(clients):  # a client's reads see its own pending writes
+                np.testing.assert_array_equal(out.read("tile", step), part("tile", step, client))
+            end_all(clients, step)
+        clients[2].flush()
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.glob("*.h5*")) == ["sim_000000.h5", "sim_000003.h5"]
+    assert not [name for name in os.listdir(out) if name.endswith(".lock")]
+    for step in (0, 3):
+        with h5py.File(out / f"sim_{step:06d}.h5") as file:
+            assert file.attrs["iterationFormat"] == b"sim_%06T"
+            assert "tailraceNode" not in file.attrs and "tailraceClient" not in file.attrs
+            meshes = file[f"data/{step}/meshes"]
+            names = ["brick", "line", "tile"] + [f"{name}_c{c}" for name in ("own", "packed") for c in range(CLIENTS)]
+            assert sorted(meshes) == sorted(names)
+            for variable in ("line", "tile", "brick"):
+                assert not meshes[variable].is_virtual and meshes[variable].chunks is None
+                np.testing.assert_array_equal(meshes[variable], whole(variable, step))
+                assert meshes[variable].dtype == whole(variable, step).dtype
+            assert len(meshes["tile"].attrs["tailraceBlocks"].reshape(-1, 4)) == CLIENTS
+            assert list(meshes["tile"].attrs["gridGlobalOffset"]) == [0, 0]
+            for client in range(CLIENTS):
+                np.testing.assert_array_equal(meshes[f"packed_c{client}"], part("tile", step, client))
+                assert (meshes[f"own_c{client}"][...] == client).all()
+            assert "tailraceMissingClients" not in file[f"data/{step}"].attrs
+    code, text, _ = run("inspect", out)
+    assert code == 0 and "sim_%06T.h5" in text and "0 … 3" in text
+    code, text, _ = run("inspect", out / "sim_000003.h5")
+    assert code == 0 and "8 × 18" in text
+
+
+def test_strangers_read_the_series(config, tmp_path):
+    api = pytest.importorskip("openpmd_api")
+    with node(), contextlib.ExitStack() as stack:
+        clients = open_all(stack, config())
+        for step in range(2):
+            write_all(clients, step)
+            end_all(clients, step)
+    series = api.Series(str(tmp_path / "out/sim_%06T.h5"), api.Access.read_only)
+    assert list(series.iterations) == [0, 1]
+    tile = series.iterations[1].meshes["tile"][api.Mesh_Record_Component.SCALAR].load_chunk()
+    series.flush()
+    np.testing.assert_array_equal(tile, whole("tile", 1))
+    series.close()
+    validated = subprocess.run([sys.executable, "-m", "openpmd_validator.check_h5", "-i",
+                                tmp_path / "out/sim_000001.h5"], capture_output=True, text=True)
+    assert validated.returncode == 0 and "Result: 0 Errors" in validated.stdout, validated.stdout
+
+
+def test_blocks_of_earlier_runs_are_read(config):
+    file = config()
+    with node(), contextlib.ExitStack() as stack:
+        clients = open_all(stack, file)
+        write_all(clients, 0, without={(4, "tile")})
+        end_all(clients, 0)
+    with node(), contextlib.ExitStack() as stack:
+        clients = open_all(stack, file)
+        for client in (0, 5):
+            for variable in ("line", "tile", "brick"):
+                np.testing.assert_array_equal(clients[client].read(variable, 0), part(variable, 0, client))
+        with pytest.raises(tailrace.Error) as caught:
+            clients[4].read("tile", 0)
+        assert caught.value.code == tailrace.Status.NOT_FOUND
+        end_all(clients, 0)
+
+
+def test_what_nobody_wrote_is_a_hole(tmp_path):
+    file = tmp_path / "sim.yaml"
+    file.write_text(f"""\
+tailrace: 1
+name: sim
+place: {{kind: core, clients: 2, cpus: none, patience: 60}}
+storage: {{path: {tmp_path / 'out'}, file_per: job}}
+layouts:
+  tile: {{type: float64, shape: [256, 512], global: [1024, 2048], offset: [512, first]}}
+variables:
+  u: {{layout: tile}}
+""")
+    block = np.arange(256 * 512, dtype="f8").reshape(256, 512)
+    with node(), contextlib.ExitStack() as stack:
+        one = stack.enter_context(tailrace.open(file, 0, parameters={"first": 1024}))
+        two = stack.enter_context(tailrace.open(file, 1, parameters={"first": 0}))
+        one.write("u", 7, block)
+        end_all((one, two), 7)
+        one.write("u", 8, block)
+        one.end_iteration(8)
+        two.close()  # without a word about it
+    for step in (7, 8):
+        path = tmp_path / f"out/sim_{step:06d}.h5"
+        expected = np.zeros((1024, 2048))
+        expected[512:768, 1024:1536] = block
+        with h5py.File(path) as opened:
+            np.testing.assert_array_equal(opened[f"data/{step}/meshes/u"], expected)
+            missing = opened[f"data/{step}"].attrs.get("tailraceMissingClients", np.array([]))
+            assert list(missing) == ([1] if step == 8 else [])
+        found = path.stat()
+        assert found.st_size >= expected.nbytes
+        assert 512 * found.st_blocks < expected.nbytes // 2, "it is sparse"
+
+
+def random_cuts(random, length, most):
+    cuts = sorted(random.integers(0, length + 1, size=random.integers(0, most)).tolist())
+    return list(zip([0, *cuts], [*cuts, length]))
+
+
+def random_parts(random, shape, most):
+    """A grid of at most `most` blocks that cover the whole, of which some may be empty."""
+    parts = [[]]
+    for length in shape:
+        cuts = random_cuts(random, length, 3)
+        if len(parts) * len(cuts) > most:
+            cuts = [(0, length)]
+        parts = [[*part, cut] for part in parts for cut in cuts]
+    return parts
+
+
+def test_any_decomposition_equals_numpy(tmp_path):
+    seed = int(os.environ.get("TAILRACE_SEED", 0)) or int.from_bytes(os.urandom(4), "little")
+    print("repeat with TAILRACE_SEED =", seed)
+    random = np.random.default_rng(seed)
+    most = 8
+    dtypes = ["uint8", "int16", "float32", "float64"]
+    layouts, names = "", []
+    for rank, dtype in enumerate(dtypes, 1):
+        keys = {key: ", ".join(f"{key}{rank}_{axis}" for axis in range(rank)) for key in "sgo"}
+        layouts += (f"  a{rank}: {{type: {dtype}, shape: [{keys['s']}], global: [{keys['g']}], "
+                    f"offset: [{keys['o']}]}}\n")
+        names += ", ".join(keys.values()).split(", ")
+    first = {name: 0 if name[0] == "o" else 1 for name in names}
+    file = tmp_path / "sim.yaml"
+    file.write_text(f"""\
+tailrace: 1
+name: sim
+place: {{kind: core, clients: {most}, cpus: none, patience: 60}}
+memory: {{budget: 1 MiB}}
+storage: {{path: {tmp_path / 'out'}, file_per: job}}
+parameters: {{{', '.join(f'{name}: {value}' for name, value in first.items())}}}
+layouts:
+{layouts}variables:
+  a1: {{layout: a1}}
+  a2: {{layout: a2}}
+  a3: {{layout: a3}}
+  a4: {{layout: a4}}
+""")
+    expected = {}
+    with node(), contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(tailrace.open(file, client)) for client in range(most)]
+        for step in range(12):
+            for rank, dtype in enumerate(dtypes, 1):
+                shape = tuple(random.integers(1, [4000, 70, 18, 9][rank - 1], size=rank).tolist())
+                model = random.integers(1, 100, size=shape).astype(dtype)
+                parts = random_parts(random, shape, most)
+                random.shuffle(parts)
+                came = False
+                for out, where in zip(clients, parts):
+                    values = {}
+                    for axis, (start, stop) in enumerate(where):
+                        values |= {f"s{rank}_{axis}": stop - start, f"o{rank}_{axis}": start,
+                                   f"g{rank}_{axis}": shape[axis]}
+                    out.set_parameters(**values)
+                    block = model[tuple(slice(*cut) for cut in where)]
+                    if random.random() < 0.1:
+                        block[...] = 0  # in the model, too
+                        continue
+                    came = True
+                    out.write(f"a{rank}", step, np.ascontiguousarray(block))
+                    if random.random() < 0.3:
+                        np.testing.assert_array_equal(out.read(f"a{rank}", step), block)
+                if came:
+                    expected[step, f"a{rank}"] = model
+            end_all(clients, step)
+    for step in range(12):
+        with h5py.File(tmp_path / f"out/sim_{step:06d}.h5") as opened:
+            meshes = opened[f"data/{step}/meshes"]
+            assert sorted(meshes) == sorted(variable for of, variable in expected if of == step)
+            for variable in meshes:
+                assert not meshes[variable].is_virtual
+                np.testing.assert_array_equal(meshes[variable], expected[step, variable], f"{step} {variable}")
+
+
+def test_a_second_server_of_the_same_files_is_refused(config, tmp_path):
+    file = config(clients=2)
+    with node(), tailrace.open(file, 0) as first:
+        with node(ends=False), pytest.raises(tailrace.Error) as caught:  # as if on another node
+            try:
+                tailrace.open(file, 1)
+            finally:  # it would wait for other clients
+                for server in core_server.jobs()[0]["servers"]:
+                    os.kill(server["process"], signal.SIGKILL)
+        assert caught.value.code == tailrace.Status.CLIENT_IN_USE
+        assert ".sim_job.lock" in str(caught.value) and f"on {socket.gethostname()}" in str(caught.value)
+        # It has not been disturbed.
+        with tailrace.open(file, 1) as second:
+            first.write("own", 0, np.full(3, 7, "u1"))
+            end_all((first, second), 0)
+    assert (tmp_path / "out/sim_000000.h5").exists()
+
+
+def test_a_client_that_counts_others_is_refused(config):
+    text = config(clients=2).read_text()
+    with node(), tailrace.open("sim.yaml", 0, text=text):
+        for found, expected in (("clients: 3", "place.clients '3', expected '2'"),
+                                ("file_per: node", "storage.file_per 'node', expected 'job'")):
+            other = text.replace("clients: 2" if "clients" in found else "file_per: job", found)
+            with pytest.raises(tailrace.Error, match=expected):
+                tailrace.open("sim.yaml", 1, text=other)
+        tailrace.open("sim.yaml", 1, text=text).close()  # or the server would wait for it
+
+
+def test_recover_removes_what_a_dead_job_left(config, tmp_path, run):
+    writer = """
+import sys, numpy, os, tailrace
+out = tailrace.open(sys.argv[1], 0)
+out.write("own", 0, numpy.zeros(3, "u1"))
+out.end_iteration(0)
+out.write("own", 1, numpy.zeros(3, "u1"))
+out.read("own", 1)
+os._exit(0)
+"""
+    with node():
+        subprocess.run([sys.executable, "-c", writer, config(clients=1)], check=True)
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.glob("*.h5*")) == ["sim_000000.h5", "sim_000001.h5.part"]
+    (out / "sim_000000.h5").rename(out / "sim_000000.h5.part")
+    (out / ".sim_job.lock").touch()
+    code, text, _ = run("recover", out)
+    assert code == 0 and "sim_000001.h5.part" in text and "published" in text and ".sim_job.lock" in text
+    assert [path.name for path in out.glob("*.h5*")] == ["sim_000000.h5"] and not (out / ".sim_job.lock").exists()
+
+
+def test_join_does_not_write_over_a_jobs_file(config, tmp_path, run):
+    with node(), tailrace.open(config(clients=1)) as client:
+        client.write("own", 0, np.zeros(3, "u1"))
+        client.end_iteration(0)
+    out = tmp_path / "out"
+    before = (out / "sim_000000.h5").read_bytes()
+    (out / "sim_n0_000000.h5").write_bytes(before)
+    code, _, message = run("join", out)
+    assert code == 1 and "sim_000000.h5: found a file that holds data, as of a run with file_per: job" in message
+    assert (out / "sim_000000.h5").read_bytes() == before
