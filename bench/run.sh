@@ -45,4 +45,6 @@ printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
 printf '\n-- merge_cost\n'
 build/release/testing/merge_cost "${tiny[@]}"
-printf '\n7 benchmark programs ran\n'
+printf '\n-- sieve_cost\n'
+build/release/testing/sieve_cost "${tiny[@]}" "$results"
+printf '\n8 benchmark programs ran\n'

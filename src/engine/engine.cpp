@@ -21,8 +21,15 @@ MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
 }
 
 bool carries_several(const Access& access) {
+  const Request* const first = access.parts.front().request;
   return std::any_of(access.parts.begin(), access.parts.end(),
-                     [&](const Access::Part& part) { return part.request != access.parts.front().request; });
+                     [first](const Access::Part& part) { return part.request != nullptr && part.request != first; });
+}
+
+Executor::Options execution_of(const EngineOptions& options) {
+  Executor::Options execute = options.execute;
+  execute.largest_hole = options.merge.sieve;
+  return execute;
 }
 
 }  // namespace
@@ -35,7 +42,7 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
       limits_(limits_of(options.merge, storage.capabilities())),
       queue_(options.max_pending, rules_of(options)),
       gather_(options.gather),
-      executor_(storage, clock, options.execute),
+      executor_(storage, clock, execution_of(options)),
       parts_left_(options.max_pending, 0),
       outcome_(options.max_pending),
       small_(options.max_pending, 0),
@@ -149,7 +156,10 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   std::vector<Access> accesses = merge(shares, limits_);
   for (const Access& access : accesses) {
     file(access.file).sizes->after.add(access.extent.length);
-    for (const Access::Part& part : access.parts) ++parts_left_[part.request->slot];
+    for (const Access::Part& part : access.parts) {
+      if (part.request != nullptr) ++parts_left_[part.request->slot];
+    }
+    counts_.sieved += access.holes;
   }
   counts_.accesses += accesses.size();
   for (Access& access : accesses) start_access(std::move(access));
@@ -187,7 +197,7 @@ void Engine::start(const Request& request) {
       outcome_[request.slot] = {};
       const std::span<const Piece> pieces = queue_.begin(request.slot);
       parts_left_[request.slot] = static_cast<uint32_t>(pieces.size());
-      for (const Piece& piece : pieces) start_access(access_of({&request, piece}));
+      for (const Piece& piece : pieces) start_access(access_of(request, piece));
       return;
     }
     case Operation::sync: executor_.start_sync(&request, target(request.file)); return;
@@ -210,11 +220,12 @@ void Engine::finish_access(Executor::Ended& end) {
   const std::vector<Access::Part>& parts = end.access.parts;
   if (small_[parts.front().request->slot] != 0) gather_.ended(end.access.file);
   if (!end.status.ok() && parts.size() > 1) {
-    for (const Access::Part& part : parts) start_access(access_of(part));
+    for (Access& one : taken_apart(end.access)) start_access(std::move(one));
     return;
   }
   const bool merged = carries_several(end.access);
   for (const Access::Part& part : parts) {
+    if (part.request == nullptr) continue;
     const uint32_t slot = part.request->slot;
     TAILRACE_ASSERT(parts_left_[slot] > 0);
     note_begun(slot, end.begun);

@@ -74,6 +74,7 @@ class Engine {
     uint64_t merged = 0;        // requests that went together with others
     uint64_t overwritten = 0;   // bytes never written, since a later write of the same client had them
     uint64_t stolen = 0;        // bytes of reads that came from the memory of pending writes
+    uint64_t sieved = 0;        // bytes read for nothing: holes between bytes that were wanted
     uint64_t pending_peak = 0;  // the most requests at once that had not ended
     Nanoseconds busy{0};        // time with at least one transfer under way
   };
@@ -85,6 +86,8 @@ class Engine {
   };
   // Borrowed until the file is gone.
   const Sizes& sizes(FileId file) const;
+  // Whether what a transfer puts there is nobody's: a read went over a hole.
+  bool throws_away(const void* memory) const { return executor_.throws_away(memory); }
   // Whether transfers are under way.
   bool moving() const { return !executor_.idle(); }
   const Clock& clock() const { return clock_; }

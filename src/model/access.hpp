@@ -13,26 +13,27 @@
 namespace tailrace::impl {
 
 struct Access {
-  // A piece of a request, in this access.
+  // A piece of a request, or a part of one. Or a hole between two that a read goes over: its bytes are nobody's.
   struct Part {
-    const Request* request;  // borrowed until the request has ended
-    Piece piece;
+    const Request* request = nullptr;  // borrowed until the request has ended; null: a hole
+    uint64_t length = 0;
   };
 
   Operation operation = Operation::write;  // read or write
   FileId file = 0;
   Extent extent;
-  std::vector<iovec> segments;  // memory in file order; their lengths add up to extent.length
-  std::vector<Part> parts;      // in file order, without gap or overlap
+  std::vector<iovec> segments;  // memory in file order, null for holes; their lengths add up to extent.length
+  std::vector<Part> parts;      // in file order, a hole neither first nor last; so do theirs
+  uint64_t holes = 0;           // bytes
 };
 
-// The access that carries `part` alone.
-inline Access access_of(const Access::Part& part) {
-  return {part.request->operation,
-          part.request->file,
-          part.piece.extent,
-          {{part.piece.memory, part.piece.extent.length}},
-          {part}};
+// The access that carries `piece` of `request` alone.
+inline Access access_of(const Request& request, const Piece& piece) {
+  const uint64_t length = piece.extent.length;
+  return {request.operation, request.file, piece.extent, {{piece.memory, length}}, {{&request, length}}, 0};
 }
+
+// The accesses that do the same, a part each.
+std::vector<Access> taken_apart(const Access& access);
 
 }  // namespace tailrace::impl

@@ -130,6 +130,8 @@ struct Config {
     uint32_t count = 4096;                 // writes that gather at most …
     uint64_t bytes = uint64_t{64} << 20;   // … bytes …
     double delay = 0;                      // … seconds, on idle storage; place `core`
+    uint64_t sieve = uint64_t{8} << 10;    // bytes of a hole that a read goes over
+    double waste = 0.5;                    // share of what it reads that holes may be
     ReadAfter read_after = ReadAfter::submitted;
     Visibility visibility = Visibility::written;  // of one client's writes to reads of others
   } merge;

@@ -7,12 +7,14 @@ namespace {
 
 constexpr uint64_t least_access = uint64_t{4} << 10;
 constexpr int64_t most_requests = 1 << 20;
+constexpr uint64_t most_hole = uint64_t{1} << 20;
 constexpr double most_delay = 60.0;
 
 }  // namespace
 
 void read_merge(const YamlValue& value, Config& config) {
-  value.only({"enabled", "overwrite", "largest", "alignment", "count", "bytes", "delay", "read_after", "visibility"});
+  value.only({"enabled", "overwrite", "largest", "alignment", "count", "bytes", "delay", "sieve", "waste",
+              "read_after", "visibility"});
   auto& merge = config.merge;
   if (const auto enabled = value.find("enabled")) merge.enabled = enabled->flag();
   if (const auto overwrite = value.find("overwrite")) merge.overwrite = overwrite->flag();
@@ -24,6 +26,12 @@ void read_merge(const YamlValue& value, Config& config) {
     constexpr std::string_view expected = "a number of seconds from 0 to 60";
     merge.delay = delay->number(expected);
     if (merge.delay < 0 || merge.delay > most_delay) delay->wrong(expected);
+  }
+  if (const auto sieve = value.find("sieve")) merge.sieve = sieve->size(0, most_hole);
+  if (const auto waste = value.find("waste")) {
+    constexpr std::string_view expected = "a share from 0 to 1";
+    merge.waste = waste->number(expected);
+    if (merge.waste < 0 || merge.waste > 1) waste->wrong(expected);
   }
   if (const auto after = value.find("read_after")) {
     constexpr ReadAfter choices[] = {ReadAfter::submitted, ReadAfter::written};
@@ -40,6 +48,8 @@ EngineOptions engine_options(const Config& config, bool timed) {
   EngineOptions options;
   options.merge.largest = merge.enabled ? merge.largest : 0;
   options.merge.alignment = merge.alignment;
+  options.merge.sieve = merge.sieve;
+  options.merge.waste = merge.waste;
   options.morph = merge.overwrite;
   options.gather.on = merge.enabled;
   options.gather.count = merge.count;

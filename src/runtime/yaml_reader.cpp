@@ -141,12 +141,13 @@ bool YamlValue::flag() const {
   return false;
 }
 
-uint64_t YamlValue::size(uint64_t least) const {
+uint64_t YamlValue::size(uint64_t least, uint64_t most) const {
   const std::optional<uint64_t> bytes = is_scalar() ? size_of_text(node_->text) : std::nullopt;
-  if (bytes && *bytes >= least) return *bytes;
-  wrong(fmt::format("a size such as '1 GiB', '256 MiB' or a number of bytes, at least {}", size_text(least)),
+  if (bytes && *bytes >= least && *bytes <= most) return *bytes;
+  wrong(fmt::format("a size such as '1 GiB', '256 MiB' or a number of bytes, at least {}{}", size_text(least),
+                    most == kMostSize ? "" : fmt::format(", at most {}", size_text(most))),
         size_hint(node_->text));
-  return std::numeric_limits<int64_t>::max();
+  return most;
 }
 
 size_t YamlValue::choice(const std::vector<std::string_view>& words) const {

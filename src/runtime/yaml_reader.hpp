@@ -46,7 +46,8 @@ class YamlValue {
   double number(std::string_view expected) const;
   bool flag() const;
   // "1 GiB", "256MiB", 4096
-  uint64_t size(uint64_t least) const;
+  static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
+  uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
   // Index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 

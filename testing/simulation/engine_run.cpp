@@ -27,7 +27,13 @@ SimStorageOptions storage_of(SplitDice dice, const Without& without) {
   return options;
 }
 
-EngineOptions engine_of(SplitDice dice, const FaultPlan& faults) {
+void choose_sieving(MergeLimits& merge, SplitDice dice) {
+  if (dice.chance(40)) return;
+  merge.sieve = dice.chance(50) ? dice.between(1, 300) : dice.between(1, 2 * kPage);
+  merge.waste = dice.one_of({0.1, 0.5, 0.9, 1.0});
+}
+
+EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve) {
   EngineOptions options;
   options.execute.patience = faults.patience;
   options.max_pending = dice.between32(1, 40);
@@ -44,6 +50,7 @@ EngineOptions engine_of(SplitDice dice, const FaultPlan& faults) {
   options.gather.bytes = dice.between(1, 4 * kPage);
   options.gather.small = dice.between(1, 2 * kPage);
   options.gather.delay = Nanoseconds(dice.chance(60) ? 0 : dice.between(1, 50'000));
+  choose_sieving(options.merge, sieve);
   return options;
 }
 
@@ -71,9 +78,11 @@ class EngineRun final : public CompletionSink {
         any_order_(SplitDice(seed, "engine order")),
         client_dice_(seed, "engine clients"),
         clients_(client_dice_.between32(1, 4)),
-        engine_options_(engine_of(SplitDice(seed, "engine options"), faults_.plan)),
+        engine_options_(engine_of(SplitDice(seed, "engine options"), faults_.plan, SplitDice(seed, "engine sieve"))),
         engine_(storage_, dice_.chance(70) ? static_cast<Scheduler&>(any_order_) : fifo_, world_.clock(),
-                engine_options_) {}
+                engine_options_) {
+    storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });
+  }
 
   void run() {
     world_.spawn("engine", 1, [this] { program(); });

@@ -70,6 +70,8 @@ void choose_merging(EngineOptions& options, SplitDice dice) {
   options.gather.count = dice.between32(1, 30);
   options.gather.bytes = dice.between(1, 16 * kPage);
   options.gather.small = dice.between(1, 4 * kPage);
+  options.merge.sieve = dice.chance(40) ? 0 : dice.between(1, 8 * kPage);
+  options.merge.waste = dice.one_of({0.1, 0.5, 1.0});
 }
 
 EngineOptions some_engine(SplitDice& dice) {

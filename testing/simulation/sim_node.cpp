@@ -60,7 +60,9 @@ struct SimNode::Life final : NodeRings::Host {
         slots(node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.plan_.turn),
         engine(storage, slots, node.world_.clock(), node.plan_.engine),
         world(node.world_),
-        rings(*this) {}
+        rings(*this) {
+    storage.ignore([this](const void* memory) { return engine.throws_away(memory); });
+  }
 
   Status check(int client, const Descriptor& verb) override { return clients->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients->accepted(client, verb); }

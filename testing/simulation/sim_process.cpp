@@ -32,6 +32,7 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
       loop_(channel_, doorbell_),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {
   server_.serve_files(raw_files_);
+  storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });
 }
 
 void SimProcess::run_client(const std::function<void()>& program) {

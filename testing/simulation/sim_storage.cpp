@@ -129,7 +129,7 @@ Status SimStorage::refuse(const char* operation, DiskCall call, const std::strin
   return Status::of_errno(operation, path, error);
 }
 
-void SimStorage::check_transfer(const Transfer& transfer, const File& file, const Extent& extent) {
+void SimStorage::check_transfer(const Transfer& transfer, const Extent& extent) {
   Story& story = world_.story();
   story.check(under_way_ < options_.depth, "port", "more transfers are under way than the storage can take");
   story.check(transfer.segments.size() <= options_.max_segments, "port", "a transfer has too many segments");
@@ -144,14 +144,35 @@ void SimStorage::check_transfer(const Transfer& transfer, const File& file, cons
       story.check(aligned, "port", "a direct transfer has misaligned memory");
     }
   }
-  if (sync || file.inode == nullptr) return;
+}
+
+void SimStorage::check_order(const Transfer& transfer, const File& file, const std::vector<Extent>& wanted) {
   for (const auto& [other, writes] : file.inode->under_way) {
-    if ((writes || transfer.kind == Transfer::Kind::write) && other.overlaps(extent)) {
-      story.fail("order", fmt::format("two transfers of '{}' under way touch the same bytes ([{}, {}) and [{}, {})), "
-                                      "and one writes",
-                                      file.path, other.offset, other.end(), extent.offset, extent.end()));
+    if (!writes && transfer.kind != Transfer::Kind::write) continue;
+    for (const Extent& extent : wanted) {
+      if (!other.overlaps(extent)) continue;
+      world_.story().fail("order", fmt::format("two transfers of '{}' under way touch the same bytes ([{}, {}) and "
+                                               "[{}, {})), and one writes",
+                                               file.path, other.offset, other.end(), extent.offset, extent.end()));
     }
   }
+}
+
+// Side by side they are one.
+std::vector<Extent> SimStorage::wanted_of(const Transfer& transfer) const {
+  std::vector<Extent> wanted;
+  uint64_t at = transfer.offset;
+  for (const iovec& segment : transfer.segments) {
+    const Extent extent{at, segment.iov_len};
+    at = extent.end();
+    if (ignored_(segment.iov_base)) continue;
+    if (!wanted.empty() && wanted.back().end() == extent.offset) {
+      wanted.back().length += extent.length;
+    } else {
+      wanted.push_back(extent);
+    }
+  }
+  return wanted;
 }
 
 void SimStorage::submit(const Transfer& transfer) {
@@ -162,7 +183,7 @@ void SimStorage::submit(const Transfer& transfer) {
     done_.push_back({transfer.tag, static_cast<int64_t>(extent.length)});
     return doorbell_.ring();
   }
-  check_transfer(transfer, file, extent);
+  check_transfer(transfer, extent);
   const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.used; });
   TAILRACE_ASSERT(free != slots_.end());
   Slot& slot = *free;
@@ -174,7 +195,7 @@ void SimStorage::submit(const Transfer& transfer) {
   slot.extent = extent;
   ++under_way_;
   ++file.under_way;
-  if (file.inode) file.inode->under_way.push_back({extent, transfer.kind == Transfer::Kind::write});
+  if (file.inode) note_under_way(slot, file);
   decide(slot, file);
   world_.story().mix(static_cast<uint64_t>(slot.result));
   world_.story().tell("{}: {}{} '{}' at {}, {} bytes: will return {}", name_, transfer.direct ? "direct " : "",
@@ -186,6 +207,14 @@ void SimStorage::submit(const Transfer& transfer) {
   };
   world_.after(Nanoseconds(dice_.below(delay + 1)), landing);
   world_.after(Nanoseconds(delay), [this, index, number = slot.number] { complete(index, number); });
+}
+
+void SimStorage::note_under_way(Slot& slot, const File& file) {
+  slot.wanted.clear();
+  if (slot.transfer.kind != Transfer::Kind::sync) slot.wanted = wanted_of(slot.transfer);
+  check_order(slot.transfer, file, slot.wanted);
+  const bool writes = slot.transfer.kind == Transfer::Kind::write;
+  for (const Extent& extent : slot.wanted) file.inode->under_way.push_back({extent, writes});
 }
 
 // What will come of a transfer.
@@ -291,11 +320,14 @@ void SimStorage::finish(Slot& slot) {
   slot.used = false;
   if (!file.inode) return;
   auto& under_way = file.inode->under_way;
-  const auto found = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
-    return one.first.offset == slot.extent.offset && one.first.length == slot.extent.length;
-  });
-  TAILRACE_ASSERT(found != under_way.end());
-  under_way.erase(found);
+  const bool writes = slot.transfer.kind == Transfer::Kind::write;
+  for (const Extent& extent : slot.wanted) {
+    const auto found = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
+      return one.first.offset == extent.offset && one.first.length == extent.length && one.second == writes;
+    });
+    TAILRACE_ASSERT(found != under_way.end());
+    under_way.erase(found);
+  }
 }
 
 size_t SimStorage::reap(std::span<Completion> done) {

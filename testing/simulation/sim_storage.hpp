@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "base/doorbell.hpp"
@@ -49,6 +50,9 @@ class SimStorage final : public Storage {
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
+  // What transfers put where this holds is nobody's (Engine::throws_away), so others may write those bytes meanwhile.
+  void ignore(std::function<bool(const void* memory)> memory) { ignored_ = std::move(memory); }
+
   // The process dies: of transfers under way some sectors still get through.
   void cut();
   bool idle() const { return under_way_ == 0; }
@@ -66,16 +70,20 @@ class SimStorage final : public Storage {
     Transfer transfer;
     std::vector<iovec> segments;
     Extent extent;
-    uint64_t length = 0;  // bytes that are moved
+    std::vector<Extent> wanted;  // of it: what is not ignored
+    uint64_t length = 0;         // bytes that are moved
     int64_t result = 0;
     bool landed = false;
     bool torn = false;
     SyncPoint sync;
   };
 
-  void check_transfer(const Transfer& transfer, const File& file, const Extent& extent);
+  void check_transfer(const Transfer& transfer, const Extent& extent);
+  void check_order(const Transfer& transfer, const File& file, const std::vector<Extent>& wanted);
+  std::vector<Extent> wanted_of(const Transfer& transfer) const;
   const HardFault* hard_fault(DiskCall call, const std::string& path);
   Status refuse(const char* operation, DiskCall call, const std::string& path, int error);
+  void note_under_way(Slot& slot, const File& file);
   void decide(Slot& slot, const File& file);
   uint64_t shortened(const Slot& slot);
   void fit_into_disk(Slot& slot, const File& file);
@@ -98,6 +106,7 @@ class SimStorage final : public Storage {
   uint32_t under_way_ = 0;
   uint64_t submitted_ = 0;
   bool cut_ = false;
+  std::function<bool(const void*)> ignored_ = [](const void*) { return false; };
 };
 
 }  // namespace tailrace::impl::simulation

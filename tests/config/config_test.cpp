@@ -106,6 +106,8 @@ TEST(right, defaults) {
   EXPECT_TRUE(config.merge.enabled);
   EXPECT_TRUE(config.merge.overwrite);
   EXPECT_EQ(config.merge.delay, 0.0);
+  EXPECT_EQ(config.merge.sieve, uint64_t{8} << 10);
+  EXPECT_EQ(config.merge.waste, 0.5);
   EXPECT_EQ(config.merge.read_after, ReadAfter::submitted);
   EXPECT_EQ(config.merge.visibility, Visibility::written);
   EXPECT_EQ(config.time.dt, 1.0);
@@ -198,6 +200,8 @@ TEST(right, every_key) {
   EXPECT_EQ(config.merge.count, 100u);
   EXPECT_EQ(config.merge.bytes, uint64_t{2} << 20);
   EXPECT_EQ(config.merge.delay, 0.002);
+  EXPECT_EQ(config.merge.sieve, 1000u);
+  EXPECT_EQ(config.merge.waste, 0.25);
   EXPECT_EQ(config.merge.read_after, ReadAfter::written);
   EXPECT_EQ(config.merge.visibility, Visibility::pending);
   EXPECT_EQ(config.time.dt, 2.5);

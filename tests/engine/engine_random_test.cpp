@@ -133,6 +133,8 @@ class Program {
     options.engine.gather.bytes = dice_.between(1, 4 * kPageBytes);
     options.engine.gather.small = dice_.between(1, 2 * kPageBytes);
     options.engine.gather.delay = Nanoseconds(dice_.chance(50) ? 0 : dice_.between(1, 1000));
+    options.engine.merge.sieve = dice_.chance(50) ? 0 : dice_.between(1, 400);
+    options.engine.merge.waste = dice_.chance(50) ? 0.5 : 1.0;
     options.engine.execute.largest_transfer = kPageBytes * dice_.between(1, 3);
     options.engine.execute.direct_from = dice_.chance(50) ? 0 : 2 * kPageBytes;
     return options;

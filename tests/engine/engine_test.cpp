@@ -363,6 +363,52 @@ TEST(Engine, SmallWritesOfManyClientsBecomeFewLargeOnes) {
   EXPECT_TRUE(rig.text("f") == bytes);
 }
 
+EngineRigOptions sieving() {
+  EngineRigOptions options;
+  options.engine.merge.sieve = 4;
+  return options;
+}
+
+// Reads that lie near one another are one; what is between them is told to nobody.
+TEST(Engine, ReadsThatLieNearOneAnotherAreOne) {
+  EngineRig rig(sieving());
+  const FileId file = rig.create("f", 0);
+  std::string all = "abcdefghijklmnopqrstuvwxyz";
+  rig.submit(Operation::write, file, {piece_of(0, all)});
+  rig.run_until_idle();
+  const uint64_t before = rig.engine.counts().transfers.transfers;
+  std::string memory(20, '.');
+  std::string other = "....";
+  const auto at = [&memory](size_t offset) { return reinterpret_cast<std::byte*>(memory.data()) + offset; };
+  rig.submit(Operation::read, file, {{{0, 4}, at(1)}, {{8, 4}, at(8)}});
+  rig.submit(Operation::read, file, {piece_of(15, other)}, false, 1);
+  rig.run_until_idle();
+  EXPECT_EQ(memory, ".abcd...ijkl........");
+  EXPECT_EQ(other, "pqrs");
+  EXPECT_EQ(rig.engine.counts().transfers.transfers, before + 1);
+  EXPECT_EQ(rig.engine.counts().sieved, 7u);
+}
+
+// What cannot be read of a hole fails nobody, nor does a file that ends in one fail what lies before it.
+TEST(Engine, AHoleThatCannotBeReadFailsNobody) {
+  EngineRig rig(sieving());
+  const FileId file = rig.create("f", 40);
+  rig.picky.spoil("f.part", {5, 2});
+  std::string a = "....";
+  std::string b = "....";
+  const uint64_t first = rig.submit(Operation::read, file, {piece_of(0, a)});
+  const uint64_t second = rig.submit(Operation::read, file, {piece_of(8, b)}, false, 1);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(first).ok());
+  EXPECT_TRUE(rig.ends.of(second).ok());
+  EXPECT_EQ(a + b, std::string(8, '\0'));
+  const uint64_t inside = rig.submit(Operation::read, file, {piece_of(34, a)});
+  const uint64_t beyond = rig.submit(Operation::read, file, {piece_of(42, b)});
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(inside).ok());
+  EXPECT_NE(rig.ends.of(beyond).fault().message.find("ends before"), std::string::npos);
+}
+
 // A million extents in one request, in any order, with holes between some.
 TEST(Engine, AMillionExtents) {
   constexpr uint64_t kExtents = 1'000'000;

@@ -82,7 +82,9 @@ void joined(const std::vector<Access>& accesses, Files& files) {
   for (const Access& access : accesses) {
     uint64_t at = access.extent.offset;
     for (const iovec& segment : access.segments) {
-      move_bytes(access.operation, files[access.file], at, segment.iov_base, segment.iov_len);
+      if (segment.iov_base != nullptr) {
+        move_bytes(access.operation, files[access.file], at, segment.iov_base, segment.iov_len);
+      }
       at += segment.iov_len;
     }
     EXPECT_EQ(at, access.extent.end());
@@ -97,14 +99,27 @@ void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses,
       EXPECT_LE(access.segments.size(), limits.max_segments);
     }
     uint64_t at = access.extent.offset;
+    uint64_t holes = 0;
     for (const Access::Part& part : access.parts) {
-      EXPECT_EQ(part.piece.extent.offset, at);
+      EXPECT_GT(part.length, 0u);
+      at += part.length;
+      if (part.request == nullptr) {
+        EXPECT_LE(part.length, limits.sieve);
+        holes += part.length;
+        continue;
+      }
       EXPECT_EQ(part.request->file, access.file);
       EXPECT_EQ(part.request->operation, access.operation);
-      at = part.piece.extent.end();
-      carried[part.request] += part.piece.extent.length;
+      carried[part.request] += part.length;
     }
     EXPECT_EQ(at, access.extent.end());
+    EXPECT_EQ(holes, access.holes);
+    EXPECT_LE(static_cast<double>(holes), limits.waste * static_cast<double>(access.extent.length));
+    if (access.operation == Operation::write) {
+      EXPECT_EQ(holes, 0u);
+    }
+    EXPECT_NE(access.parts.front().request, nullptr);
+    EXPECT_NE(access.parts.back().request, nullptr);
   }
   for (const auto& request : batch.requests) {
     uint64_t bytes = 0;
@@ -133,7 +148,8 @@ TEST(Merge, DoesWhatTheRequestsDoOneByOne) {
       for (uint64_t i = 0; i < kFileBytes; ++i) before[file].push_back(static_cast<std::byte>(dice.below(256)));
     }
     const MergeLimits limits{dice.between(1, 60), dice.chance(50) ? 0 : dice.between(1, 16),
-                             dice.chance(50) ? UINT32_MAX : static_cast<uint32_t>(dice.between(1, 5))};
+                             dice.chance(50) ? UINT32_MAX : static_cast<uint32_t>(dice.between(1, 5)),
+                             dice.chance(50) ? 0 : dice.between(1, 12), 0.1 * static_cast<double>(dice.below(11))};
     const std::vector<std::byte> memory = snapshot(batch);
 
     Files expected = before;
@@ -145,6 +161,16 @@ TEST(Merge, DoesWhatTheRequestsDoOneByOne) {
     expect_well_formed(batch, accesses, limits);
     Files found = before;
     joined(accesses, found);
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(snapshot(batch), expected_memory);
+    // Part by part, as after a failure.
+    restore(batch, memory);
+    std::vector<Access> apart;
+    for (const Access& access : accesses) {
+      for (Access& one : taken_apart(access)) apart.push_back(std::move(one));
+    }
+    found = before;
+    joined(apart, found);
     EXPECT_EQ(found, expected);
     EXPECT_EQ(snapshot(batch), expected_memory);
   });
@@ -186,6 +212,40 @@ TEST(Merge, RowsOfAMatrix) {
   const std::vector<Access> accesses = merge(shares, {uint64_t{4} << 20, 4096, 1024});
   ASSERT_EQ(accesses.size(), 4u);
   for (const Access& access : accesses) EXPECT_EQ(access.extent.length, uint64_t{4} << 20);
+}
+
+TEST(Merge, ReadsGoOverSmallHoles) {
+  std::byte memory[100];
+  Request a;
+  a.operation = Operation::read;
+  a.pieces = {{{0, 10}, memory}, {{14, 10}, memory + 20}, {{29, 10}, memory + 40}};
+  const Share share{&a, a.pieces};
+  MergeLimits limits;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 3u);
+  limits.sieve = 4;
+  std::vector<Access> accesses = merge({&share, 1}, limits);
+  ASSERT_EQ(accesses.size(), 2u);
+  EXPECT_EQ(accesses[0].extent.end(), 24u);
+  EXPECT_EQ(accesses[0].holes, 4u);
+  ASSERT_EQ(accesses[0].segments.size(), 3u);
+  EXPECT_EQ(accesses[0].segments[1].iov_base, nullptr);
+  limits.sieve = 5;
+  accesses = merge({&share, 1}, limits);
+  ASSERT_EQ(accesses.size(), 1u);
+  EXPECT_EQ(accesses[0].extent.length, 39u);
+  EXPECT_EQ(accesses[0].parts.size(), 5u);
+  // 4 of 24 bytes, and 9 of 39: too many for a fifth.
+  limits.waste = 0.2;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 2u);
+  limits.waste = 0.1;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 3u);
+  limits.waste = 0.5;
+  limits.max_segments = 4;  // a hole is one
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 2u);
+  Request b = a;
+  b.operation = Operation::write;
+  const Share writes{&b, b.pieces};
+  EXPECT_EQ(merge({&writes, 1}, limits).size(), 3u);
 }
 
 TEST(Merge, CutsAtTheBlocksOfTheFileSystem) {

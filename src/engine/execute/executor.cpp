@@ -105,12 +105,32 @@ void Executor::begin(Job& job) {
   const uint64_t length = flight.plan.extent.length;
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
+  if (job.access.holes > 0) throw_holes_away(flight.plan, tag);
   transfer.kind = job.access.operation == Operation::read ? Transfer::Kind::read : Transfer::Kind::write;
   transfer.direct = flight.plan.direct;
   counts_.direct += flight.plan.direct ? 1 : 0;
   transfer.offset = flight.plan.extent.offset;
   transfer.segments = flight.plan.segments;
   storage_.submit(transfer);
+}
+
+// Each transfer has memory of its own for them: no two write to the same.
+void Executor::throw_holes_away(PlannedTransfer& plan, uint32_t tag) {
+  if (!thrown_away_) {
+    thrown_away_ = std::make_unique_for_overwrite<std::byte[]>(in_flight_.size() * options_.largest_hole);
+  }
+  for (iovec& segment : plan.segments) {
+    if (segment.iov_base != nullptr) continue;
+    TAILRACE_ASSERT(segment.iov_len <= options_.largest_hole);
+    segment.iov_base = thrown_away_.get() + tag * options_.largest_hole;
+  }
+}
+
+bool Executor::throws_away(const void* memory) const {
+  if (!thrown_away_) return false;
+  const auto at = reinterpret_cast<uintptr_t>(memory);
+  const auto begin = reinterpret_cast<uintptr_t>(thrown_away_.get());
+  return at >= begin && at - begin < in_flight_.size() * options_.largest_hole;
 }
 
 void Executor::complete(const Completion& completion) {

@@ -30,6 +30,7 @@ class Executor {
   struct Options {
     uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
     uint64_t direct_from = uint64_t{1} << 20;       // bytes
+    uint64_t largest_hole = 0;                      // bytes that a read goes over
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
   };
 
@@ -61,6 +62,9 @@ class Executor {
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
 
+  // Whether what arrives there is nobody's: the bytes of holes.
+  bool throws_away(const void* memory) const;
+
   // Takes completions from the storage and begins what can begin. Appends what has ended.
   void progress(std::vector<Ended>& ended);
 
@@ -70,6 +74,7 @@ class Executor {
 
   void begin_transfers();
   void begin(Job& job);
+  void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
   void complete(const Completion& completion);
   void settle(Job& job, InFlight& transfer, int64_t result);
   void retire(std::vector<Ended>& ended);
@@ -80,6 +85,8 @@ class Executor {
   Counts counts_;
   std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag; null: free
   std::vector<uint32_t> free_tags_;
+  // For what is read of holes: largest_hole bytes for each tag. None until there is a hole.
+  std::unique_ptr<std::byte[]> thrown_away_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in the order started
 };
 

@@ -27,7 +27,7 @@ Cursor cursor_at(const Access& access, uint64_t offset) {
 // as in memory.
 uint64_t direct_run(const std::byte* memory, uint64_t offset, uint64_t run, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
-  if (alignment == 0 || run < std::max(limits.direct_from, alignment)) return 0;
+  if (memory == nullptr || alignment == 0 || run < std::max(limits.direct_from, alignment)) return 0;
   return reinterpret_cast<uintptr_t>(memory) % alignment == offset % alignment ? run : 0;
 }
 
@@ -58,7 +58,8 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   transfer.extent.offset = range.offset;
   while (transfer.extent.end() < range.end() && transfer.segments.size() < limits.max_segments) {
     const iovec& segment = access.segments[cursor.segment];
-    std::byte* const memory = static_cast<std::byte*>(segment.iov_base) + cursor.within;
+    auto* memory = static_cast<std::byte*>(segment.iov_base);
+    if (memory != nullptr) memory += cursor.within;
     const uint64_t offset = transfer.extent.end();
     const uint64_t run = std::min(segment.iov_len - cursor.within, range.end() - offset);
     if (direct_run(memory, offset, run, limits) > 0) {

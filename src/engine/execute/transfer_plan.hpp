@@ -23,7 +23,7 @@ struct TransferLimits {
 struct PlannedTransfer {
   Extent extent;  // in the file
   bool direct = false;
-  std::vector<iovec> segments;
+  std::vector<iovec> segments;  // null: of a hole
 };
 
 // The first transfer of what is left of `access`: the part of its extent from `range.offset` to `range.end()`. Begins

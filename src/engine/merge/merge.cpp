@@ -39,14 +39,14 @@ void sift_down(std::span<Cursor> heap) {
   }
 }
 
-// Calls each(part) for what is left of the shares, in order of offset. Each is in order by itself, so the
+// Calls each(request, piece) for what is left of the shares, in order of offset. Each is in order by itself, so the
 // next is the first of one of them.
 template <class Each>
 void in_order(std::span<Cursor> shares, Each& each) {
   std::make_heap(shares.begin(), shares.end(), follows);
   while (!shares.empty()) {
     Cursor& first = shares.front();
-    each(Access::Part{first.request, *first.next});
+    each(*first.request, *first.next);
     if (++first.next != first.end) {
       first.offset = first.next->extent.offset;
     } else {
@@ -83,46 +83,62 @@ uint64_t latest_end(uint64_t offset, const MergeLimits& limits) {
 }
 
 bool in_one_memory(const iovec& segment, const Piece& piece) {
+  if (segment.iov_base == nullptr) return false;
   return static_cast<std::byte*>(segment.iov_base) + segment.iov_len == piece.memory;
 }
 
-// How many bytes of the part, from its first, go on where the access ends.
-uint64_t joinable(const Access& access, const Access::Part& part, const MergeLimits& limits) {
-  const Extent& extent = part.piece.extent;
-  if (access.extent.end() != extent.offset || access.file != part.request->file) return 0;
-  if (access.operation != part.request->operation || extent.length >= limits.largest) return 0;
-  const bool room = access.segments.size() < limits.max_segments;
-  if (!room && !in_one_memory(access.segments.back(), part.piece)) return 0;
-  const uint64_t latest = latest_end(access.extent.offset, limits);
-  if (extent.end() <= latest) return extent.length;
-  return limits.alignment > 0 && extent.offset < latest ? latest - extent.offset : 0;
+// Whether a read of `length` bytes more, behind a hole, is worth its bytes.
+bool may_sieve(const Access& access, uint64_t hole, uint64_t length, const MergeLimits& limits) {
+  if (access.operation != Operation::read || hole > limits.sieve) return false;
+  const uint64_t all = access.extent.length + hole + length;
+  return static_cast<double>(access.holes + hole) <= limits.waste * static_cast<double>(all);
 }
 
-void append(Access& access, const Access::Part& part) {
-  const Piece& piece = part.piece;
-  access.extent.length += piece.extent.length;
-  if (in_one_memory(access.segments.back(), piece)) {
-    access.segments.back().iov_len += piece.extent.length;
-  } else {
-    access.segments.push_back({piece.memory, piece.extent.length});
+// How many bytes of the piece, from its first, go on where the access ends, or a small hole behind it.
+uint64_t joinable(const Access& access, const Request& request, const Piece& piece, const MergeLimits& limits) {
+  const Extent& extent = piece.extent;
+  if (extent.offset < access.extent.end() || access.file != request.file) return 0;
+  if (access.operation != request.operation || extent.length >= limits.largest) return 0;
+  const uint64_t latest = latest_end(access.extent.offset, limits);
+  const bool cut = limits.alignment > 0 && extent.offset < latest && extent.end() > latest;
+  if (extent.end() > latest && !cut) return 0;
+  const uint64_t length = cut ? latest - extent.offset : extent.length;
+  const uint64_t hole = extent.offset - access.extent.end();
+  const bool one_memory = hole == 0 && in_one_memory(access.segments.back(), piece);
+  const size_t segments = access.segments.size() + (hole > 0 ? 2 : one_memory ? 0 : 1);
+  if (segments > limits.max_segments) return 0;
+  return hole == 0 || may_sieve(access, hole, length, limits) ? length : 0;
+}
+
+void append(Access& access, const Request& request, const Piece& piece) {
+  const uint64_t length = piece.extent.length;
+  const uint64_t hole = piece.extent.offset - access.extent.end();
+  if (hole > 0) {
+    access.segments.push_back({nullptr, hole});
+    access.parts.push_back({nullptr, hole});
+    access.holes += hole;
   }
-  access.parts.push_back(part);
+  if (in_one_memory(access.segments.back(), piece)) {
+    access.segments.back().iov_len += length;
+  } else {
+    access.segments.push_back({piece.memory, length});
+  }
+  access.parts.push_back({&request, length});
+  access.extent.length += hole + length;
 }
 
 }  // namespace
 
 std::vector<Access> merge(std::span<const Share> shares, const MergeLimits& limits) {
   std::vector<Access> accesses;
-  in_order(shares, [&](Access::Part part) {
-    const uint64_t length = accesses.empty() ? 0 : joinable(accesses.back(), part, limits);
+  in_order(shares, [&](const Request& request, Piece piece) {
+    const uint64_t length = accesses.empty() ? 0 : joinable(accesses.back(), request, piece, limits);
     if (length > 0) {
-      Access::Part head = part;
-      head.piece.extent.length = length;
-      append(accesses.back(), head);
-      part.piece.extent = {part.piece.extent.offset + length, part.piece.extent.length - length};
-      part.piece.memory += length;
+      append(accesses.back(), request, {{piece.extent.offset, length}, piece.memory});
+      piece.extent = {piece.extent.offset + length, piece.extent.length - length};
+      piece.memory += length;
     }
-    if (part.piece.extent.length > 0) accesses.push_back(access_of(part));
+    if (piece.extent.length > 0) accesses.push_back(access_of(request, piece));
   });
   return accesses;
 }
