@@ -1,6 +1,17 @@
 #include "session/shared_files.hpp"
 
+#include <cerrno>
+
 namespace tailrace::impl {
+namespace {
+
+// Whether the file, or all of its file system, may only be read.
+bool must_not_be_written(const Status& why) {
+  const int error = why.fault().system_errno;
+  return error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
+}
+
+}  // namespace
 
 Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   auto found = files_.find({path, true});
@@ -15,14 +26,16 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return &found->second;
 }
 
-// What is only read is opened for writing, too, if that may be: somebody may come to write it.
+// What is only read is opened for writing, too, if that may be: somebody may come to write it, and must find the file
+// that the reader has, so that the engine orders what both do.
 Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
   if (mode == Mode::read) how = OpenMode::edit;
   if (mode == Mode::truncate) how = OpenMode::create;
   Result<FileId> data = engine_.open(path, how, 0, {});
   const bool writable = data.ok();
-  if (!writable && mode == Mode::read) data = engine_.open(path, OpenMode::read, 0, {});
+  if (!writable && mode == Mode::read && must_not_be_written(data.status()))
+    data = engine_.open(path, OpenMode::read, 0, {});
   if (!data.ok()) return data.status();
   FileId sync = 0;
   if (writable) {

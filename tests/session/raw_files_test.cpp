@@ -122,6 +122,19 @@ TEST(SessionRawFiles, AnOpeningThatFailsLeavesNothing) {
   EXPECT_TRUE(rig.told().empty());
 }
 
+// Else what the reader has would be another file to the engine than what others write, and read past their writes.
+TEST(SessionRawFiles, AFileThatCanBeWrittenIsNotOpenedForReadingAlone) {
+  SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::open, .path_contains = "a.raw", .first = 2}}}});
+  const uint32_t file = open(rig, "a.raw");
+  ASSERT_OK(write(rig, file, {{0, 100}}, 1));
+  ASSERT_OK(rig.client().files().close(file));
+  const Status failed = rig.client().files().open("a.raw", TAILRACE_FILE_READ).status();
+  EXPECT_EQ(failed.code(), TAILRACE_IO_ERROR);
+  EXPECT_EQ(failed.fault().system_errno, EIO);
+  const uint32_t again = open(rig, "a.raw", TAILRACE_FILE_READ);
+  ASSERT_OK(rig.client().files().close(again));
+}
+
 // An open file holds a little of the budget, which nobody must wait for.
 TEST(SessionRawFiles, ABlockThatNeverFitsBesideAnOpenFileIsAnErrorAtOnce) {
   Config config = sample_config({"out"}, {{"all", ElementType::uint8, {16 * 4096}}});
