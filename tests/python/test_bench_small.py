@@ -115,9 +115,10 @@ def test_the_picture_and_the_report(bench, tmp_path, capsys):
 
 def test_wrong_bytes_are_no_success(bench, fake):
     (fake.parent / "mood").write_text("lies")
-    found, said = bench("--only", "tiles", "--by-block", "--list", "0", "--repeats", "1")
+    found, said = bench("--only", "tiles", "--by-block", "--list", "0", "--repeats", "1", "--ranks", "3,all")
     assert [bar["met"] for bar in found["bars"]] == [False] and "missed: tiles: bytes that are wrong" in said
     assert "--by-block" in found["command"] and "--list 0" in found["command"]
+    assert "--ranks 3,all" in found["command"]
 
 
 def test_without_an_mpi_it_is_said(bench, monkeypatch, tmp_path):
@@ -136,7 +137,7 @@ def test_what_fails_is_said(fake, tmp_path, capsys):
 @pytest.mark.parametrize("words, expected", [
     (("--only", "columns"), "found 'columns'"), (("--clients", "0"), "expected a number from 1"),
     (("--bytes", "512KiB"), "expected a multiple of"), (("--bytes", "1MiB,2MiB"), "expected one size"),
-    (("--mpi", "none,mpich"), "expected none alone"), (("--ranks", "0"), "expected a number from 1")])
+    (("--mpi", "none,mpich"), "expected none alone"), (("--ranks", "2,0"), "expected a number from 1")])
 def test_wrong_words(fake, capsys, words, expected):
     with pytest.raises(SystemExit) as ended:
         cli.main(["bench", "small", "--program", str(fake), *words])

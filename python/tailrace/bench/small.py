@@ -29,6 +29,7 @@ from .small_program import Collective, SmallProgram
 from .steal import TRIES, Steal
 
 VERSION = 1
+ALL = 0  # as many ranks as there are clients
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ class Settings:
     by_block: bool = False  # Flash-I/O: a piece is a block
     repeats: int = 3
     mpis: tuple[str, ...] = ("openmpi", "mpich")  # the registry's packages, or "system"; none: without
-    ranks: tuple[int, ...] = (2, 4)
+    ranks: tuple[int, ...] = (2, 4, ALL)
     keep_environment: pathlib.Path | None = None
     tries: int = TRIES  # of a run that the host disturbs
 
 
 # To see that it works; measures nothing.
-QUICK = Settings(clients=8, bytes=256 << 10, repeats=1, mpis=("system",), ranks=(1,), tries=1)
+QUICK = Settings(clients=8, bytes=256 << 10, repeats=1, mpis=("system",), ranks=(1, ALL), tries=1)
 
 
 class Observer:
@@ -116,7 +117,7 @@ class _Study:
     def _runs(self, pattern: Pattern) -> tuple[dict[str, list[Report]], dict[str, list[str]]]:
         """All runs by way, and the ways of each MPI that could be run."""
         s = self._settings
-        ranks = [count for count in (*s.ranks, pattern.clients) if count <= pattern.clients]
+        ranks = [count or pattern.clients for count in s.ranks if count <= pattern.clients]
         tried = [(mpi, count) for mpi in self._peers for count in dict.fromkeys(ranks) if pattern.name in COLLECTIVE]
         ways: list[tuple[str, str, int]] = [(way, "", 0) for way in (*MERGE, PWRITE)]
         ways += [(f"{mpi}, {count} ranks", mpi, count) for mpi, count in tried]
@@ -192,5 +193,5 @@ def line(settings: Settings) -> str:
               f"--repeats {s.repeats}"]
     words += [f"--list {s.calls}"] if s.calls != 1 else []
     words += ["--by-block"] if s.by_block else []
-    words += [f"--mpi {','.join(s.mpis) or 'none'}", f"--ranks {','.join(map(str, s.ranks))}"]
+    words += [f"--mpi {','.join(s.mpis) or 'none'}", f"--ranks {','.join(str(count or 'all') for count in s.ranks)}"]
     return " ".join(words)

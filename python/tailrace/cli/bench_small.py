@@ -46,7 +46,7 @@ def register(kinds: Any) -> None:
     add("--mpi", type=bench_options.words(("openmpi", "mpich", "system", "none")), metavar="MPI,…",
         help="openmpi, mpich: the registry's, installed for a while (default: both); system: the mpicc on PATH "
              "(default with --quick); none")
-    add("--ranks", type=_ranks, metavar="N,…", help="of MPI, beside as many as clients (default: 2,4)")
+    add("--ranks", type=_ranks, metavar="N,…", help="of MPI; all: as many as clients (default: 2,4,all)")
     add("--keep-env", type=pathlib.Path, metavar="DIR",
         help="install the MPIs there, and leave them for the next time")
     parser.set_defaults(run=run, parser=parser)
@@ -89,8 +89,10 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def _ranks(text: str) -> tuple[int, ...]:
+    from tailrace.bench.small import ALL
+
     parse = bench_options.count(1, 1024)
-    return tuple(dict.fromkeys(parse(word) for word in text.split(",")))
+    return tuple(dict.fromkeys(ALL if word == "all" else parse(word) for word in text.split(",")))
 
 
 class _Told:
