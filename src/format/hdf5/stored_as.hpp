@@ -15,8 +15,8 @@
 
 namespace tailrace::impl {
 
-// Pieces of a block that is put together with others. Each takes up memory while it waits to be written.
-inline constexpr uint64_t kMostRuns = uint64_t{1} << 20;
+// Pieces of a block that is put together with others. Each takes up some 500 bytes until it is written.
+inline constexpr uint64_t kMostRuns = uint64_t{1} << 18;
 
 struct StoredAs {
   std::string name;     // of the dataset
