@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
+#include <thread>
 
 #include "core_files.hpp"
 
@@ -57,6 +59,30 @@ TEST(Jobs, ARefusalNamesTheFileAndTheOperation) {
   EXPECT_EQ(refused.error().operation, "open");
   EXPECT_EQ(first.close(), TAILRACE_OK);
   node.wait_end_of_servers();
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+// However long it would wait for its first client, it does not wait for another.
+TEST(Jobs, AServerWhoseOnlyClientIsRefusedEnds) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  const Directory elsewhere;
+  std::ofstream(elsewhere.path() / "job.yaml") << test::core_config().text();
+  test::Config thread = test::core_config();
+  thread.place = "{kind: thread, cpus: none}";
+  OpenRun holds(thread, directory);
+  ASSERT_TRUE(holds.opened()) << holds.error().message;
+  OtherProcess server(CORE_SERVER, {"--root", node.root(), "--config", elsewhere.path() / "job.yaml", "--path",
+                                    directory.path(), "--log", "off", "--wait", "1e9"});
+  const auto is_ready = [&] {
+    const std::vector<std::string> names = node.leavings();
+    return std::any_of(names.begin(), names.end(), [](const auto& name) { return name.ends_with("server_0.sock"); });
+  };
+  while (!is_ready()) std::this_thread::yield();
+  OpenRun refused(test::core_config(), directory);
+  EXPECT_FALSE(refused.opened());
+  EXPECT_EQ(refused.error().status, TAILRACE_CLIENT_IN_USE) << refused.error().message;
+  EXPECT_EQ(server.wait_end(), 0);
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 

@@ -250,8 +250,9 @@ void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configu
     return;
   }
   const Status status = welcome(socket, hello, std::move(configuration));
+  // Whoever was started for a client that it had to refuse need not wait for others.
+  had_client_ = had_client_ || status.ok() || options_.first_client_in;
   if (!status.ok()) return refuse(socket, hello, status);
-  had_client_ = true;
   clients_[hello.client]->socket = std::move(socket);
 }
 
