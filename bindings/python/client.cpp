@@ -174,7 +174,8 @@ nb::object Client::read(const std::string& variable, int64_t iteration, nb::obje
   return out;
 }
 
-nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::string& path, const std::string& mode) {
+nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::string& path, const std::string& mode,
+                             bool immediate) {
   Client& client = *self.p;
   const Inside inside(client);
   int flags = 0;
@@ -184,6 +185,7 @@ nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::str
   if (flags == 0) {
     throw nb::value_error(("mode: expected 'read', 'write' or 'truncate', found '" + mode + "'").c_str());
   }
+  if (immediate) flags |= TAILRACE_FILE_IMMEDIATE;
   tailrace_file file{};
   const tailrace_status status =
       without_gil([&] { return tailrace_file_open(client.handle_, c_text(path), flags, &file); });

@@ -77,7 +77,7 @@ class Client {
   void flush();
   nanobind::object read(const std::string& variable, int64_t iteration, nanobind::object out);
   static nanobind::object open_file(nanobind::pointer_and_handle<Client> self, const std::string& path,
-                                    const std::string& mode);
+                                    const std::string& mode, bool immediate);
   nanobind::dict stats() const;
   nanobind::object variable_stats(const std::string& name) const;
   std::string describe() const;

@@ -174,11 +174,13 @@ nb::class_<Client> define_client(nb::module_& module) {
           nb::sig("def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[typing.Any] | None = None)"
                   " -> numpy.typing.NDArray[typing.Any]"),
           "Reads a block that this client wrote, into `out` or a new array, and returns it.")
-      .def("open_file", &Client::open_file, "path"_a, "mode"_a = "write",
-           nb::sig("def open_file(self, path: str, mode: str = 'write') -> File"),
-           "Opens a raw file, relative to (the first) `storage.path` and below it.\n\n"
-           "`mode`: \"read\" one that is there; \"write\": read and write, made if it is not there, what is in it\n"
-           "stays; \"truncate\": the same, and emptied.")
+      .def(
+          "open_file", &Client::open_file, "path"_a, "mode"_a = "write", "immediate"_a = false,
+          nb::sig("def open_file(self, path: str, mode: str = 'write', immediate: bool = False) -> File"),
+          "Opens a raw file, relative to (the first) `storage.path` and below it.\n\n"
+          "`mode`: \"read\" one that is there; \"write\": read and write, made if it is not there, what is in it\n"
+          "stays; \"truncate\": the same, and emptied. Writes of an `immediate` one do not gather to be merged with\n"
+          "later ones.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),
            "What this client has done so far: the members of tailrace_stats, by name.")
       .def("variable_stats", &Client::variable_stats, "name"_a,

@@ -116,7 +116,8 @@ typedef struct tailrace_file {
 typedef enum tailrace_file_mode {
   TAILRACE_FILE_READ = 1,
   TAILRACE_FILE_WRITE = 2,
-  TAILRACE_FILE_TRUNCATE = 4 /* with TAILRACE_FILE_WRITE: empties it */
+  TAILRACE_FILE_TRUNCATE = 4, /* with TAILRACE_FILE_WRITE: empties it */
+  TAILRACE_FILE_IMMEDIATE = 8 /* with TAILRACE_FILE_WRITE: its writes do not gather to be merged with later ones */
 } tailrace_file_mode;
 
 /* `length` bytes of a file, from `offset` on; they end at 2^62 at most. */
@@ -329,9 +330,11 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
  * link on its way; its directory must be there. `mode` is TAILRACE_FILE_READ (the file must be there), or
  * TAILRACE_FILE_WRITE: to read and write; it is made if it is not there, and what is in it stays, unless
  * TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same file;
- * one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). At most 64 files of a client are open
- * at once. Waits for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the
- * system refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
+ * one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE added, its
+ * writes, and what others write meanwhile, go to storage at once; a program for which that is so of some writes alone
+ * opens the file twice, and its order is the same through both. At most 64 files of a client are open at once. Waits
+ * for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the system refuses.
+ * Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode,
                                                 tailrace_file* out);
 

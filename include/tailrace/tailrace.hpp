@@ -186,11 +186,14 @@ class Ticket {
 /// `length` bytes of a file, from `offset` on.
 using Extent = tailrace_extent;
 
-/// How to open a raw file: to read one that is there; to read and write, made if need be; the same, and emptied.
+/// How to open a raw file: to read one that is there; to read and write, made if need be; the same, and emptied; and
+/// these two with writes that do not gather to be merged with later ones.
 enum class FileMode {
   read = TAILRACE_FILE_READ,
   write = TAILRACE_FILE_WRITE,
-  truncate = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE
+  truncate = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE,
+  write_immediate = write | TAILRACE_FILE_IMMEDIATE,
+  truncate_immediate = truncate | TAILRACE_FILE_IMMEDIATE
 };
 
 /// What lies in memory as one run of plain bytes: what raw files take and give.

@@ -188,12 +188,13 @@ class Client:
         Reads a block that this client wrote, into `out` or a new array, and returns it.
         """
 
-    def open_file(self, path: str, mode: str = 'write') -> File:
+    def open_file(self, path: str, mode: str = 'write', immediate: bool = False) -> File:
         """
         Opens a raw file, relative to (the first) `storage.path` and below it.
 
         `mode`: "read" one that is there; "write": read and write, made if it is not there, what is in it
-        stays; "truncate": the same, and emptied.
+        stays; "truncate": the same, and emptied. Writes of an `immediate` one do not gather to be merged with
+        later ones.
         """
 
     def stats(self) -> dict[str, int | float]:

@@ -79,8 +79,13 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(request.sink != nullptr || request.operation == Operation::close);
   TAILRACE_REQUIRE(files_.contains(request.file));
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
-  if (request.is_fence() || request.immediate) gather_.impatient(request.file);
-  if (const Request* ready = queue_.admit(std::move(request))) {
+  const FileId file = request.file;
+  bool waited_for = request.is_fence() || request.immediate;
+  const Request* const ready = queue_.admit(std::move(request));
+  // The queue knows which reads wait for nothing.
+  if (ready != nullptr) waited_for = ready->is_fence() || ready->immediate;
+  if (waited_for) gather_.impatient(file);
+  if (ready != nullptr) {
     queue_.served(ready->slot) ? served_.push_back(ready) : scheduler_.push(ready);
   }
   counts_.pending_peak = std::max<uint64_t>(counts_.pending_peak, options_.max_pending - queue_.room());

@@ -59,6 +59,9 @@ class Engine {
   // room() > 0. The request's end is told during a later progress(), never from within submit.
   void submit(Request request);
 
+  // Somebody waits for requests, and nobody knows for which: during the next progress() nothing gathers.
+  void hurry() { gather_.hurry(); }
+
   // Moves everything on as far as it goes now.
   void progress();
   // True when every request has ended.

@@ -132,8 +132,12 @@ struct Config {
     double delay = 0;                      // … seconds, on idle storage; place `core`
     uint64_t sieve = uint64_t{8} << 10;    // bytes of a hole that a read goes over
     double waste = 0.5;                    // share of what it reads that holes may be
+    bool by_count = false;                 // so many gather always, however busy the storage is
     ReadAfter read_after = ReadAfter::submitted;
     Visibility visibility = Visibility::written;  // of one client's writes to reads of others
+
+    // Whether writes may gather though the storage is idle: who waits for them must say so.
+    bool holds() const { return enabled && (by_count || delay > 0); }
   } merge;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`

@@ -30,14 +30,16 @@ uint64_t file_list_data(uint64_t count, uint64_t bytes) {
   return round_up(sizeof(FileList) + count * sizeof(Extent), bytes >= kOnPagesFrom ? kPage : kLine);
 }
 
+bool is_file_mode(uint32_t mode) {
+  if (mode == kFileRead) return true;
+  return (mode & ~(kFileTruncate | kFileImmediate)) == kFileWrite;
+}
+
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   FileOpening opening;
   if (!copy_header(block, opening)) return refuse("a path of another version");
   if (opening.length > block.size() - sizeof opening) return refuse("a path that is longer than its block");
-  constexpr uint32_t kWriting = kFileWrite | kFileTruncate;
-  if (opening.mode != kFileRead && opening.mode != kFileWrite && opening.mode != kWriting) {
-    return refuse("a file's mode that there is not");
-  }
+  if (!is_file_mode(opening.mode)) return refuse("a file's mode that there is not");
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
   Result<std::string> path = file_path_below(text);
   if (!path.ok()) return path.status();

@@ -28,6 +28,9 @@ inline constexpr uint64_t kMostFileEnd = uint64_t{1} << 62;  // where the last e
 inline constexpr uint32_t kFileRead = 1;
 inline constexpr uint32_t kFileWrite = 2;
 inline constexpr uint32_t kFileTruncate = 4;
+inline constexpr uint32_t kFileImmediate = 8;
+// Whether there are such flags together.
+bool is_file_mode(uint32_t mode);
 
 // At the start of a block of file_open; the path, without a NUL, comes after it.
 struct FileOpening {

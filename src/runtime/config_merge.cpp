@@ -1,6 +1,10 @@
 #include "runtime/config_merge.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <utility>
+#include <vector>
 
 namespace tailrace::impl {
 namespace {
@@ -9,11 +13,32 @@ constexpr uint64_t least_access = uint64_t{4} << 10;
 constexpr int64_t most_requests = 1 << 20;
 constexpr uint64_t most_hole = uint64_t{1} << 20;
 constexpr double most_delay = 60.0;
+constexpr const char* kBy[] = {"storage", "count"};
+constexpr const char* kReadAfter[] = {"submitted", "written"};
+constexpr const char* kVisibility[] = {"written", "pending"};
+
+// What a configuration says, key by key.
+std::vector<std::pair<const char*, std::string>> texts(const Config& config) {
+  const auto& merge = config.merge;
+  const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
+  return {{"enabled", flag(merge.enabled)},
+          {"overwrite", flag(merge.overwrite)},
+          {"largest", std::to_string(merge.largest)},
+          {"alignment", std::to_string(merge.alignment)},
+          {"count", std::to_string(merge.count)},
+          {"bytes", std::to_string(merge.bytes)},
+          {"delay", fmt::format("{}", merge.delay)},
+          {"by", kBy[merge.by_count ? 1 : 0]},
+          {"sieve", std::to_string(merge.sieve)},
+          {"waste", fmt::format("{}", merge.waste)},
+          {"read_after", kReadAfter[merge.read_after == ReadAfter::written ? 1 : 0]},
+          {"visibility", kVisibility[merge.visibility == Visibility::pending ? 1 : 0]}};
+}
 
 }  // namespace
 
 void read_merge(const YamlValue& value, Config& config) {
-  value.only({"enabled", "overwrite", "largest", "alignment", "count", "bytes", "delay", "sieve", "waste",
+  value.only({"enabled", "overwrite", "largest", "alignment", "count", "bytes", "delay", "by", "sieve", "waste",
               "read_after", "visibility"});
   auto& merge = config.merge;
   if (const auto enabled = value.find("enabled")) merge.enabled = enabled->flag();
@@ -27,6 +52,7 @@ void read_merge(const YamlValue& value, Config& config) {
     merge.delay = delay->number(expected);
     if (merge.delay < 0 || merge.delay > most_delay) delay->wrong(expected);
   }
+  if (const auto by = value.find("by")) merge.by_count = by->choice({kBy[0], kBy[1]}) == 1;
   if (const auto sieve = value.find("sieve")) merge.sieve = sieve->size(0, most_hole);
   if (const auto waste = value.find("waste")) {
     constexpr std::string_view expected = "a share from 0 to 1";
@@ -35,12 +61,22 @@ void read_merge(const YamlValue& value, Config& config) {
   }
   if (const auto after = value.find("read_after")) {
     constexpr ReadAfter choices[] = {ReadAfter::submitted, ReadAfter::written};
-    merge.read_after = choices[after->choice({"submitted", "written"})];
+    merge.read_after = choices[after->choice({kReadAfter[0], kReadAfter[1]})];
   }
   if (const auto visibility = value.find("visibility")) {
     constexpr Visibility choices[] = {Visibility::written, Visibility::pending};
-    merge.visibility = choices[visibility->choice({"written", "pending"})];
+    merge.visibility = choices[visibility->choice({kVisibility[0], kVisibility[1]})];
   }
+}
+
+std::optional<MergeDifference> merge_difference(const Config& found, const Config& expected) {
+  const auto one = texts(found);
+  const auto other = texts(expected);
+  for (size_t i = 0; i < one.size(); ++i) {
+    const auto& [key, text] = one[i];
+    if (text != other[i].second) return MergeDifference{fmt::format("merge.{}", key), text, other[i].second};
+  }
+  return std::nullopt;
 }
 
 EngineOptions engine_options(const Config& config, bool timed) {
@@ -54,6 +90,7 @@ EngineOptions engine_options(const Config& config, bool timed) {
   options.gather.on = merge.enabled;
   options.gather.count = merge.count;
   options.gather.bytes = merge.bytes;
+  options.gather.by_count = merge.by_count;
   if (timed)
     options.gather.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(merge.delay));
   using ForReads = EngineOptions::ReadAfter;

@@ -303,6 +303,9 @@ Status NodeServer::prepare(const Config& config) {
     if (config.storage.slots != common_->storage.slots) {
       return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
     }
+    if (const auto differs = merge_difference(config, *common_)) {
+      return not_common(differs->key, differs->found, differs->expected);
+    }
     return {};
   }
   if (config.shares_files()) {

@@ -18,10 +18,11 @@ constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100
 uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
 
 // Whether blocks may be kept for longer than writing takes though the client waits for them: for actions, until the
-// server's slot, or to be compressed.
+// server's slot, or to be compressed or merged.
 bool keeps_blocks(const Config& config) {
   const auto adapts = [](const Variable& of) { return of.filtered() && of.compress.adaptive; };
-  return config.storage.slots || std::any_of(config.actions.begin(), config.actions.end(), is_call) ||
+  return config.storage.slots || config.merge.holds() ||
+         std::any_of(config.actions.begin(), config.actions.end(), is_call) ||
          std::any_of(config.variables.begin(), config.variables.end(), adapts);
 }
 

@@ -84,13 +84,11 @@ struct ClientFiles::Batch {
 
 Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   const char* const verb = "file_open";
-  const bool known = mode == TAILRACE_FILE_READ || mode == TAILRACE_FILE_WRITE ||
-                     mode == (TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE);
   const std::string given(path);
-  if (!known) {
+  if (!is_file_mode(static_cast<uint32_t>(mode))) {
     return about(
         refuse(fmt::format("found mode {}, expected TAILRACE_FILE_READ, or TAILRACE_FILE_WRITE with or without "
-                           "TAILRACE_FILE_TRUNCATE",
+                           "TAILRACE_FILE_TRUNCATE and TAILRACE_FILE_IMMEDIATE",
                            mode)),
         verb, given);
   }

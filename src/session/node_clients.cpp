@@ -371,7 +371,10 @@ void NodeClients::progress() {
     accept_again();
     raw_files_.progress();
     if (actions_ != nullptr) actions_->progress();
-    for (auto& [client, member] : members_) member->server->progress();
+    for (auto& [client, member] : members_) {
+      if (member->is_lost && member->config.merge.holds()) engine_.hurry();
+      member->server->progress();
+    }
     if (members_.empty()) engine_.progress();
   } while (engine_.room() > room);
 }

@@ -65,7 +65,7 @@ RawFiles::RawFiles(const Config& config, uint32_t client, Channel& channel, Engi
 
 SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
   if ((mode & kFileTruncate) != 0) return SharedFiles::Mode::truncate;
-  return mode == kFileRead ? SharedFiles::Mode::read : SharedFiles::Mode::write;
+  return (mode & kFileWrite) == 0 ? SharedFiles::Mode::read : SharedFiles::Mode::write;
 }
 
 // ---- what a client may send -----------------------------------------------------------------------------------
@@ -157,7 +157,8 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.failure = file.status();
     of.path = path;
     if (file.ok()) of.file = file.value();
-    of.writes = wanted.ok() && wanted.value().mode != kFileRead;
+    of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
+    of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
   }
   if (!again) end(descriptor, not_opened(file.status()), path, {});
 }
@@ -188,7 +189,8 @@ void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
   works_[token].may_repeat = !write && !again && is_written(of.file);
   ++of.under_way;
   of.writing += write ? 1 : 0;
-  submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value());
+  const bool immediate = !write || of.immediate;
+  submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value(), immediate);
 }
 
 bool RawFiles::progress() {
@@ -208,6 +210,10 @@ bool RawFiles::progress() {
     moved = true;
   }
   return files_.progress() || moved;
+}
+
+bool RawFiles::is_waited_for() const {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& entry) { return !entry.second.waiting.empty(); });
 }
 
 bool RawFiles::begin_waiting(Open& of) {
@@ -233,7 +239,7 @@ void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
   const uint64_t token = next_token_++;
   works_[token].descriptor = descriptor;
   ++of.under_way;
-  submit(token, of.file->sync, Operation::sync, {});
+  submit(token, of.file->sync, Operation::sync, {}, false);
 }
 
 // The file may be new: its name must be on the device, too.
@@ -241,11 +247,11 @@ Status RawFiles::sync_directory(uint64_t token, const Open& of) {
   const Result<FileId> directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
   if (!directory.ok()) return directory.status();
   works_.at(token).directory = directory.value();
-  submit(token, directory.value(), Operation::sync, {});
+  submit(token, directory.value(), Operation::sync, {}, false);
   return {};
 }
 
-void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces) {
+void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate) {
   Request request;
   request.operation = operation;
   request.file = file;
@@ -254,6 +260,7 @@ void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vec
   request.sequence = works_[token].descriptor.sequence;
   request.sink = this;
   request.token = token;
+  request.immediate = immediate;
   engine_.submit(std::move(request));
 }
 

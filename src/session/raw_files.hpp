@@ -47,6 +47,8 @@ class RawFiles final : public CompletionSink {
   void leave();
 
   bool idle() const { return works_.empty(); }
+  // Whether a verb waits until all writes before it have ended.
+  bool is_waited_for() const;
 
   void ended(const Request& request, const Status& status) override;
 
@@ -58,6 +60,7 @@ class RawFiles final : public CompletionSink {
     uint32_t block = 0;  // of its opening
     uint64_t sequence = 0;
     bool writes = false;
+    bool immediate = false;  // its writes are not held back to be merged
     bool closing = false;    // its close has come
     uint32_t writing = 0;    // file_write under way
     uint32_t under_way = 0;  // verbs under way, all of them
@@ -89,7 +92,7 @@ class RawFiles final : public CompletionSink {
   void forget_opening(uint32_t block, uint64_t sequence);
   bool begin_waiting(Open& of);
   bool is_written(const SharedFile* file) const;
-  void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces);
+  void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate);
   void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
 
   // Constant after construction.

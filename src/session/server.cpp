@@ -112,6 +112,7 @@ void Server::file_verb_ended(const Descriptor& descriptor, const Status& status)
 }
 
 void Server::progress() {
+  if (config_.merge.holds() && is_waited_for()) engine_.hurry();
   do {
     engine_.progress();
   } while ((filtering_ && filtering_->progress()) || files_.progress() || (raw_ && raw_->progress()));
@@ -166,6 +167,7 @@ void Server::begin_block(const Descriptor& descriptor) {
   request.pieces = in_turn(extents.value(), memory_of(descriptor));
   // Who has a ticket may wait for it.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
+  request.immediate = descriptor.ticket != kNoTicket && config_.merge.holds();
   submit(id, std::move(request));
 }
 
@@ -224,6 +226,7 @@ void Server::begin_read(const Descriptor& descriptor, const Block& block) {
   request.operation = Operation::read;
   request.file = file.value();
   request.pieces = in_turn(extents, memory_of(descriptor));
+  request.immediate = true;
   submit(id, std::move(request));
 }
 
@@ -399,6 +402,12 @@ void Server::give_back(uint32_t block, uint64_t sequence) {
   // relaxed: only servers write it. After the push: a death between the two makes a client look hungrier, not less.
   channel_.given_back.store(channel_.given_back.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   channel_.client_bell.ring();
+}
+
+// Whether the client waits for the end of more than single requests, which are `immediate` themselves, or the engine
+// can take no more.
+bool Server::is_waited_for() const {
+  return !flushes_.empty() || channel_.waits_for_memory() || (raw_ && raw_->is_waited_for()) || !ready();
 }
 
 bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && channel_.waits_for_memory(); }

@@ -133,6 +133,7 @@ class Server final : public RequestSink,
   void end_block(const Work& work);
   void measure_block(const Work& work);
   void copy_counts();
+  bool is_waited_for() const;
   void end_verb(const Descriptor& descriptor, const Status& status);
   void begin_deferred(int64_t iteration);
   void return_block(const Descriptor& descriptor);

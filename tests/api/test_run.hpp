@@ -124,6 +124,11 @@ inline void await_left(const std::string& name, int id) {
 }
 
 // A configuration of variables of 64 KiB (8192 doubles), a to f, unless told otherwise.
+inline std::string usual_merge() {
+  const char* const merge = std::getenv("TAILRACE_TEST_MERGE");
+  return merge == nullptr ? "{}" : merge;
+}
+
 struct Config {
   std::string name = "run";
   std::string place = usual_place();
@@ -135,12 +140,13 @@ struct Config {
   std::string type = "float64";
   std::string log = kNoLog;
   std::string measurements = "{}";
+  std::string merge = usual_merge();
 
   std::string text() const {
     return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
            ", when_full: " + when_full + "}\nstorage: {backend: " + backend + ", durability: " + durability +
-           "}\nlog: " + log + "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type +
-           ", shape: " + shape + "}\nvariables:\n" +
+           "}\nmerge: " + merge + "\nlog: " + log + "\nmeasurements: " + measurements +
+           "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape + "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
            "  e: {layout: grid}\n  f: {layout: grid}\n";
   }

@@ -108,6 +108,7 @@ TEST(right, defaults) {
   EXPECT_EQ(config.merge.delay, 0.0);
   EXPECT_EQ(config.merge.sieve, uint64_t{8} << 10);
   EXPECT_EQ(config.merge.waste, 0.5);
+  EXPECT_FALSE(config.merge.by_count);
   EXPECT_EQ(config.merge.read_after, ReadAfter::submitted);
   EXPECT_EQ(config.merge.visibility, Visibility::written);
   EXPECT_EQ(config.time.dt, 1.0);
@@ -202,6 +203,7 @@ TEST(right, every_key) {
   EXPECT_EQ(config.merge.delay, 0.002);
   EXPECT_EQ(config.merge.sieve, 1000u);
   EXPECT_EQ(config.merge.waste, 0.25);
+  EXPECT_TRUE(config.merge.by_count);
   EXPECT_EQ(config.merge.read_after, ReadAfter::written);
   EXPECT_EQ(config.merge.visibility, Visibility::pending);
   EXPECT_EQ(config.time.dt, 2.5);

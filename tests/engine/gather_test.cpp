@@ -129,5 +129,14 @@ TEST(Gather, ByCountAlone) {
   EXPECT_EQ(rig.leave(), 1u);
 }
 
+TEST(Gather, InAHurryNothingIsHeldOnce) {
+  Rig rig({.count = 4, .by_count = true});
+  rig.put();
+  rig.gather.hurry();
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 0u);
+}
+
 }  // namespace
 }  // namespace tailrace::impl

@@ -35,9 +35,10 @@ void Gather::take(Nanoseconds now, std::vector<const Request*>& leaving) {
   free_.clear();
   std::erase_if(waiting_, [&](FileId id) {
     File& file = files_[id];
-    if (!held_back(file, now)) let_go(file, leaving);
+    if (hurry_ || !held_back(file, now)) let_go(file, leaving);
     return file.held.empty();
   });
+  hurry_ = false;
 }
 
 void Gather::let_go(File& file, std::vector<const Request*>& leaving) const {

@@ -50,6 +50,9 @@ class Gather {
   void impatient(FileId file) { ++files_[file].impatient; }
   void patient(FileId file) { --files_[file].impatient; }
 
+  // All that is held when take() is called next leaves then: somebody waits, and nobody knows for which file.
+  void hurry() { hurry_ = true; }
+
   // The file is closed; nothing of it is held.
   void forget(FileId file) { files_.erase(file); }
 
@@ -71,6 +74,7 @@ class Gather {
   std::unordered_map<FileId, File> files_;
   std::vector<FileId> waiting_;       // of which something is held
   std::vector<const Request*> free_;  // that nothing holds
+  bool hurry_ = false;
 };
 
 }  // namespace tailrace::impl

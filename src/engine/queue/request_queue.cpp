@@ -29,7 +29,10 @@ const Request* RequestQueue::admit(Request request) {
     pending.request.operation == Operation::write ? admit_write(file, pending) : admit_read(file, pending);
   }
   append(file, pending);
-  return pending.blockers == 0 ? &pending.request : nullptr;
+  if (pending.blockers > 0) return nullptr;
+  // No write that is held stands in its way.
+  if (pending.request.operation == Operation::read) pending.request.immediate = false;
+  return &pending.request;
 }
 
 RequestQueue::Pending& RequestQueue::take_slot(Request request) {

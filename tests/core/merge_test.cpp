@@ -1,0 +1,132 @@
+// `merge:` in place `core`, with several clients of one file: who sees what is pending, what a read implies, and
+// that all clients must agree.
+//
+// With `by: count`, writes stay pending until somebody waits for them, so that nothing here depends on time.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "core_files.hpp"
+#include "raw_file.hpp"
+
+namespace {
+
+using test::Bytes;
+using test::CoreNode;
+using test::Directory;
+using test::Extents;
+using test::OpenRun;
+
+constexpr int kWrite = TAILRACE_FILE_WRITE;
+constexpr tailrace_extent kExtent{100, 8};
+
+test::Config config_of(const std::string& merge) {
+  test::Config config = test::core_config();
+  config.merge = merge;
+  return config;
+}
+
+tailrace_file open_file(OpenRun& run, const std::string& path, int mode = kWrite) {
+  tailrace_file file{};
+  EXPECT_EQ(tailrace_file_open(run, path.c_str(), mode, &file), TAILRACE_OK) << run.error().message;
+  return file;
+}
+
+std::string read(tailrace_file file, const tailrace_extent& extent = kExtent) {
+  std::string bytes(extent.length, '?');
+  EXPECT_EQ(tailrace_file_read(file, 1, &extent, bytes.data()), TAILRACE_OK);
+  return bytes;
+}
+
+// Two clients of one file. The first has written, and that has come to the server.
+struct TwoClients {
+  CoreNode node;
+  Directory directory{"/dev/shm"};
+  OpenRun writer;
+  OpenRun reader;
+  tailrace_file written{};
+  tailrace_file looked_at{};
+
+  explicit TwoClients(const std::string& merge)
+      : writer(config_of(merge), directory, 0), reader(config_of(merge), directory, 1) {
+    written = open_file(writer, "a.raw");
+    looked_at = open_file(reader, "a.raw", TAILRACE_FILE_READ);
+    EXPECT_EQ(tailrace_file_write(written, 1, &kExtent, "abcdefgh"), TAILRACE_OK);
+  }
+  uint64_t file_bytes() const { return test::bytes_of(directory.path() / "a.raw").size(); }
+};
+
+TEST(MergeCore, VisibilityPendingReadsWhatAnotherHasYetToWrite) {
+  TwoClients two("{by: count, visibility: pending}");
+  ASSERT_EQ(read(two.written), "abcdefgh") << "its own bytes: they have come to the server";
+  EXPECT_EQ(read(two.looked_at), "abcdefgh");
+  EXPECT_EQ(two.file_bytes(), 0u) << "nothing has been written";
+  EXPECT_EQ(tailrace_file_close(two.written), TAILRACE_OK);
+  EXPECT_EQ(two.file_bytes(), 108u);
+}
+
+TEST(MergeCore, VisibilityWrittenWaitsUntilAnotherHasWritten) {
+  TwoClients two("{by: count}");
+  ASSERT_EQ(read(two.written), "abcdefgh");
+  EXPECT_EQ(two.file_bytes(), 0u) << "its own it reads from memory";
+  EXPECT_EQ(read(two.looked_at), "abcdefgh");
+  EXPECT_EQ(two.file_bytes(), 108u) << "which lets the write go";
+}
+
+TEST(MergeCore, ReadAfterWrittenImpliesThatTheBytesAreInTheFile) {
+  TwoClients two("{by: count, read_after: written, visibility: pending}");
+  EXPECT_EQ(read(two.written), "abcdefgh");
+  EXPECT_EQ(two.file_bytes(), 108u);
+}
+
+// Nobody waits for what it has handed over, and it is written all the same.
+TEST(MergeCore, WhatADeadClientHasHandedOverIsNotHeld) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  setenv("TAILRACE_TEST_PLACE", "core", 1);
+  setenv("TAILRACE_TEST_MERGE", "{by: count}", 1);
+  test::OtherProcess client(TEST_OTHER_PROCESS);
+  unsetenv("TAILRACE_TEST_PLACE");
+  unsetenv("TAILRACE_TEST_MERGE");
+  ASSERT_EQ(client.ask("open " + directory.path().string() + " run 0"), "0");
+  ASSERT_EQ(client.ask("raw_open a.raw"), "0");
+  ASSERT_EQ(client.ask("raw_write 100 8 x"), "0");
+  client.end(SIGKILL);
+  node.wait_end_of_servers();
+  EXPECT_EQ(test::bytes_of(directory.path() / "a.raw").size(), 108u);
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+TEST(MergeCore, ClientsOfAServerMustAgree) {
+  struct Case {
+    const char* merge;
+    const char* says;
+  };
+  const Case cases[] = {
+      {"{enabled: false}", "merge.enabled 'false', expected 'true'"},
+      {"{overwrite: false}", "merge.overwrite 'false', expected 'true'"},
+      {"{largest: 1 MiB}", "merge.largest '1048576', expected '8388608'"},
+      {"{alignment: 1 MiB}", "merge.alignment '1048576', expected '0'"},
+      {"{count: 7}", "merge.count '7', expected '4096'"},
+      {"{bytes: 1 MiB}", "merge.bytes '1048576', expected '67108864'"},
+      {"{delay: 0.5}", "merge.delay '0.5', expected '0'"},
+      {"{by: count}", "merge.by 'count', expected 'storage'"},
+      {"{read_after: written}", "merge.read_after 'written', expected 'submitted'"},
+      {"{visibility: pending}", "merge.visibility 'pending', expected 'written'"},
+  };
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun first(config_of("{}"), directory, 0);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  for (const Case& of : cases) {
+    OpenRun other(config_of(of.merge), directory, 1);
+    ASSERT_FALSE(other.opened()) << of.merge;
+    EXPECT_EQ(other.error().status, TAILRACE_INVALID_CONFIG) << other.error().message;
+    EXPECT_TRUE(other.error().says(of.says)) << other.error().message;
+  }
+  OpenRun same(config_of("{by: storage, count: 4096}"), directory, 1);
+  EXPECT_TRUE(same.opened()) << same.error().message;
+}
+
+}  // namespace
