@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "failure.hpp"
 #include "file.hpp"
@@ -227,9 +228,28 @@ nb::dict Client::stats() const {
   TAILRACE_STAT(transfers_direct);
   TAILRACE_STAT(transfers_again);
   TAILRACE_STAT(transfer_fallbacks);
+  TAILRACE_STAT(accesses);
+  TAILRACE_STAT(bytes_overwritten);
+  TAILRACE_STAT(bytes_from_memory);
 #undef TAILRACE_STAT
   return result;
 }
+
+namespace {
+
+nb::object times_of(const nb::module_& classes, const tailrace_times& of) {
+  return classes.attr("Times")(of.count, of.total, of.mean, of.p50, of.p90, of.p99, of.most);
+}
+
+nb::object sizes_of(const nb::module_& classes, const tailrace_sizes& of) {
+  nb::list histogram;
+  for (size_t bucket = 0; bucket < std::size(of.buckets); ++bucket) {
+    if (of.buckets[bucket] > 0) histogram.append(nb::make_tuple(uint64_t{1} << bucket, of.buckets[bucket]));
+  }
+  return classes.attr("Sizes")(of.count, of.bytes, of.most, nb::tuple(histogram));
+}
+
+}  // namespace
 
 nb::object Client::variable_stats(const std::string& name) const {
   const Inside inside(*this);
@@ -237,9 +257,7 @@ nb::object Client::variable_stats(const std::string& name) const {
   stats.struct_size = sizeof stats;
   check(handle_, tailrace_get_variable_stats(handle_, c_text(name), &stats));
   const nb::module_ classes = nb::module_::import_("tailrace._stats");
-  const auto times = [&classes](const tailrace_times& of) {
-    return classes.attr("Times")(of.count, of.total, of.mean, of.p50, of.p90, of.p99, of.most);
-  };
+  const auto times = [&classes](const tailrace_times& of) { return times_of(classes, of); };
   nb::dict fields;
 #define TAILRACE_STAT(name) fields[#name] = stats.name
   TAILRACE_STAT(blocks_accepted);
@@ -262,6 +280,29 @@ nb::object Client::variable_stats(const std::string& name) const {
   fields["writing"] = times(stats.writing);
   fields["filtering"] = times(stats.filtering);
   return classes.attr("VariableStats")(**fields);
+}
+
+nb::object Client::file_stats(const std::optional<std::string>& path) const {
+  const Inside inside(*this);
+  tailrace_file_stats stats{};
+  stats.struct_size = sizeof stats;
+  check(handle_, tailrace_get_file_stats(handle_, path ? c_text(*path) : nullptr, &stats));
+  const nb::module_ classes = nb::module_::import_("tailrace._stats");
+  nb::dict fields;
+#define TAILRACE_STAT(name) fields[#name] = stats.name
+  TAILRACE_STAT(writes);
+  TAILRACE_STAT(bytes_written);
+  TAILRACE_STAT(reads);
+  TAILRACE_STAT(bytes_read);
+  TAILRACE_STAT(requests_merged);
+  TAILRACE_STAT(bytes_overwritten);
+  TAILRACE_STAT(bytes_from_memory);
+#undef TAILRACE_STAT
+  fields["handover"] = times_of(classes, stats.handover);
+  fields["waiting"] = times_of(classes, stats.waiting);
+  fields["before"] = sizes_of(classes, stats.before);
+  fields["after"] = sizes_of(classes, stats.after);
+  return classes.attr("FileStats")(**fields);
 }
 
 std::string Client::describe() const {

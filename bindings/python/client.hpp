@@ -80,6 +80,7 @@ class Client {
                                     const std::string& mode, bool immediate);
   nanobind::dict stats() const;
   nanobind::object variable_stats(const std::string& name) const;
+  nanobind::object file_stats(const std::optional<std::string>& path) const;
   std::string describe() const;
   nanobind::tuple variable(const std::string& name) const;
   void close();

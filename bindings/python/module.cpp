@@ -186,6 +186,10 @@ nb::class_<Client> define_client(nb::module_& module) {
       .def("variable_stats", &Client::variable_stats, "name"_a,
            nb::sig("def variable_stats(self, name: str) -> tailrace._stats.VariableStats"),
            "What this client has done so far with one declared variable: counts, and times in seconds.")
+      .def("file_stats", &Client::file_stats, "path"_a = nb::none(),
+           nb::sig("def file_stats(self, path: str | None = None) -> tailrace._stats.FileStats"),
+           "What has become of requests for one raw file, by the path that it was opened by.\n\n"
+           "Without a path: of the files of iterations, all together.")
       .def("describe", &Client::describe, "What the writer is and got, as one line of text.")
       .def("variable", &Client::variable, "name"_a,
            nb::sig("def variable(self, name: str) -> tuple[str, tuple[int, ...], int]"),

@@ -198,6 +198,9 @@ typedef struct tailrace_stats {
   uint64_t transfers_direct;     /* … past the page cache */
   uint64_t transfers_again;      /* … that ended short or interrupted, and were continued */
   uint64_t transfer_fallbacks;   /* … that were refused past the page cache, and sent through it */
+  uint64_t accesses;             /* of storage, into which pieces of requests were merged */
+  uint64_t bytes_overwritten;    /* never written, since a later write of the same client had them */
+  uint64_t bytes_from_memory;    /* of reads, that came from pending writes and not from storage */
 } tailrace_stats;
 
 /* How long something took, each time it happened. In seconds; all 0 if it never did. The percentiles are taken from
@@ -236,6 +239,31 @@ typedef struct tailrace_variable_stats {
   uint64_t bytes_stored;    /* … and after */
   tailrace_times filtering; /* of a block: all of its chunks, one after the other */
 } tailrace_variable_stats;
+
+/* How long things were, in bytes. */
+typedef struct tailrace_sizes {
+  uint64_t count;
+  uint64_t bytes; /* of all together */
+  uint64_t most;
+  uint64_t buckets[48]; /* [i]: how many of 2^i bytes or more, and less than 2^(i+1); the last has all longer ones */
+} tailrace_sizes;
+
+/* What has become of requests for one file. Counters only grow. The first members are of this client's calls. The
+ * others are of the writer: of what it did with the file while this client had it open, for whichever client. */
+typedef struct tailrace_file_stats {
+  size_t struct_size;
+  uint64_t writes; /* tailrace_file_write that were accepted */
+  uint64_t bytes_written;
+  uint64_t reads;
+  uint64_t bytes_read;
+  tailrace_times handover;    /* of the caller, in tailrace_file_write */
+  tailrace_times waiting;     /* of the caller, in tailrace_file_read, _sync and _close */
+  uint64_t requests_merged;   /* went to storage together with others */
+  uint64_t bytes_overwritten; /* never written, since a later write of the same client had them */
+  uint64_t bytes_from_memory; /* of reads, that came from pending writes and not from storage */
+  tailrace_sizes before;      /* extents of requests, as far as they have begun */
+  tailrace_sizes after;       /* accesses of storage that they were merged into */
+} tailrace_file_stats;
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */
 
@@ -382,6 +410,12 @@ TAILRACE_API tailrace_status tailrace_get_stats(tailrace_client* client, tailrac
 /* What this client has done so far with one declared variable. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char* variable,
                                                          tailrace_variable_stats* out);
+
+/* What has become of requests for the raw file `path`, as this client opened it (the 64 that it opened last), or,
+ * for NULL, for the files of iterations, all together. TAILRACE_NOT_FOUND if nothing is known of such a file. Never
+ * returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_get_file_stats(tailrace_client* client, const char* path,
+                                                     tailrace_file_stats* out);
 
 /* The failure that the last failing call of this client returned; for NULL, of the last failing call without a
  * client on this thread. TAILRACE_OK in `out->status` if there was none. */

@@ -31,6 +31,8 @@ namespace tailrace {
 using Stats = tailrace_stats;
 /// The same of one variable; see tailrace_variable_stats and tailrace_times.
 using VariableStats = tailrace_variable_stats;
+/// The same of one raw file; see tailrace_file_stats and tailrace_sizes.
+using FileStats = tailrace_file_stats;
 
 /// The C++ types that a variable may hold: integers of 8 to 64 bits (not bool, not character types), float, double
 /// and long double.
@@ -472,6 +474,14 @@ class Client {
     VariableStats stats{};
     stats.struct_size = sizeof stats;
     detail::check(handle_, tailrace_get_variable_stats(handle_, variable.c_str(), &stats));
+    return stats;
+  }
+
+  /// What has become of requests for one raw file, by the path that it was opened by.
+  FileStats file_stats(const std::string& path) const {
+    FileStats stats{};
+    stats.struct_size = sizeof stats;
+    detail::check(handle_, tailrace_get_file_stats(handle_, path.c_str(), &stats));
     return stats;
   }
 

@@ -20,11 +20,11 @@ from typing import Union
 
 from . import _tailrace
 from ._errors import Dropped, Error
-from ._stats import Times, VariableStats
+from ._stats import FileStats, Sizes, Times, VariableStats
 from ._tailrace import Client, File, Status, Ticket
 
-__all__ = ["Client", "Dropped", "Error", "File", "Leftover", "Status", "Ticket", "Times", "VariableStats",
-           "__version__", "check", "open", "recover"]
+__all__ = ["Client", "Dropped", "Error", "File", "FileStats", "Leftover", "Sizes", "Status", "Ticket", "Times",
+           "VariableStats", "__version__", "check", "open", "recover"]
 
 __version__: str = _tailrace.version()
 

@@ -49,4 +49,35 @@ class VariableStats:
     filtering: Times  #: of a block: all of its chunks, one after the other
 
 
-Times.__module__ = VariableStats.__module__ = "tailrace"
+@dataclass(frozen=True)
+class Sizes:
+    """How long things were, in bytes."""
+
+    count: int
+    bytes: int  #: of all together
+    most: int
+    histogram: tuple[tuple[int, int], ...]  #: pairs of the least size in a bucket, a power of two, and how often
+
+
+@dataclass(frozen=True)
+class FileStats:
+    """What has become of requests for one raw file: ``tailrace_file_stats`` of the C interface.
+
+    The last five are of what the writer did with the file while this client had it open, for whichever client.
+    """
+
+    writes: int
+    bytes_written: int
+    reads: int
+    bytes_read: int
+    handover: Times  #: of the caller, in writes
+    waiting: Times  #: of the caller, in reads, sync and close
+    requests_merged: int  #: went to storage together with others
+    bytes_overwritten: int  #: never written, since a later write of the same client had them
+    bytes_from_memory: int  #: of reads, that came from pending writes and not from storage
+    before: Sizes  #: extents of requests, as far as they have begun
+    after: Sizes  #: accesses of storage that they were merged into
+
+
+for _class in (Times, VariableStats, Sizes, FileStats):
+    _class.__module__ = "tailrace"

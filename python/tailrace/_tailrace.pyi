@@ -207,6 +207,13 @@ class Client:
         What this client has done so far with one declared variable: counts, and times in seconds.
         """
 
+    def file_stats(self, path: str | None = None) -> tailrace._stats.FileStats:
+        """
+        What has become of requests for one raw file, by the path that it was opened by.
+
+        Without a path: of the files of iterations, all together.
+        """
+
     def describe(self) -> str:
         """What the writer is and got, as one line of text."""
 

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "api/handle.hpp"
+#include "model/file_wire.hpp"
 #include "runtime/expect.hpp"
 #include "runtime/recover.hpp"
 #include "runtime/stats.hpp"
@@ -268,6 +271,19 @@ tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char*
     if (!index.ok()) return index.status();
     const tailrace_variable_stats stats = gather_stats(session, index.value());
     return copy_out(out, &stats, sizeof stats) ? Status() : null_argument("a structure with its struct_size");
+  });
+}
+
+tailrace_status tailrace_get_file_stats(tailrace_client* client, const char* path, tailrace_file_stats* out) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    const Result<std::string> plain = path == nullptr ? std::string() : file_path_below(path);
+    if (!plain.ok()) return plain.status();
+    const std::optional<tailrace_file_stats> stats = gather_file_stats(session, plain.value());
+    if (!stats) {
+      const std::string what = path == nullptr ? "files of iterations" : "the raw file '" + plain.value() + "'";
+      return Status(TAILRACE_NOT_FOUND, "get_file_stats: nothing is known of " + what);
+    }
+    return copy_out(out, &*stats, sizeof *stats) ? Status() : null_argument("a structure with its struct_size");
   });
 }
 

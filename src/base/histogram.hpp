@@ -40,6 +40,12 @@ class Histogram {
     sum_.add(nanoseconds);
     most_.raise(nanoseconds);
   }
+  // All that another has.
+  void add(const Histogram& other) {
+    for (uint32_t index = 0; index < kBuckets; ++index) buckets_[index].add(other.in_bucket(index));
+    sum_.add(other.sum());
+    most_.raise(other.most());
+  }
 
   // Any thread.
   uint64_t count() const {

@@ -62,6 +62,7 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   file.path = path;
   file.final_path = final_path;
   file.direct = storage_.direct(file.handle);
+  file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
   return id;
 }
 
@@ -119,7 +120,10 @@ bool Engine::step() {
 bool Engine::serve() {
   if (served_.empty()) return false;
   const std::vector<const Request*> served = std::exchange(served_, {});
-  for (const Request* request : served) finish(request, {});
+  for (const Request* request : served) {
+    count_before(*request, {});
+    finish(request, {});
+  }
   return true;
 }
 
@@ -153,8 +157,7 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   for (const Request* request : batch) {
     const std::span<const Piece> pieces = queue_.begin(request->slot);
     if (!pieces.empty()) shares.push_back({request, pieces});
-    Histogram& before = file(request->file).sizes->before;
-    for (const Piece& piece : request->pieces) before.add(piece.extent.length);
+    count_before(*request, pieces);
     parts_left_[request->slot] = 0;
     outcome_[request->slot] = {};
   }
@@ -172,6 +175,18 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   for (const Request* request : batch) {
     if (parts_left_[request->slot] == 0) finish(request, {});
   }
+}
+
+// What is not carried out of a write has been overwritten, and of a read it came from memory.
+void Engine::count_before(const Request& request, std::span<const Piece> carried_out) {
+  Sizes& sizes = *file(request.file).sizes;
+  uint64_t spared = 0;
+  for (const Piece& piece : request.pieces) {
+    sizes.before.add(piece.extent.length);
+    spared += piece.extent.length;
+  }
+  for (const Piece& piece : carried_out) spared -= piece.extent.length;
+  (request.operation == Operation::write ? sizes.overwritten : sizes.stolen) += spared;
 }
 
 void Engine::start_access(Access access) {
@@ -268,6 +283,7 @@ void Engine::note_end(RequestQueue::Ended& end) {
   request.course.ended = clock_.now();
   request.course.begun = std::min(request.course.begun, request.course.ended);
   counts_.merged += request.course.merged ? 1 : 0;
+  if (request.course.merged) ++file(id).sizes->merged;
   if (request.is_fence() || request.immediate) gather_.patient(id);
   if (!gone) return;
   files_.erase(id);

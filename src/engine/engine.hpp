@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/histogram.hpp"
+#include "base/size_histogram.hpp"
 #include "engine/execute/executor.hpp"
 #include "engine/merge/gather.hpp"
 #include "engine/merge/merge.hpp"
@@ -84,11 +84,16 @@ class Engine {
   Counts counts() const;
   // Of one file: how long the pieces of its requests were, and what was made of them, in bytes.
   struct Sizes {
-    Histogram before;
-    Histogram after;
+    SizeHistogram before;
+    SizeHistogram after;
+    uint64_t merged = 0;       // requests that went together with others
+    uint64_t overwritten = 0;  // bytes never written, since a later write had them
+    uint64_t stolen = 0;       // bytes of reads that came from the memory of pending writes
   };
   // Borrowed until the file is gone.
   const Sizes& sizes(FileId file) const;
+  // Files that are opened to be published have theirs in common.
+  const Sizes& sizes_of_published() const { return *sizes_of_published_; }
   // Whether what a transfer puts there is nobody's: a read went over a hole.
   bool throws_away(const void* memory) const { return executor_.throws_away(memory); }
   // Whether transfers are under way.
@@ -102,7 +107,7 @@ class Engine {
     std::string final_path;
     bool direct = false;
     Status failure;  // the first one: nothing that depends on the whole file may succeed after it
-    std::unique_ptr<Sizes> sizes = std::make_unique<Sizes>();
+    std::shared_ptr<Sizes> sizes;
   };
 
   File& file(FileId id);
@@ -111,6 +116,7 @@ class Engine {
   bool take_ready();
   bool serve();
   void carry_out(std::span<const Request* const> batch);
+  void count_before(const Request& request, std::span<const Piece> carried_out);
   void start_access(Access access);
   void start(const Request& request);
   void finish_access(Executor::Ended& end);
@@ -128,6 +134,7 @@ class Engine {
   RequestQueue queue_;
   Gather gather_;
   Executor executor_;
+  const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;
   std::vector<uint32_t> parts_left_;     // by slot, of requests being carried out: parts of accesses

@@ -40,10 +40,11 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   if (!copy_header(block, opening)) return refuse("a path of another version");
   if (opening.length > block.size() - sizeof opening) return refuse("a path that is longer than its block");
   if (!is_file_mode(opening.mode)) return refuse("a file's mode that there is not");
+  if (opening.record >= kMostOpenFiles) return refuse("a file's record that there is not");
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
   Result<std::string> path = file_path_below(text);
   if (!path.ok()) return path.status();
-  return FileToOpen{std::move(path).value(), opening.mode};
+  return FileToOpen{std::move(path).value(), opening.mode, opening.record};
 }
 
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {

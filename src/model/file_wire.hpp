@@ -37,7 +37,7 @@ struct FileOpening {
   uint32_t version = kFileWireVersion;
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
-  uint32_t reserved = 0;
+  uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
 };
 static_assert(sizeof(FileOpening) == 16);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
@@ -64,6 +64,7 @@ uint64_t file_list_data(uint64_t count, uint64_t bytes);
 struct FileToOpen {
   std::string path;  // as file_path_below() gives it
   uint32_t mode = 0;
+  uint32_t record = 0;
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
 

@@ -19,6 +19,7 @@
 #include "model/descriptor_wire.hpp"
 #include "place/counters.hpp"
 #include "place/failure_log.hpp"
+#include "place/file_log.hpp"
 #include "place/iteration_log.hpp"
 #include "place/ticket_table.hpp"
 
@@ -55,6 +56,7 @@ struct Channel {
   ServerCounters& counters;                // the server writes, the client reads
   std::span<VariableCounters> variables;   // by variable; likewise
   IterationLog iterations;                 // the server writes, anybody reads
+  FileLog files;                           // both write, anybody reads
   std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
   // Where the server may keep blocks for longer than writing takes (actions, slots, filters), how it learns that the
   // client waits for memory. The server writes how many blocks it has given back; the client 1 + how many it has had

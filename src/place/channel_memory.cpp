@@ -62,6 +62,7 @@ Channel ChannelMemory::view(std::byte* memory, std::span<std::byte> pool) const 
                  control.counters,
                  at<VariableCounters>(memory, variables_, sizes_.variables),
                  IterationLog(control.iterations),
+                 FileLog(control.files),
                  control.server_life,
                  control.given_back,
                  control.hungry};

@@ -40,6 +40,7 @@ struct ChannelControl {
   FailureLog::Shared failures;
   alignas(64) ServerCounters counters;
   IterationLog::Shared iterations;
+  FileLog::Shared files;
 };
 
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);

@@ -26,6 +26,9 @@ struct ServerCounters {
   Tally transfers_direct;    // past the page cache
   Tally transfers_again;     // ended short or interrupted, and continued
   Tally transfer_fallbacks;  // refused past the page cache, and sent through it
+  Tally accesses;            // that pieces of requests were merged into
+  Tally bytes_overwritten;   // never written, since a later write of the same client had them
+  Tally bytes_stolen;        // of reads, that came from the memory of pending writes
 };
 
 struct VariableCounters {

@@ -20,6 +20,7 @@
 #include "place/core/segment.hpp"
 #include "runtime/client_message.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/files_json.hpp"
 #include "runtime/iterations_json.hpp"
 
 namespace tailrace::impl {
@@ -51,6 +52,12 @@ class Counted {
   void* memory_ = MAP_FAILED;
 };
 
+Json files_json(const ChannelControl& control) {
+  Json files = Json::array();
+  for (const FileFigures& of : FileLog::read(control.files)) files.emplace_back(file_json(of));
+  return files;
+}
+
 uint64_t less(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
 // The numbers are read one after the other while others change them: differences are not let fall below 0.
@@ -70,7 +77,8 @@ Json counted(const ChannelControl& control) {
           {"iterations_published", of.iterations_published.get()},
           {"iterations_failed", of.iterations_failed.get()},
           {"busy_seconds", static_cast<double>(of.busy_nanoseconds.get()) * 1e-9},
-          {"iterations", iterations_json(IterationLog::read(control.iterations))}};
+          {"iterations", iterations_json(IterationLog::read(control.iterations))},
+          {"files", files_json(control)}};
 }
 
 // What the server wrote down of a client when it came: see NodeServer.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/files_json.hpp"
 #include "runtime/iterations_json.hpp"
 #include "runtime/new_text_file.hpp"
 #include "runtime/stats.hpp"
@@ -36,6 +37,9 @@ Json to_json(const tailrace_stats& stats) {
           {"transfers_direct", stats.transfers_direct},
           {"transfers_again", stats.transfers_again},
           {"transfer_fallbacks", stats.transfer_fallbacks},
+          {"accesses", stats.accesses},
+          {"bytes_overwritten", stats.bytes_overwritten},
+          {"bytes_from_memory", stats.bytes_from_memory},
           {"seconds_copying", stats.seconds_copying},
           {"seconds_waiting_memory", stats.seconds_waiting_memory},
           {"seconds_waiting_ticket", stats.seconds_waiting_ticket},
@@ -52,7 +56,8 @@ Json buckets(const Histogram& histogram) {
   return pairs;
 }
 
-Json to_json(const tailrace_times& times, const Histogram& histogram) {
+Json to_json(const Histogram& histogram) {
+  const tailrace_times times = times_of(histogram);
   return {{"count", times.count}, {"total", times.total}, {"mean", times.mean}, {"p50", times.p50},
           {"p90", times.p90},     {"p99", times.p99},     {"most", times.most}, {"histogram", buckets(histogram)}};
 }
@@ -70,16 +75,26 @@ Json variable_json(Session& session, uint32_t variable) {
           {"blocks_merged", stats.blocks_merged},
           {"bytes_accepted", stats.bytes_accepted},
           {"bytes_written", stats.bytes_written},
-          {"handover", to_json(stats.handover, client.handover)},
-          {"waiting", to_json(stats.waiting, client.waiting)},
-          {"queued", to_json(stats.queued, server.queued)},
-          {"writing", to_json(stats.writing, server.writing)},
+          {"handover", to_json(client.handover)},
+          {"waiting", to_json(client.waiting)},
+          {"queued", to_json(server.queued)},
+          {"writing", to_json(server.writing)},
           {"chunks_filtered", stats.chunks_filtered},
           {"chunks_relaxed", stats.chunks_relaxed},
           {"chunks_skipped", stats.chunks_skipped},
           {"bytes_filtered", stats.bytes_filtered},
           {"bytes_stored", stats.bytes_stored},
-          {"filtering", to_json(stats.filtering, server.filtering)}};
+          {"filtering", to_json(server.filtering)}};
+}
+
+// Iterations' files are nobody's to wait for.
+Json file_json(const FileBook::Figures& of) {
+  Json file = file_json(of.counts);
+  if (!of.path.empty()) file["path"] = of.path;
+  if (of.times == nullptr) return file;
+  file["handover"] = to_json(of.times->handover);
+  file["waiting"] = to_json(of.times->waiting);
+  return file;
 }
 
 }  // namespace
@@ -96,11 +111,15 @@ Status write_report(Session& session) {
     variables.push_back(variable_json(session, variable));
   }
   report["variables"] = std::move(variables);
+  Json files = Json::array();
+  for (const FileBook::Figures& of : session.client().files().figures()) files.push_back(file_json(of));
+  report["files"] = std::move(files);
   report["iterations"] = iterations_json(session.iterations());
   NewTextFile file(fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0], session.config().name,
                                session.client_id()),
                    "statistics");
-  file.put(report.dump(1));
+  // Paths need not be UTF-8.
+  file.put(report.dump(1, ' ', false, Json::error_handler_t::replace));
   file.put("\n");
   return file.publish();
 }

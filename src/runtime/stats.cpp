@@ -1,5 +1,6 @@
 #include "runtime/stats.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace tailrace::impl {
@@ -8,7 +9,19 @@ namespace {
 double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 double seconds(uint64_t nanoseconds) { return seconds(Nanoseconds(static_cast<int64_t>(nanoseconds))); }
 
-tailrace_times times(const Histogram& of) {
+tailrace_sizes sizes(const SizeHistogram::Figures& of) {
+  tailrace_sizes sizes{};
+  static_assert(sizeof sizes.buckets == sizeof of.buckets);
+  sizes.count = of.count();
+  sizes.bytes = of.bytes;
+  sizes.most = of.most;
+  std::copy(of.buckets.begin(), of.buckets.end(), sizes.buckets);
+  return sizes;
+}
+
+}  // namespace
+
+tailrace_times times_of(const Histogram& of) {
   tailrace_times times{};
   times.count = of.count();
   times.total = seconds(of.sum());
@@ -19,8 +32,6 @@ tailrace_times times(const Histogram& of) {
   times.most = seconds(of.most());
   return times;
 }
-
-}  // namespace
 
 tailrace_stats gather_stats(Session& session) {
   const ClientCounters& client = session.client().counters();
@@ -56,6 +67,9 @@ tailrace_stats gather_stats(Session& session) {
   stats.transfers_direct = server.transfers_direct.get();
   stats.transfers_again = server.transfers_again.get();
   stats.transfer_fallbacks = server.transfer_fallbacks.get();
+  stats.accesses = server.accesses.get();
+  stats.bytes_overwritten = server.bytes_overwritten.get();
+  stats.bytes_from_memory = server.bytes_stolen.get();
   return stats;
 }
 
@@ -72,17 +86,43 @@ tailrace_variable_stats gather_stats(Session& session, uint32_t variable) {
   stats.blocks_merged = server.blocks_merged.get();
   stats.bytes_accepted = client.bytes_accepted;
   stats.bytes_written = server.bytes_written.get();
-  stats.handover = times(client.handover);
-  stats.waiting = times(client.waiting);
-  stats.queued = times(server.queued);
-  stats.writing = times(server.writing);
+  stats.handover = times_of(client.handover);
+  stats.waiting = times_of(client.waiting);
+  stats.queued = times_of(server.queued);
+  stats.writing = times_of(server.writing);
   stats.chunks_filtered = server.chunks_filtered.get();
   stats.chunks_relaxed = server.chunks_relaxed.get();
   stats.chunks_skipped = server.chunks_skipped.get();
   stats.bytes_filtered = server.bytes_filtered.get();
   stats.bytes_stored = server.bytes_stored.get();
-  stats.filtering = times(server.filtering);
+  stats.filtering = times_of(server.filtering);
   return stats;
+}
+
+std::optional<tailrace_file_stats> gather_file_stats(Session& session, std::string_view path) {
+  using Kind = FileFigures::Kind;
+  const Kind kind = path.empty() ? Kind::iterations : Kind::raw;
+  for (const FileBook::Figures& of : session.client().files().figures()) {
+    const FileFigures& counts = of.counts;
+    if (counts.kind != kind || (kind == Kind::raw && of.path != path)) continue;
+    tailrace_file_stats stats{};
+    stats.struct_size = sizeof stats;
+    stats.writes = counts.writes;
+    stats.reads = counts.reads;
+    stats.bytes_written = counts.bytes_written;
+    stats.bytes_read = counts.bytes_read;
+    if (of.times != nullptr) {
+      stats.handover = times_of(of.times->handover);
+      stats.waiting = times_of(of.times->waiting);
+    }
+    stats.requests_merged = counts.merged;
+    stats.bytes_overwritten = counts.overwritten;
+    stats.bytes_from_memory = counts.stolen;
+    stats.before = sizes(counts.before);
+    stats.after = sizes(counts.after);
+    return stats;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tailrace::impl

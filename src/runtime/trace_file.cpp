@@ -39,6 +39,11 @@ Call call_of(What what) {
     case What::flush: return {"flush", false};
     case What::read: return {"read", false};
     case What::close: return {"close", false};
+    case What::file_open: return {"file_open", false};
+    case What::file_write: return {"file_write", true};
+    case What::file_read: return {"file_read", false};
+    case What::file_sync: return {"file_sync", false};
+    case What::file_close: return {"file_close", false};
     case What::block:
     case What::publish: break;
   }
@@ -48,7 +53,8 @@ Call call_of(What what) {
 // Writes the events of one session, one at a time: all of them as JSON would take more memory than the session.
 class Events {
  public:
-  Events(Session& session, NewTextFile& file) : config_(session.config()), file_(file) {}
+  Events(Session& session, NewTextFile& file)
+      : config_(session.config()), files_(session.client().files()), file_(file) {}
 
   void put_all(Session& session) {
     name("process_name", kProgram, fmt::format("{}, client {}", config_.name, session.client_id()));
@@ -64,7 +70,7 @@ class Events {
  private:
   void put(const Json& event) {
     file_.put(first_ ? "\n" : ",\n");
-    file_.put(event.dump());
+    file_.put(event.dump(-1, ' ', false, Json::error_handler_t::replace));  // paths need not be UTF-8
     first_ = false;
   }
 
@@ -73,20 +79,27 @@ class Events {
   }
 
   const std::string& variable(const TraceEvent& event) const { return config_.variables[event.variable].name; }
+  // What an event is about: a variable or a raw file, or nothing.
+  std::string subject(const TraceEvent& event) const {
+    if (event.file != 0) return files_.name(event.file);
+    return event.variable == TraceEvent::kNone ? "" : variable(event);
+  }
 
   Json arguments(const TraceEvent& event) const {
     Json arguments = Json::object();
     if (event.variable != TraceEvent::kNone) arguments["variable"] = variable(event);
+    if (event.file != 0) arguments["file"] = files_.name(event.file);
     if (event.iteration >= 0) arguments["iteration"] = event.iteration;
     if (event.bytes > 0) arguments["bytes"] = event.bytes;
     if (event.failed) arguments["failed"] = true;
+    if (event.merged) arguments["merged"] = true;
     return arguments;
   }
 
   void add_call(const TraceEvent& event) {
     const Call call = call_of(event.what);
     std::string name = call.verb;
-    if (event.variable != TraceEvent::kNone) name += " " + variable(event);
+    if (const std::string about = subject(event); !about.empty()) name += " " + about;
     put({{"ph", "X"},
          {"pid", pid_},
          {"tid", kProgram},
@@ -110,8 +123,8 @@ class Events {
 
   void add_block(const TraceEvent& event) {
     const uint64_t id = ++last_id_;
-    add_span("queued", variable(event), id, event.start, event.begun, arguments(event));
-    add_span("writing", variable(event), id, event.begun, event.end, arguments(event));
+    add_span("queued", subject(event), id, event.start, event.begun, arguments(event));
+    add_span("writing", subject(event), id, event.begun, event.end, arguments(event));
   }
 
   void add_publication(const TraceEvent& event) {
@@ -148,6 +161,7 @@ class Events {
   }
 
   const Config& config_;
+  const ClientFiles& files_;
   NewTextFile& file_;
   const int64_t pid_ = getpid();
   bool first_ = true;

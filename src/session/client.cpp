@@ -41,9 +41,10 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
-      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0]),
+      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0], channel_.files),
       server_keeps_blocks_(keeps_blocks(config)) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
+  if (trace_.on()) files_.keep_names();
 }
 
 Status Client::write(std::string_view variable, int64_t iteration, const void* data) {
@@ -305,6 +306,16 @@ Status Client::ask_file_verb(Descriptor verb, bool& in_use) {
   counters_.waiting_ticket += clock_.now() - start - (counters_.waiting_memory - waited);
   in_use = !ended.ok();
   return ended.ok() ? end_of(ticket.value()) : ended;
+}
+
+void Client::note_file(What what, uint32_t file, uint64_t bytes, Nanoseconds start) {
+  if (!trace_.on()) return;
+  trace_.add({.what = what,
+              .file = file,
+              .variable = TraceEvent::kNone,
+              .bytes = bytes,
+              .start = start,
+              .end = clock_.now()});
 }
 
 // ---- changes while the program runs ---------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class Client final : private ClientFiles::Host {
   Status enable(std::string_view variable, bool on);
   // The verbs about raw files.
   ClientFiles& files() { return files_; }
+  const ClientFiles& files() const { return files_; }
   // Waits until everything has ended; iterations that were not ended become failures. The last verb.
   void finish();
 
@@ -132,6 +133,7 @@ class Client final : private ClientFiles::Host {
   std::span<std::byte> file_memory() const override { return channel_.memory; }
   Nanoseconds file_clock() const override { return clock_.now(); }
   void count_file_copy(Nanoseconds time) override { counters_.copying += time; }
+  void note_file(What what, uint32_t file, uint64_t bytes, Nanoseconds start) override;
   uint64_t bytes_of(uint32_t variable) const;
   Status about(Status status, const char* verb, std::string_view variable, int64_t iteration) const;
 

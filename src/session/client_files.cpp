@@ -99,12 +99,14 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
         Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size())), verb,
         given);
   }
+  const Nanoseconds start = host_.file_clock();
   const uint64_t bytes = sizeof(FileOpening) + plain.value().size();
   const Result<PoolBlock> block = host_.file_block(bytes);
   if (!block.ok()) return about(block.status(), verb, given);
   FileOpening opening;
   opening.mode = static_cast<uint32_t>(mode);
   opening.length = static_cast<uint32_t>(plain.value().size());
+  opening.record = book_.choose(plain.value());
   std::byte* const at = host_.file_memory().data() + block.value().offset;
   std::memcpy(at, &opening, sizeof opening);
   std::memcpy(at + sizeof opening, plain.value().data(), plain.value().size());
@@ -115,7 +117,10 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
     return opened;
   }
   host_.keep_file_block(bytes, true);
-  open_[last_] = {root_ + "/" + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes};
+  book_.opened(opening.record, plain.value());
+  open_[last_] = {root_ + "/" + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes, opening.record};
+  if (keeps_names_) names_[last_] = plain.value();
+  host_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
 }
 
@@ -125,45 +130,85 @@ Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extent
   const Open& of = *found.value();
   if (!of.writes) return about(refuse("the file was opened for reading"), "file_write", of.path);
   if (Status sound = check_list("file_write", of, extents, data, false); !sound.ok()) return sound;
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
+  const uint64_t before = book_.counts(of.record).bytes_written.get();
+  const Status written = write_all(number, of, extents, data);
+  if (!written.ok()) return about(written, "file_write", of.path);
+  FileRecord& counts = book_.counts(of.record);
+  counts.writes.add();
+  book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
+  host_.note_file(TraceEvent::What::file_write, number, counts.bytes_written.get() - before, start);
+  return {};
+}
+
+Status ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                              const void* data) {
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
-    const Status sent = send_batch(static_cast<uint32_t>(file), {list_, bytes}, from);
-    if (!sent.ok()) return about(sent, "file_write", of.path);
+    if (Status sent = send_batch(file, {list_, bytes}, from); !sent.ok()) return sent;
+    book_.counts(of.record).bytes_written.add(bytes);
   }
   return {};
 }
 
-// Of a list in which extents overlap, each goes by itself: no request has overlapping parts.
 Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents, void* data) {
   const Result<Open*> found = find(file, "file_read");
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
   if (Status sound = check_list("file_read", of, extents, data, true); !sound.ok()) return sound;
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
+  FileRecord& counts = book_.counts(of.record);
+  const uint64_t before = counts.bytes_read.get();
+  const Status done = read_all(number, of, extents, data);
+  counts.reads.add();
+  waited(TraceEvent::What::file_read, number, of, counts.bytes_read.get() - before, start);
+  return done;
+}
+
+// Of a list in which extents overlap, each goes by itself: no request has overlapping parts.
+Status ClientFiles::read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data) {
   list_.clear();
   for (const tailrace_extent& extent : extents) list_.push_back(extent_of(extent));
   Cutter cutter(extents, bytes_at_once(), find_overlap(list_) ? 1 : kMostFileExtents);
   auto* to = static_cast<std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); to += bytes) {
-    if (Status done = ask_batch(static_cast<uint32_t>(file), {list_, bytes}, to); !done.ok()) return done;
+    if (Status done = ask_batch(file, {list_, bytes}, to); !done.ok()) return done;
+    book_.counts(of.record).bytes_read.add(bytes);
   }
   return {};
+}
+
+// A call that waits has ended.
+void ClientFiles::waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start) {
+  book_.times(of.record).waiting.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
+  host_.note_file(what, file, bytes, start);
 }
 
 Status ClientFiles::sync(uint64_t file) {
   const Result<Open*> found = find(file, "file_sync");
   if (!found.ok()) return found.status();
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
   bool in_use = false;
-  return host_.ask_file_verb(describe(Verb::file_sync, static_cast<uint32_t>(file), {}, 0), in_use);
+  Status synced = host_.ask_file_verb(describe(Verb::file_sync, number, {}, 0), in_use);
+  waited(TraceEvent::What::file_sync, number, *found.value(), 0, start);
+  return synced;
 }
 
 Status ClientFiles::close(uint64_t file) {
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
   const Open of = *found.value();
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
   bool in_use = false;
-  const Status closed = host_.ask_file_verb(describe(Verb::file_close, static_cast<uint32_t>(file), {}, 0), in_use);
-  open_.erase(static_cast<uint32_t>(file));
+  const Status closed = host_.ask_file_verb(describe(Verb::file_close, number, {}, 0), in_use);
+  waited(TraceEvent::What::file_close, number, of, 0, start);
+  book_.closed(of.record);
+  open_.erase(number);
   if (in_use) return closed;  // nobody has answered: whoever goes on after the server still reads the block
   host_.keep_file_block(of.bytes, false);
   host_.free_file_block(of.block);

@@ -19,6 +19,8 @@
 #include "base/status.hpp"
 #include "model/file_wire.hpp"
 #include "place/place.hpp"
+#include "session/file_book.hpp"
+#include "session/trace.hpp"
 
 namespace tailrace::impl {
 
@@ -41,10 +43,12 @@ class ClientFiles {
     virtual std::span<std::byte> file_memory() const = 0;
     virtual Nanoseconds file_clock() const = 0;
     virtual void count_file_copy(Nanoseconds time) = 0;
+    // A call about a file has ended just now; for the trace.
+    virtual void note_file(TraceEvent::What what, uint32_t file, uint64_t bytes, Nanoseconds start) = 0;
   };
 
   // `host` is borrowed; `root`: where files lie, for messages.
-  ClientFiles(Host& host, std::string root) : host_(host), root_(std::move(root)) {}
+  ClientFiles(Host& host, std::string root, FileLog log) : host_(host), root_(std::move(root)), book_(log) {}
 
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -53,12 +57,19 @@ class ClientFiles {
   Status sync(uint64_t file);
   Status close(uint64_t file);
 
+  // What has been counted and timed of them.
+  std::vector<FileBook::Figures> figures() const { return book_.figures(); }
+  // By a file's number, its path: of those that were opened while names were to be kept.
+  void keep_names() { keeps_names_ = true; }
+  const std::string& name(uint32_t file) const { return names_.at(file); }
+
  private:
   struct Open {
     std::string path;  // with the root
     bool writes = false;
     PoolBlock block;     // of its opening, until its close
     uint64_t bytes = 0;  // of the block
+    uint32_t record = 0;
   };
   // A part of a list that goes by one verb.
   struct Batch;
@@ -71,6 +82,9 @@ class ClientFiles {
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
   uint64_t put_list(PoolBlock block, const Batch& batch);
+  Status write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, const void* data);
+  Status read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data);
+  void waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
 
   Host& host_;
   const std::string root_;
@@ -78,6 +92,9 @@ class ClientFiles {
   std::map<uint32_t, Open> open_;
   uint32_t last_ = 0;
   std::vector<Extent> list_;  // of the verb being made; kept for the next
+  FileBook book_;
+  bool keeps_names_ = false;
+  std::map<uint32_t, std::string> names_;
 };
 
 }  // namespace tailrace::impl

@@ -54,14 +54,15 @@ std::string directory_of(const std::string& path) { return path.substr(0, path.r
 }  // namespace
 
 RawFiles::RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files,
-                   Host& host)
+                   Host& host, FileMeter& meter)
     : config_(config),
       client_(client),
       channel_(channel),
       engine_(engine),
       files_(files),
       host_(host),
-      life_(channel.life.load(std::memory_order_relaxed)) {}
+      life_(channel.life.load(std::memory_order_relaxed)),
+      meter_(meter) {}
 
 SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
   if ((mode & kFileTruncate) != 0) return SharedFiles::Mode::truncate;
@@ -156,9 +157,11 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.sequence = descriptor.sequence;
     of.failure = file.status();
     of.path = path;
+    of.record = wanted.ok() ? wanted.value().record : 0;
     if (file.ok()) of.file = file.value();
     of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
     of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
+    if (of.file != nullptr) meter_.opened(of.record, of.file->data);
   }
   if (!again) end(descriptor, not_opened(file.status()), path, {});
 }
@@ -203,6 +206,7 @@ bool RawFiles::progress() {
       continue;
     }
     const Descriptor close = of.waiting.front();
+    if (of.file != nullptr) meter_.closed(of.record, of.file->data);
     if (of.file != nullptr) files_.release(*of.file);
     forget_opening(of.block, of.sequence);
     at = open_.erase(at);
@@ -281,10 +285,20 @@ void RawFiles::ended(const Request& request, const Status& how) {
   }
   works_.erase(request.token);
   --of.under_way;
-  if (descriptor.verb == Verb::file_write) --of.writing;
+  if (descriptor.verb == Verb::file_write) {
+    --of.writing;
+    host_.file_write_went(descriptor, request, status);
+  }
+  look(of);
   // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
   if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
+}
+
+// Of a file that is written without a pause, now and then.
+void RawFiles::look(const Open& of) {
+  constexpr uint32_t kEvery = 64;
+  if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);
 }
 
 // `what`: which part of the file it is about.
@@ -303,7 +317,9 @@ void RawFiles::end(const Descriptor& descriptor, const Status& status, const std
 void RawFiles::leave() {
   TAILRACE_REQUIRE(works_.empty());
   for (auto& [number, of] : open_) {
-    if (of.file != nullptr) files_.release(*of.file);
+    if (of.file == nullptr) continue;
+    meter_.closed(of.record, of.file->data);
+    files_.release(*of.file);
   }
   open_.clear();
 }

@@ -17,6 +17,7 @@
 #include "model/config.hpp"
 #include "model/file_wire.hpp"
 #include "place/channel.hpp"
+#include "session/file_meter.hpp"
 #include "session/shared_files.hpp"
 
 namespace tailrace::impl {
@@ -29,10 +30,13 @@ class RawFiles final : public CompletionSink {
     virtual ~Host() = default;
     // A verb has ended: from here on its memory is not used.
     virtual void file_verb_ended(const Descriptor& descriptor, const Status& status) = 0;
+    // How a file_write went, before its end.
+    virtual void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) = 0;
   };
 
   // All but `client` are borrowed for the life of this.
-  RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files, Host& host);
+  RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files, Host& host,
+           FileMeter& meter);
 
   // Whether a verb, the next one to begin(), makes sense: nothing that the client wrote is believed. Says what does
   // not, for "it sent …".
@@ -59,6 +63,7 @@ class RawFiles final : public CompletionSink {
     std::string path;
     uint32_t block = 0;  // of its opening
     uint64_t sequence = 0;
+    uint32_t record = 0;  // of the channel's FileLog
     bool writes = false;
     bool immediate = false;  // its writes are not held back to be merged
     bool closing = false;    // its close has come
@@ -90,6 +95,7 @@ class RawFiles final : public CompletionSink {
   void begin_sync(const Descriptor& descriptor, Open& of);
   Status sync_directory(uint64_t token, const Open& of);
   void forget_opening(uint32_t block, uint64_t sequence);
+  void look(const Open& of);
   bool begin_waiting(Open& of);
   bool is_written(const SharedFile* file) const;
   void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate);
@@ -103,6 +109,7 @@ class RawFiles final : public CompletionSink {
   SharedFiles& files_;
   Host& host_;
   const uint32_t life_;
+  FileMeter& meter_;
 
   // The server's thread only.
   std::map<uint32_t, Open> open_;  // by the client's number

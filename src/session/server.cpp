@@ -41,7 +41,8 @@ Server::Server(const Config& config, int client, Channel& channel, Engine& engin
       life_(channel.life.load(std::memory_order_relaxed)),
       crew_(crew),
       shapes_(config),
-      meter_(channel.iterations, engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()) {
+      meter_(channel.iterations, engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
+      file_meter_(channel.files, engine) {
   TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
   const std::vector<Variable>& variables = config.variables;
   if (std::any_of(variables.begin(), variables.end(), [](const Variable& of) { return of.filtered(); })) {
@@ -59,12 +60,13 @@ Server::~Server() {
 void Server::leave() {
   has_left_ = true;
   if (raw_) raw_->leave();
+  file_meter_.look_at_iterations();
   files_.leave(*this, static_cast<int>(client_));
 }
 
 void Server::serve_files(SharedFiles& files) {
   RawFiles::Host& host = *this;
-  raw_ = std::make_unique<RawFiles>(config_, client_, channel_, engine_, files, host);
+  raw_ = std::make_unique<RawFiles>(config_, client_, channel_, engine_, files, host, file_meter_);
 }
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
@@ -111,6 +113,22 @@ void Server::file_verb_ended(const Descriptor& descriptor, const Status& status)
   if (descriptor.verb == Verb::file_write) give_back(descriptor.bytes.block, descriptor.sequence);
 }
 
+void Server::file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) {
+  if (!trace_.on()) return;
+  uint64_t bytes = 0;
+  for (const Piece& piece : request.pieces) bytes += piece.extent.length;
+  trace_.add({.what = TraceEvent::What::block,
+              .in_pool = true,
+              .failed = !status.ok(),
+              .merged = request.course.merged,
+              .file = descriptor.variable,
+              .variable = TraceEvent::kNone,
+              .bytes = bytes,
+              .start = Nanoseconds(descriptor.bytes.handed),
+              .begun = request.course.begun,
+              .end = request.course.ended});
+}
+
 void Server::progress() {
   if (config_.merge.holds() && is_waited_for()) engine_.hurry();
   do {
@@ -133,6 +151,9 @@ void Server::copy_counts() {
   to.transfers_direct.set(counts.transfers.direct);
   to.transfers_again.set(counts.transfers.again);
   to.transfer_fallbacks.set(counts.transfers.fallbacks);
+  to.accesses.set(counts.accesses);
+  to.bytes_overwritten.set(counts.overwritten);
+  to.bytes_stolen.set(counts.stolen);
 }
 
 // With the layout that its variable has now.
@@ -303,6 +324,7 @@ void Server::set_parameter(const Descriptor& descriptor) {
 
 void Server::left(int64_t iteration, const FileGroup::Departure& how) {
   meter_.left(iteration, outcome_of(how), how.course.ended);
+  file_meter_.look_at_iterations();
   if (how.written) {
     const bool published = how.status.ok();
     (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
@@ -509,6 +531,7 @@ void Server::measure_block(const Work& work) {
   trace_.add({.what = TraceEvent::What::block,
               .in_pool = descriptor.verb == Verb::write,
               .failed = !work.status.ok(),
+              .merged = course.merged,
               .variable = descriptor.variable,
               .iteration = descriptor.iteration,
               .bytes = descriptor.bytes.length,
@@ -528,6 +551,7 @@ void Server::end_verb(const Descriptor& descriptor, const Status& status) {
 
 void Server::answer_flushes() {
   while (!flushes_.empty() && (unfinished_.empty() || *unfinished_.begin() > flushes_.front().sequence)) {
+    file_meter_.look_at_iterations();
     channel_.tickets.end(flushes_.front().ticket, true);
     flushes_.pop_front();
     channel_.client_bell.ring();

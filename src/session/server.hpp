@@ -20,6 +20,7 @@
 #include "place/place.hpp"
 #include "session/action_port.hpp"
 #include "session/file_group.hpp"
+#include "session/file_meter.hpp"
 #include "session/filtering.hpp"
 #include "session/iteration_meter.hpp"
 #include "session/raw_files.hpp"
@@ -121,6 +122,7 @@ class Server final : public RequestSink,
   void filtered(WorkId work, const Status& status, const Request::Course& course) override;
   void postponed(WorkId work) override;
   void file_verb_ended(const Descriptor& descriptor, const Status& status) override;
+  void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) override;
 
   bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
@@ -170,6 +172,7 @@ class Server final : public RequestSink,
   // Of blocks that are accepted again: by variable and iteration.
   std::map<std::pair<uint32_t, int64_t>, std::shared_ptr<const Layout>> layouts_again_;
   IterationMeter meter_;
+  FileMeter file_meter_;
   uint64_t pending_bytes_ = 0;  // of the pool, in blocks that have not ended
   uint32_t reads_ = 0;          // that have not ended
   bool has_left_ = false;

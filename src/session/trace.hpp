@@ -24,13 +24,20 @@ struct TraceEvent {
     flush,
     read,
     close,
+    file_open,
+    file_write,
+    file_read,
+    file_sync,
+    file_close,
     // the server's thread
-    block,  // start: handed over; begun: first transfer; end: written
+    block,  // start: handed over; begun: first transfer; end: written; also a file_write
     publish
   };
   What what = What::write;
   bool in_pool = false;    // block: whether it held memory of the pool
   bool failed = false;     // block, publish
+  bool merged = false;     // block: it went to storage together with others
+  uint32_t file = 0;       // of raw files: the client's number
   uint32_t variable = 0;   // kNone: of no variable
   int64_t iteration = -1;  // -1: of none
   uint64_t bytes = 0;      // of the block

@@ -2,10 +2,13 @@
 // when one cannot be written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "private_mount.hpp"
 #include "test_run.hpp"
@@ -217,13 +220,97 @@ void expect_totals(const Json& json, const tailrace_stats& of) {
                                                   {"transfers", of.transfers},
                                                   {"transfers_direct", of.transfers_direct},
                                                   {"transfers_again", of.transfers_again},
-                                                  {"transfer_fallbacks", of.transfer_fallbacks}};
+                                                  {"transfer_fallbacks", of.transfer_fallbacks},
+                                                  {"accesses", of.accesses},
+                                                  {"bytes_overwritten", of.bytes_overwritten},
+                                                  {"bytes_from_memory", of.bytes_from_memory}};
   for (const auto& [name, count] : counts) EXPECT_EQ(json[name], count) << name;
   EXPECT_EQ(json["seconds_copying"], of.seconds_copying);
   EXPECT_EQ(json["seconds_waiting_memory"], of.seconds_waiting_memory);
   EXPECT_EQ(json["seconds_writing"], of.seconds_writing);
   EXPECT_GE(json["seconds_waiting_ticket"].get<double>(), of.seconds_waiting_ticket);
   EXPECT_EQ(json.size(), counts.size() + 4);
+}
+
+void expect_sizes(const Json& json, const tailrace_sizes& of) {
+  EXPECT_EQ(json["count"], of.count);
+  EXPECT_EQ(json["bytes"], of.bytes);
+  EXPECT_EQ(json["most"], of.most);
+  uint64_t buckets[48] = {};
+  for (const Json& pair : json["histogram"]) {
+    const auto least = pair[0].get<uint64_t>();
+    ASSERT_EQ(least & (least - 1), 0u) << "a power of two";
+    buckets[std::countr_zero(least)] = pair[1];
+  }
+  EXPECT_TRUE(std::equal(std::begin(buckets), std::end(buckets), std::begin(of.buckets)));
+}
+
+TEST_F(MeasurementFiles, SayWhatTheApiSaidOfFiles) {
+  Config config = measured();
+  OpenRun run(config, directory_, 2);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  tailrace_file_stats of{};
+  of.struct_size = sizeof of;
+  EXPECT_EQ(tailrace_get_file_stats(run, "rows.raw", &of), TAILRACE_NOT_FOUND) << "not yet";
+  EXPECT_EQ(tailrace_get_file_stats(run, nullptr, &of), TAILRACE_NOT_FOUND);
+  EXPECT_EQ(tailrace_get_file_stats(run, "../rows.raw", &of), TAILRACE_INVALID_ARGUMENT);
+  tailrace_file file{};
+  ASSERT_EQ(tailrace_file_open(run, "rows.raw", TAILRACE_FILE_WRITE, &file), TAILRACE_OK);
+  const std::vector<char> bytes(3000, 'x');
+  for (uint64_t i = 0; i < 500; ++i) {
+    const tailrace_extent extents[] = {{i * 3000 + 1000, 2000}, {i * 3000, 1000}};
+    ASSERT_EQ(tailrace_file_write(file, 2, extents, bytes.data()), TAILRACE_OK);
+  }
+  std::vector<char> back(5000);
+  const tailrace_extent some{1234, 5000};
+  ASSERT_EQ(tailrace_file_read(file, 1, &some, back.data()), TAILRACE_OK);
+  ASSERT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  write_iteration(run, 0);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
+  ASSERT_EQ(tailrace_get_file_stats(run, "./rows.raw", &of), TAILRACE_OK);
+  EXPECT_EQ(of.writes, 500u);
+  EXPECT_EQ(of.bytes_written, 500u * 3000);
+  EXPECT_EQ(of.reads, 1u);
+  EXPECT_EQ(of.bytes_read, 5000u);
+  EXPECT_EQ(of.handover.count, 500u);
+  EXPECT_EQ(of.waiting.count, 2u) << "the read and the close";
+  EXPECT_EQ(of.before.buckets[10] + of.before.buckets[9], 1000u) << "of 1000 and of 2000 bytes";
+  EXPECT_EQ(of.before.bytes, 500u * 3000 + 5000);
+  EXPECT_EQ(of.before.most, 5000u);
+  EXPECT_EQ(of.after.bytes + of.bytes_from_memory, of.before.bytes);
+  EXPECT_LE(of.after.count, of.before.count);
+  tailrace_file_stats iterations{};
+  iterations.struct_size = sizeof iterations;
+  ASSERT_EQ(tailrace_get_file_stats(run, nullptr, &iterations), TAILRACE_OK);
+  EXPECT_GT(iterations.before.bytes, 0u);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+
+  const Json report = test::read_json(directory_.path() / "run_c2.stats.json");
+  ASSERT_EQ(report["files"].size(), 2u);
+  const Json& json = report["files"][0];
+  EXPECT_EQ(json["kind"], "raw");
+  EXPECT_EQ(json["path"], "rows.raw");
+  EXPECT_EQ(json["writes"], of.writes);
+  EXPECT_EQ(json["bytes_written"], of.bytes_written);
+  EXPECT_EQ(json["reads"], of.reads);
+  EXPECT_EQ(json["bytes_read"], of.bytes_read);
+  EXPECT_EQ(json["requests_merged"], of.requests_merged);
+  EXPECT_EQ(json["bytes_overwritten"], of.bytes_overwritten);
+  EXPECT_EQ(json["bytes_from_memory"], of.bytes_from_memory);
+  EXPECT_EQ(json["handover"]["count"], of.handover.count);
+  EXPECT_EQ(json["waiting"]["total"], of.waiting.total);
+  expect_sizes(json["before"], of.before);
+  expect_sizes(json["after"], of.after);
+  EXPECT_EQ(report["files"][1]["kind"], "iterations");
+  EXPECT_TRUE(report["files"][1]["path"].is_null());
+  expect_sizes(report["files"][1]["before"], iterations.before);
+  const test::TraceFile trace(directory_.path() / "run_c2.trace.json");
+  trace.expect_calls_in_order();
+  EXPECT_EQ(trace.calls("handover", "file_write rows.raw").size(), 500u);
+  EXPECT_EQ(trace.calls("wait", "file_open rows.raw").size(), 1u);
+  const auto reads = trace.calls("wait", "file_read rows.raw");
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(reads[0].arguments, (Json{{"file", "rows.raw"}, {"bytes", 5000}}));
 }
 
 TEST_F(MeasurementFiles, SayWhatTheApiSaid) {

@@ -183,8 +183,10 @@ class TraceFile {
     }
     if (span.category == "queued") {
       EXPECT_TRUE(ids_.insert({span.id, 0}).second) << "an id that is not unique: " << span.id;
-      blocks_.push_back({span.arguments.at("variable"), span.arguments.at("iteration"), span.arguments.at("bytes"),
-                         span.arguments.value("failed", false), span.begin, span.end, 0});
+      const bool of_file = span.arguments.contains("file");
+      blocks_.push_back({span.arguments.at(of_file ? "file" : "variable"),
+                         of_file ? int64_t{-1} : span.arguments.at("iteration").get<int64_t>(),
+                         span.arguments.at("bytes"), span.arguments.value("failed", false), span.begin, span.end, 0});
       EXPECT_EQ(span.name, blocks_.back().variable);
       return;
     }

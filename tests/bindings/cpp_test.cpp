@@ -83,6 +83,21 @@ TEST_F(CppBinding, WritesAndReadsByEachVerb) {
   EXPECT_TRUE(fs::exists(file(1)));
 }
 
+TEST_F(CppBinding, HasRawFilesAndSaysWhatBecameOfThem) {
+  tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
+  tailrace::File rows = out.open_file("rows.raw", tailrace::FileMode::truncate_immediate);
+  rows.write(100, plane_);
+  std::vector<float> back(plane_.size());
+  rows.read(100, back);
+  EXPECT_EQ(back, std::vector<float>(plane_.begin(), plane_.end()));
+  rows.close();
+  const tailrace::FileStats of = out.file_stats("rows.raw");
+  EXPECT_EQ(of.writes, 1U);
+  EXPECT_EQ(of.bytes_read, back.size() * sizeof(float));
+  EXPECT_EQ(of.waiting.count, 2U);
+  EXPECT_EQ(error_of([&] { out.file_stats("none.raw"); }).status(), TAILRACE_NOT_FOUND);
+}
+
 TEST_F(CppBinding, ChangesShapesAndSwitchesVariables) {
   tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
   out.set_parameters({{"ny", 2}});

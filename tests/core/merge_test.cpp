@@ -1,5 +1,5 @@
-// `merge:` in place `core`, with several clients of one file: who sees what is pending, what a read implies, and
-// that all clients must agree.
+// `merge:` in place `core`, with several clients of one file: who sees what is pending, what a read implies, what is
+// counted, and that all clients must agree.
 //
 // With `by: count`, writes stay pending until somebody waits for them, so that nothing here depends on time.
 #include <gtest/gtest.h>
@@ -39,6 +39,13 @@ std::string read(tailrace_file file, const tailrace_extent& extent = kExtent) {
   return bytes;
 }
 
+tailrace_file_stats stats_of(OpenRun& run, const char* path) {
+  tailrace_file_stats stats{};
+  stats.struct_size = sizeof stats;
+  EXPECT_EQ(tailrace_get_file_stats(run, path, &stats), TAILRACE_OK) << run.error().message;
+  return stats;
+}
+
 // Two clients of one file. The first has written, and that has come to the server.
 struct TwoClients {
   CoreNode node;
@@ -62,6 +69,8 @@ TEST(MergeCore, VisibilityPendingReadsWhatAnotherHasYetToWrite) {
   ASSERT_EQ(read(two.written), "abcdefgh") << "its own bytes: they have come to the server";
   EXPECT_EQ(read(two.looked_at), "abcdefgh");
   EXPECT_EQ(two.file_bytes(), 0u) << "nothing has been written";
+  EXPECT_EQ(tailrace_flush(two.reader), TAILRACE_OK);
+  EXPECT_EQ(stats_of(two.reader, "a.raw").bytes_from_memory, 16u) << "whoever has read";
   EXPECT_EQ(tailrace_file_close(two.written), TAILRACE_OK);
   EXPECT_EQ(two.file_bytes(), 108u);
 }
@@ -72,12 +81,58 @@ TEST(MergeCore, VisibilityWrittenWaitsUntilAnotherHasWritten) {
   EXPECT_EQ(two.file_bytes(), 0u) << "its own it reads from memory";
   EXPECT_EQ(read(two.looked_at), "abcdefgh");
   EXPECT_EQ(two.file_bytes(), 108u) << "which lets the write go";
+  EXPECT_EQ(tailrace_flush(two.reader), TAILRACE_OK);
+  EXPECT_EQ(stats_of(two.reader, "a.raw").bytes_from_memory, 8u);
 }
 
 TEST(MergeCore, ReadAfterWrittenImpliesThatTheBytesAreInTheFile) {
   TwoClients two("{by: count, read_after: written, visibility: pending}");
   EXPECT_EQ(read(two.written), "abcdefgh");
   EXPECT_EQ(two.file_bytes(), 108u);
+  EXPECT_EQ(tailrace_flush(two.writer), TAILRACE_OK);
+  EXPECT_EQ(stats_of(two.writer, "a.raw").bytes_from_memory, 0u);
+}
+
+// Columns of a matrix by turns: what one client sees is what the server did for both.
+TEST(MergeCore, WhatIsCountedOfAFileIsOfAllItsClients) {
+  constexpr uint64_t kRows = 64;
+  constexpr uint64_t kPiece = 100;
+  TwoClients two("{by: count, count: 128}");
+  ASSERT_EQ(tailrace_flush(two.writer), TAILRACE_OK);
+  tailrace_file files[] = {open_file(two.writer, "matrix.raw"), open_file(two.reader, "matrix.raw")};
+  const Bytes bytes(kPiece, 'x');
+  for (uint64_t i = 0; i < 2 * kRows; ++i) {
+    const tailrace_extent piece{i * kPiece, kPiece};
+    ASSERT_EQ(tailrace_file_write(files[i % 2], 1, &piece, bytes.data()), TAILRACE_OK);
+  }
+  ASSERT_EQ(tailrace_file_close(files[0]), TAILRACE_OK);
+  ASSERT_EQ(tailrace_file_close(files[1]), TAILRACE_OK);
+  const tailrace_file_stats of = stats_of(two.reader, "matrix.raw");
+  EXPECT_EQ(of.writes, kRows) << "its own calls";
+  EXPECT_EQ(of.bytes_written, kRows * kPiece);
+  EXPECT_EQ(of.handover.count, kRows);
+  EXPECT_EQ(of.waiting.count, 1u);
+  EXPECT_EQ(of.before.count, 2 * kRows) << "the server's requests";
+  EXPECT_EQ(of.before.buckets[6], 2 * kRows);
+  EXPECT_EQ(of.before.bytes, 2 * kRows * kPiece);
+  EXPECT_EQ(of.after.bytes, 2 * kRows * kPiece);
+  EXPECT_LT(of.after.count, kRows / 4);
+  EXPECT_GT(of.requests_merged, kRows);
+}
+
+// A server that dies and another that goes on: what the first had counted stays.
+TEST(MergeCore, WhatIsCountedOutlivesTheServer) {
+  TwoClients two("{}");
+  ASSERT_EQ(tailrace_file_sync(two.written), TAILRACE_OK);
+  ASSERT_EQ(stats_of(two.writer, "a.raw").before.count, 1u);
+  ASSERT_GE(two.node.kill_servers(SIGKILL), 1);
+  const tailrace_extent more{0, 4};
+  ASSERT_EQ(tailrace_file_write(two.written, 1, &more, "1234"), TAILRACE_OK);
+  ASSERT_EQ(tailrace_file_close(two.written), TAILRACE_OK) << two.writer.error().message;
+  const tailrace_file_stats of = stats_of(two.writer, "a.raw");
+  EXPECT_EQ(of.writes, 2u);
+  EXPECT_EQ(of.before.count, 2u);
+  EXPECT_EQ(of.after.bytes, 12u);
 }
 
 // Nobody waits for what it has handed over, and it is written all the same.

@@ -184,6 +184,26 @@ def test_inspect_shows_a_living_job(run, config, clients, tmp_path):
     wait_until_gone()
 
 
+def test_inspect_shows_what_merging_makes_of_a_raw_file(run, config, tmp_path):
+    file = config()
+    with tailrace.open(file, 0) as one, tailrace.open(file, 1) as other:
+        halves = [one.open_file("rows.raw"), other.open_file("rows.raw")]
+        for row in range(20):
+            halves[row % 2].write(bytes(100), 100 * row)
+        for half in halves:
+            half.sync()
+        code, text, _ = run("inspect", tmp_path / "out")
+        (line,) = [line.split() for line in text.splitlines() if line.startswith("rows.raw")]
+        # The calls of both; the server's requests once.
+        assert code == 0 and line[1] == "20" and ["20", "of", "100", "B"] == line[6:10]
+        (found,) = json.loads(run("inspect", tmp_path / "out", "--json")[1])
+        for client in found["jobs"][0]["clients"]:
+            (of,) = client["files"]
+            assert of["path"] == "rows.raw" and of["writes"] == 10 and of["after"]["bytes"] <= 2000
+        assert other.file_stats("rows.raw").before.count == 20
+    wait_until_gone()
+
+
 def test_a_server_in_the_foreground(config, tmp_path):
     file = config()
     server = command("serve", "core", "--config", file, "--wait", "100")

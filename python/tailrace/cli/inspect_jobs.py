@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import tailrace
-from tailrace import iterations
+from tailrace import files, iterations
 
-from . import core_server, inspect_iterations, output
+from . import core_server, inspect_files, inspect_iterations, output
 
 
 def of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -32,6 +32,7 @@ def show(job: dict[str, Any]) -> None:
                         "failed"), map(_client, job["clients"]))
     for server in job["servers"]:
         _show_iterations(job, server["server"])
+        _show_files(job, server["server"])
 
 
 def _show_iterations(job: dict[str, Any], server: int) -> None:
@@ -41,6 +42,15 @@ def _show_iterations(job: dict[str, Any], server: int) -> None:
     except iterations.Malformed:
         return  # a client has written into its own memory: of the others the table above tells
     inspect_iterations.show(found, "the core" if len(job["servers"]) == 1 else f"core {server}")
+
+
+def _show_files(job: dict[str, Any], server: int) -> None:
+    of_clients = [client.get("files", []) for client in job["clients"] if client.get("server") == server]
+    try:
+        found = files.together(map(files.read, of_clients))
+    except files.Malformed:
+        return  # as above
+    inspect_files.show(found)
 
 
 def _servers(job: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

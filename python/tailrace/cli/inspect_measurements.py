@@ -11,10 +11,10 @@ import json
 import pathlib
 from typing import Any
 
-from tailrace import iterations
+from tailrace import files, iterations
 from tailrace.quantity import format_size, format_time
 
-from . import inspect_iterations, output
+from . import inspect_files, inspect_iterations, output
 
 STATISTICS = ".stats.json"
 TRACE = ".trace.json"
@@ -29,6 +29,7 @@ _TOTALS = ("blocks_accepted", "blocks_written", "blocks_failed", "blocks_dropped
 _COUNTS = ("blocks_accepted", "blocks_written", "blocks_failed", "blocks_refused", "blocks_written_through",
            "blocks_merged", "bytes_accepted", "bytes_written")
 _FILTERED = ("chunks_filtered", "chunks_relaxed", "chunks_skipped", "bytes_filtered", "bytes_stored")
+_SPARED = ("bytes_overwritten", "bytes_from_memory")
 _COURSE = {"handover": "hand-over", "queued": "queued", "filtering": "filtering", "writing": "writing",
            "waiting": "waiting"}
 _TIMES = ("count", "total", "mean", "p50", "p90", "p99", "most")
@@ -97,6 +98,9 @@ def print_statistics(content: dict[str, Any]) -> None:
     rows = [row for variable in document["variables"] for row in _time_rows(variable)]
     if rows:
         output.print_table(("variable", "time", "times", "p50", "p90", "p99", "most", "total"), rows)
+    if document.get("files"):
+        print()
+        inspect_files.show(files.read(document["files"]))
     if document.get("iterations"):
         print()
         inspect_iterations.show(iterations.read(document["iterations"]), iterations.whose(document["description"]))
@@ -132,6 +136,9 @@ def _total_rows(totals: dict[str, Any]) -> list[tuple[str, str]]:
             ("waiting", f"{format_time(totals['seconds_waiting_memory'])} for memory, "
              f"{format_time(totals['seconds_waiting_ticket'])} for requests to end"),
             ("writing", format_time(totals["seconds_writing"]))]
+    if any(totals.get(name) for name in _SPARED):
+        rows.append(("no storage", f"{format_size(totals['bytes_overwritten'])} overwritten before they left, "
+                     f"{format_size(totals['bytes_from_memory'])} read from memory"))
     if totals["signals"]:
         rows.append(("signals", str(totals["signals"])))
     if totals["failures"]:
@@ -188,7 +195,10 @@ def _check(document: dict[str, Any]) -> None:
         if not isinstance(document.get(name), str):
             raise Unreadable(f"{name}: found {_found(document, name)}, expected a text")
     _numbers(document, ("client",), "")
-    _numbers(_part(document, "totals", dict, ""), _TOTALS, "totals.")
+    totals = _part(document, "totals", dict, "")
+    _numbers(totals, _TOTALS, "totals.")
+    if "accesses" in totals:  # an earlier tailrace does not say
+        _numbers(totals, ("accesses", *_SPARED), "totals.")
     for number, variable in enumerate(_part(document, "variables", list, "")):
         where = f"variables[{number}]"
         if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
@@ -200,12 +210,12 @@ def _check(document: dict[str, Any]) -> None:
             if times == "filtering" and times not in variable:
                 continue
             _numbers(_part(variable, times, dict, f"{where}."), _TIMES, f"{where}.{times}.")
-
-
-    if "iterations" in document:  # an earlier tailrace does not say
+    for name, read in (("iterations", iterations.read), ("files", files.read)):
+        if name not in document:  # an earlier tailrace does not say
+            continue
         try:
-            iterations.read(document["iterations"])
-        except iterations.Malformed as error:
+            read(document[name])
+        except (iterations.Malformed, files.Malformed) as error:
             raise Unreadable(str(error)) from error
 
 

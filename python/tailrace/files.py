@@ -1,0 +1,110 @@
+"""What has become of requests for each file: how long they were, how long what was made of them, what needed no
+storage.
+
+Reads the list "files" of statistics (docs/formats/measurements.md) and of `tailrace-core --status`, and checks it.
+Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+KINDS = ("raw", "others", "iterations")
+_NAMES = {"others": "(other raw files)", "iterations": "(files of iterations)"}
+_OF_CALLS = ("writes", "bytes_written", "reads", "bytes_read")
+_OF_WRITER = ("requests_merged", "bytes_overwritten", "bytes_from_memory")
+_MOST = 1e30
+
+
+class Malformed(ValueError):
+    """What is wrong with a list of files: where, what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How long things were, in bytes; `histogram` has the least size of a bucket, a power of two, and how often."""
+
+    count: int = 0
+    bytes: int = 0
+    most: int = 0
+    histogram: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> float:
+        """0 if there was nothing."""
+        return self.bytes / self.count if self.count else 0.0
+
+
+@dataclass(frozen=True)
+class File:
+    """One raw file, or several together. The last five are of what the writer did, whoever asked."""
+
+    kind: str
+    name: str
+    writes: int
+    bytes_written: int
+    reads: int
+    bytes_read: int
+    requests_merged: int
+    bytes_overwritten: int
+    bytes_from_memory: int
+    before: Sizes  # extents of requests
+    after: Sizes  # accesses of storage that they were merged into
+
+
+def read(document: Any, where: str = "files") -> list[File]:
+    """The list as JSON has it. Raises Malformed."""
+    if not isinstance(document, list):
+        raise Malformed(f"{where}: found {_found(document)}, expected a list")
+    return [_one(one, f"{where}[{number}]") for number, one in enumerate(document)]
+
+
+def together(clients: Iterable[Sequence[File]]) -> list[File]:
+    """Of several clients of one server: the calls of all; of what the server did, what one saw who saw the most."""
+    merged: dict[tuple[str, str], File] = {}
+    for files in clients:
+        for one in files:
+            key = (one.kind, one.name)
+            merged[key] = _sum(merged[key], one) if key in merged else one
+    return sorted(merged.values(), key=lambda one: KINDS.index(one.kind))
+
+
+def _sum(one: File, other: File) -> File:
+    seen = max(one, other, key=lambda of: of.before.count)
+    return replace(seen, **{name: getattr(one, name) + getattr(other, name) for name in _OF_CALLS})
+
+
+def _one(one: Any, where: str) -> File:
+    if not isinstance(one, dict):
+        raise Malformed(f"{where}: found {_found(one)}, expected an object")
+    kind = one.get("kind")
+    if kind not in KINDS:
+        raise Malformed(f"{where}.kind: found {_found(kind)}, expected one of {', '.join(KINDS)}")
+    name = _NAMES.get(kind) or one.get("path")
+    if not isinstance(name, str):
+        raise Malformed(f"{where}.path: found {_found(name)}, expected a text")
+    counts = [_count(one.get(key), f"{where}.{key}") for key in (*_OF_CALLS, *_OF_WRITER)]
+    return File(kind, name, *counts, *(_sizes(one.get(key), f"{where}.{key}") for key in ("before", "after")))
+
+
+def _sizes(document: Any, where: str) -> Sizes:
+    if not isinstance(document, dict):
+        raise Malformed(f"{where}: found {_found(document)}, expected an object")
+    counts = [_count(document.get(key), f"{where}.{key}") for key in ("count", "bytes", "most")]
+    pairs = document.get("histogram")
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise Malformed(f"{where}.histogram: found {_found(pairs)}, expected a list of pairs")
+    histogram = {_count(least, f"{where}.histogram"): _count(often, f"{where}.histogram") for least, often in pairs}
+    return Sizes(*counts, histogram)
+
+
+def _count(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST:
+        raise Malformed(f"{where}: found {_found(value)}, expected a number of 0 or more")
+    return int(value)
+
+
+def _found(value: Any) -> str:
+    return "nothing" if value is None else repr(value)[:40]
