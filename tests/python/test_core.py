@@ -195,7 +195,7 @@ def test_inspect_shows_what_merging_makes_of_a_raw_file(run, config, tmp_path):
         code, text, _ = run("inspect", tmp_path / "out")
         (line,) = [line.split() for line in text.splitlines() if line.startswith("rows.raw")]
         # The calls of both; the server's requests once.
-        assert code == 0 and line[1] == "20" and ["20", "of", "100", "B"] == line[6:10]
+        assert code == 0 and line[1] == "20" and ["20", "of", "100", "B"] == line[7:11]
         (found,) = json.loads(run("inspect", tmp_path / "out", "--json")[1])
         for client in found["jobs"][0]["clients"]:
             (of,) = client["files"]

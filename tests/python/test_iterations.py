@@ -143,7 +143,7 @@ def test_the_picture(statistics, tmp_path, capsys):
         pictures = [(tmp_path / "pictures" / name).read_bytes() for name in ("sim_c0_busy.png", "sim_c0_busy.svg")]
     assert pictures[0].startswith(b"\x89PNG") and b"<svg" in pictures[1]
     assert cli.main(["plot", str(statistics), "--kind", "tiles"]) == 1
-    assert "no data for tiles: found statistics (it gives busy)" in capsys.readouterr().err
+    assert "no data for tiles: found statistics (it gives busy, sizes)" in capsys.readouterr().err
 
 
 def test_nothing_to_draw_of_one_iteration(statistics, capsys):

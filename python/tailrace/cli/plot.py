@@ -14,7 +14,7 @@ from . import output
 if TYPE_CHECKING:
     from tailrace.pictures.gallery import Picture
 
-_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy", "requests")
+_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "sizes")
 _FORMATS = ("png", "svg")
 
 

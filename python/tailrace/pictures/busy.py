@@ -6,12 +6,13 @@ in which the bar is a share. Iterations whose chunks were stored with less effor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from tailrace import iterations
+from tailrace.files import File
 from tailrace.iterations import Iteration
 
 _DARK = "#2f6690"
@@ -19,11 +20,17 @@ _DARK = "#2f6690"
 
 @dataclass(frozen=True)
 class Run:
-    """What a file of statistics says of one client's iterations."""
+    """What a file of statistics says of one client's iterations, and of its files."""
 
     name: str
     who: str
     iterations: list[Iteration]
+    files: list[File] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is an iteration of which the period is known."""
+        return any(one.share is not None for one in self.iterations)
 
 
 def draw(run: Run) -> Figure:

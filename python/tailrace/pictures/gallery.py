@@ -12,16 +12,17 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from . import ablation, busy, curve, numbers, peers, requests, style, tiles, timeline, trace
+from . import ablation, busy, curve, numbers, peers, requests, sizes, style, tiles, timeline, trace
 from .fault import PictureError
 from .source import Source
 
-KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests")
+KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "sizes")
 _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
           "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"',
-          "busy": "statistics of tailrace", "requests": "a result of `tailrace bench small`"}
+          "busy": "statistics of tailrace, of two iterations at least",
+          "requests": "a result of `tailrace bench small`", "sizes": "statistics of tailrace, with requests for files"}
 # What a file of a kind gives, whatever is in it.
-_KIND_OF = {"times": ["tiles"], "statistics": ["busy"], "requests": ["requests"]}
+_KIND_OF = {"times": "tiles", "requests": "requests"}
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,18 @@ def draw(sources: Sequence[Source], kind: str = "auto", window: Window = Window(
             _require(source, ["timeline"], kind)
             pictures.append(_timeline(group, window))
             continue
-        kinds = _KIND_OF.get(source.kind) or kinds_of(source.data)
-        pictures += [_draw(source, one) for one in _require(source, kinds, kind)]
+        pictures += [_draw(source, one) for one in _require(source, _kinds(source), kind)]
     return pictures
+
+
+def _kinds(source: Source) -> list[str]:
+    if source.kind in _KIND_OF:
+        return [_KIND_OF[source.kind]]
+    if source.kind != "statistics":
+        return kinds_of(source.data)
+    # What was merged in files of iterations is drawn if one asks for it.
+    raw = any(one.kind != "iterations" for one in sizes.shown(source.data.files))
+    return [*(["busy"] if source.data.passed else []), *(["sizes"] if raw else [])]
 
 
 def together(sources: Sequence[Source]) -> list[list[Source]]:
@@ -85,7 +95,8 @@ def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
                                             '"points"')
         return kinds
     # Points can be drawn either way, if one asks for it.
-    possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ())}
+    possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ()),
+                *(("sizes",) if source.kind == "statistics" and sizes.shown(source.data.files) else ())}
     if kind not in possible:
         found = {"result": "a result file", "trace": "a trace", "times": "write times",
                  "statistics": "statistics", "requests": "a study of small requests"}[source.kind]
@@ -107,6 +118,9 @@ def _draw(source: Source, kind: str) -> Picture:
             return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
         if kind == "busy":
             return Picture(kind, _stem(source.path), busy.draw(source.data), busy.alt(source.data))
+        if kind == "sizes":
+            run = source.data
+            return Picture(kind, _stem(source.path), sizes.draw(run.name, run.files), sizes.alt(run.files))
         drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests}[kind]
         return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
 

@@ -69,6 +69,8 @@ _CAPTIONS = {
             "bars is spare.",
     "requests": "A row is a way to write the same pieces, from the least to the most of its runs; dark bars are "
                 "tailrace's. Left of the dashed line is faster than with the compactor off.",
+    "sizes": "Hatched: how many requests there were of each size; dark: how many accesses of storage were made of "
+             "them. The further right the dark bars stand of the hatched ones, the more was merged.",
 }
 
 _WORDS = (("C, W, n", "compute time and write time of an iteration; the number of iterations"),
@@ -132,7 +134,8 @@ def _section(title: str, source: Source, pictures: list[Picture], first: bool) -
     elif source.kind == "times":
         parts.append(tables.of_times(source.data))
     elif source.kind == "statistics":
-        parts.append(tables.of_iterations(source.data))
+        parts += [tables.of_iterations(source.data)] if source.data.passed else []
+        parts += [tables.of_files(source.data.files)] if source.data.files else []
     return "\n".join([*parts, "</section>"])
 
 

@@ -11,10 +11,10 @@ import pathlib
 from dataclasses import dataclass
 from typing import Any
 
-from tailrace import iterations
+from tailrace import files, iterations
 from tailrace.bench import result as result_file
 
-from . import busy, jitter, requests, trace, write_times
+from . import busy, jitter, requests, sizes, trace, write_times
 from .fault import PictureError
 
 EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
@@ -61,18 +61,20 @@ def read(path: pathlib.Path) -> Source:
 
 
 def _statistics(path: pathlib.Path, document: dict[str, Any]) -> busy.Run:
-    """The iterations of a file of statistics, of which there is something to draw."""
+    """The iterations and files of statistics, of which there is something to draw."""
     if document["tailrace_stats"] != 1:
         raise PictureError(path, f"tailrace_stats: found version {document['tailrace_stats']!r}, expected 1")
     try:
         found = iterations.read(document.get("iterations"))
-    except iterations.Malformed as error:
+        of_files = files.read(document.get("files", []))  # an earlier tailrace does not say
+    except (iterations.Malformed, files.Malformed) as error:
         raise PictureError(path, str(error)) from None
-    if all(one.share is None for one in found):
+    name = f"{document.get('name')}, client {document.get('client')}"
+    run = busy.Run(name, iterations.whose(str(document.get("description"))), found, of_files)
+    if not run.passed and all(one.kind == "iterations" for one in sizes.shown(of_files)):
         raise PictureError(path, f"iterations: found {len(found)}, of which none was followed by another; expected "
                                  "two at least")
-    name = f"{document.get('name')}, client {document.get('client')}"
-    return busy.Run(name, iterations.whose(str(document.get("description"))), found)
+    return run
 
 
 def _result(path: pathlib.Path, document: dict[str, Any]) -> dict[str, Any]:

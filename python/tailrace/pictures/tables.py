@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailrace import quantity
+from tailrace.files import File
 
 from . import numbers, peers, words
 from .busy import Run as Iterations
@@ -220,6 +221,22 @@ def of_times(runs: list[Run]) -> str:
                  "Throughput: all bytes by the slowest process; wasted: the share of the processes' time that was "
                  "spent "
                  "waiting for it")
+
+
+def of_files(files: Sequence[File]) -> str:
+    """The figures of a picture of sizes."""
+    rows = []
+    for one in files:
+        calls = [one.writes, quantity.format_size(one.bytes_written), one.reads, quantity.format_size(one.bytes_read)]
+        made = [of for sizes in (one.before, one.after) for of in (sizes.count, quantity.format_size(sizes.mean))]
+        rows.append(row(one.name, [*([_NONE] * 4 if one.kind == "iterations" else calls), *made, one.requests_merged,
+                                   quantity.format_size(one.bytes_overwritten),
+                                   quantity.format_size(one.bytes_from_memory)]))
+    return table(["file", "writes", "written", "reads", "read", "requests", "mean", "accesses", "mean", "merged",
+                  "overwritten", "from memory"], rows,
+                 "Of each file: this client's calls; then what the writer did while this client had the file open: "
+                 "requests and how long they were, the accesses of storage that they were merged into, bytes that "
+                 "were overwritten before they left, and bytes of reads that came from memory")
 
 
 def of_iterations(run: Iterations) -> str:
