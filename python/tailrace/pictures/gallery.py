@@ -20,7 +20,8 @@ KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", 
 _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
           "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"',
           "busy": "statistics of tailrace, of two iterations at least",
-          "requests": "a result of `tailrace bench small`", "sizes": "statistics of tailrace, with requests for files"}
+          "requests": "a result of `tailrace bench small`",
+          "sizes": "statistics of tailrace, with requests for files"}
 # What a file of a kind gives, whatever is in it.
 _KIND_OF = {"times": "tiles", "requests": "requests"}
 
