@@ -69,7 +69,7 @@ Result<LockFile> LockFile::acquire(const std::string& path, const std::string& h
       fault.code = TAILRACE_CLIENT_IN_USE;
       fault.operation = "open";
       fault.file = path;
-      fault.message = fmt::format("whoever writes these files is open already: '{}' is locked by {}", path, by);
+      fault.message = fmt::format("these files are open already: '{}' is locked by {}", path, by);
       return Status(std::move(fault));
     }
     if (!locked && error != EINTR) return Status::of_errno("lock", path, error);

@@ -386,7 +386,7 @@ TEST_P(StatsOfFailures, CountWhatCouldNotBeOpened) {
 }
 
 TEST_P(StatsOfFailures, CountABorrowedBlockThatFails) {
-  const auto disk = test::PrivateMount::small_disk(directory_.path(), "64k");
+  const auto disk = test::PrivateMount::small_disk(directory_.path(), "68k");
   if (!disk.ok()) GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
   OpenRun run(config(), directory_);
   OPEN_OR_SKIP(run);
@@ -404,7 +404,7 @@ TEST_P(StatsOfFailures, CountABorrowedBlockThatFails) {
 
 // The statistics tell no failures, and leave them to be told.
 TEST_F(StatsWhenFull, TellNoFailures) {
-  const auto disk = test::PrivateMount::small_disk(directory_.path(), "64k");
+  const auto disk = test::PrivateMount::small_disk(directory_.path(), "68k");
   if (!disk.ok()) GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
   OpenRun run(config("block"), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;

@@ -151,7 +151,7 @@ TEST_P(WorldFaults, DiskFullAtTheMetadataIsToldByThePublication) {
 }
 
 TEST_P(WorldFaults, BorrowedBlockFailsOnItsTicket) {
-  const auto disk = test::PrivateMount::small_disk(directory_.path(), "64k");
+  const auto disk = test::PrivateMount::small_disk(directory_.path(), "68k");
   if (!disk.ok()) GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
   OpenRun run(config(), directory_);
   OPEN_OR_SKIP(run);

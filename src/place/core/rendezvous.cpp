@@ -20,7 +20,7 @@ constexpr std::array<char, 8> kReady = {'t', 'r', 'r', 'e', 'a', 'd', 'y', '1'};
 static_assert(sizeof kReady != sizeof(FailureRecord));
 
 constexpr int kAttempts = 10;                            // against servers that end while they are met
-constexpr int kDeathsAtStart = 3;                        // of servers that say nothing before they end
+constexpr int kDeathsAtStart = 5;                        // of servers that say nothing before they end
 constexpr size_t kTailOfLog = 500;                       // bytes, in messages
 constexpr auto kEndingLimit = std::chrono::seconds(10);  // for a process that has been killed
 
