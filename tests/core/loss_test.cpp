@@ -135,6 +135,33 @@ TEST(ServerLoss, AfterTheClientHasLeftIsNoLoss) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// Nothing made it look after its server, which another client had replaced.
+TEST(ServerLoss, WhoNeverNoticesItMayLeaveAndComeAgain) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun first(test::core_config(), directory, 0);
+  OpenRun second(test::core_config(), directory, 1);
+  ASSERT_TRUE(first.opened() && second.opened());
+  ASSERT_EQ(test::write_iteration(second, 0, 1), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(second), TAILRACE_OK);
+  kill_server(node);
+  ASSERT_EQ(test::write_iteration(first, 0, 0), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(first), TAILRACE_OK) << first.error().message;
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  {
+    OpenRun again(test::core_config(), directory, 1);
+    ASSERT_TRUE(again.opened()) << again.error().message;
+    ASSERT_EQ(test::write_iteration(again, 1, 1), TAILRACE_OK);
+  }
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  test::expect_exact(directory.path() / file_of(0, 0), 0, 0);
+  for (int64_t iteration = 0; iteration < 2; ++iteration) {
+    test::expect_exact(directory.path() / file_of(1, iteration), iteration, 1);
+  }
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 // ---- on_server_loss: sync -----------------------------------------------------------------------------------
 
 const char* const kSyncPlace = "core, on_server_loss: sync";

@@ -219,14 +219,26 @@ Status CorePlace::go_on_alone() {
 void CorePlace::stop() {
   // release: whoever sees it sees all that was sent; partner: NodeLoop::adopt().
   segment_->control().client_state.store(ChannelControl::kClientLeft, std::memory_order_release);
-  if (stand_in_ && !stand_in_->finish(options_.patience)) {
+  if (!stand_in_) return say_goodbye();
+  if (!stand_in_->finish(options_.patience)) {
     log_.error(
         "storage has brought nothing to an end for {} s: what is left of client {} is left to tailrace recover",
         std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(), options_.client);
     (void)stand_in_.release();  // storage may still look at what it holds
   }
   stand_in_.reset();
+}
+
+void CorePlace::say_goodbye() {
   if (!socket_) return;
+  if (socket_->peer_gone()) {
+    // Another server may have taken this client over before it had left, and waits for it to come back.
+    socket_.reset();
+    Result<UnixSocket> next = meet_running(job_, options_.server, kLook);
+    Result<Met> met = next.ok() ? greet(std::move(next).value(), true) : Result<Met>(next.status());
+    if (!met.ok()) return;  // nobody serves it, and whoever takes it over from now on sees that it has left
+    socket_ = std::move(met.value().socket);
+  }
   const Goodbye goodbye;
   // If it does not hear it, it sees the connection close.
   (void)socket_->send(std::as_bytes(std::span(&goodbye, 1)), {}, kLook);

@@ -72,6 +72,7 @@ class CorePlace final : public Place {
   Status go_on_after_loss();
   Status go_on_alone();
   Status meet_another();
+  void say_goodbye();
   uint64_t ends_so_far();
 
   const Options options_;

@@ -104,24 +104,17 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   return start_failed(options, failed->code(), "did not start: " + failed->fault().message);
 }
 
-Result<UnixSocket> connect(const RuntimeDirectory& job, int server, const Deadline& deadline) {
-  Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), deadline);
-  if (!socket.ok()) return socket;
-  if (const Status status = socket.value().check_same_user(); !status.ok()) return status;
-  return socket;
-}
-
 // With the election won: nobody else starts a server now. No socket: to be tried again.
 Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int server, const StartOptions& options,
                                           const Deadline& deadline) {
-  Result<UnixSocket> there = connect(job, server, deadline);
+  Result<UnixSocket> there = meet_running(job, server, deadline);
   if (there.ok()) return std::optional(std::move(there).value());
   if (!is_nobody(there.status())) return there.status();
   const Status started = start(options, deadline);
   // One that nobody elected: started by hand, or about to end.
   if (!started.ok() && started.code() == TAILRACE_CLIENT_IN_USE) return std::optional<UnixSocket>();
   if (!started.ok()) return started;
-  Result<UnixSocket> socket = connect(job, server, deadline);
+  Result<UnixSocket> socket = meet_running(job, server, deadline);
   if (socket.ok()) return std::optional(std::move(socket).value());
   if (is_nobody(socket.status())) return std::optional<UnixSocket>();
   return socket.status();
@@ -129,12 +122,19 @@ Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int serve
 
 }  // namespace
 
+Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline) {
+  Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), deadline);
+  if (!socket.ok()) return socket;
+  if (const Status status = socket.value().check_same_user(); !status.ok()) return status;
+  return socket;
+}
+
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
   const Deadline deadline(options.limit);
   int deaths = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (const Status status = job.make_again(); !status.ok()) return status;
-    Result<UnixSocket> there = connect(job, server, deadline);
+    Result<UnixSocket> there = meet_running(job, server, deadline);
     if (there.ok() || !is_nobody(there.status())) return there;
     Result<FileMutex> election = FileMutex::open(job.directory(), RuntimeDirectory::election_lock());
     if (!election.ok() && !job.directory().still_there()) continue;

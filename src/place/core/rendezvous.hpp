@@ -30,6 +30,9 @@ struct StartOptions {
 // is about to end may still take the connection and close it: then call this again.
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options);
 
+// The same if there is one, which is not started.
+Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline);
+
 // The server, in this order: detach() (base/process.hpp), ServerLock::take, UnixListener::listen, announce_ready. The
 // lock is held until after the listener's end.
 
