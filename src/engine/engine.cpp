@@ -42,11 +42,7 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
       limits_(limits_of(options.merge, storage.capabilities())),
       queue_(options.max_pending, rules_of(options)),
       gather_(options.gather),
-      executor_(storage, clock, execution_of(options)),
-      parts_left_(options.max_pending, 0),
-      outcome_(options.max_pending),
-      small_(options.max_pending, 0),
-      course_(options.max_pending) {}
+      executor_(storage, clock, execution_of(options)) {}
 
 Engine::~Engine() {
   TAILRACE_REQUIRE(idle());
@@ -63,6 +59,7 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   file.final_path = final_path;
   file.direct = storage_.direct(file.handle);
   file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
+  if (!final_path.empty()) gather_.opened_like_others(id);
   return id;
 }
 
@@ -83,6 +80,7 @@ void Engine::submit(Request request) {
   const FileId file = request.file;
   bool waited_for = request.is_fence() || request.immediate;
   const Request* const ready = queue_.admit(std::move(request));
+  if (under_way_.size() < queue_.slots()) under_way_.resize(queue_.slots());
   // The queue knows which reads wait for nothing.
   if (ready != nullptr) waited_for = ready->is_fence() || ready->immediate;
   if (waited_for) gather_.impatient(file);
@@ -131,16 +129,14 @@ bool Engine::serve() {
 // whether there was something.
 bool Engine::take_ready() {
   const Nanoseconds now = clock_.now();
-  uint32_t taken = 0;
-  while (taken < options_.largest_batch) {
-    const Request* request = scheduler_.pop();
-    if (request == nullptr) break;
-    ++taken;
+  bool taken = false;
+  while (const Request* request = scheduler_.pop()) {
+    taken = true;
     const Status& inherited = queue_.inherited(request->slot);
     if (!inherited.ok()) {
       finish(request, Status(inherited));
     } else if (!request->is_fence()) {
-      small_[request->slot] = gather_.put(request, now) ? 1 : 0;
+      under_way_[request->slot].small = gather_.put(request, now);
     } else {
       start(*request);
     }
@@ -148,7 +144,7 @@ bool Engine::take_ready() {
   batch_.clear();
   gather_.take(now, batch_);
   carry_out(batch_);
-  return taken > 0 || !batch_.empty();
+  return taken || !batch_.empty();
 }
 
 void Engine::carry_out(std::span<const Request* const> batch) {
@@ -158,14 +154,14 @@ void Engine::carry_out(std::span<const Request* const> batch) {
     const std::span<const Piece> pieces = queue_.begin(request->slot);
     if (!pieces.empty()) shares.push_back({request, pieces});
     count_before(*request, pieces);
-    parts_left_[request->slot] = 0;
-    outcome_[request->slot] = {};
+    under_way_[request->slot].parts_left = 0;
+    under_way_[request->slot].outcome = {};
   }
   std::vector<Access> accesses = merge(shares, limits_);
   for (const Access& access : accesses) {
     file(access.file).sizes->after.add(access.extent.length);
     for (const Access::Part& part : access.parts) {
-      if (part.request != nullptr) ++parts_left_[part.request->slot];
+      if (part.request != nullptr) ++under_way_[part.request->slot].parts_left;
     }
     counts_.sieved += access.holes;
   }
@@ -173,7 +169,7 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   for (Access& access : accesses) start_access(std::move(access));
   // Of some every byte has been taken over by a later write.
   for (const Request* request : batch) {
-    if (parts_left_[request->slot] == 0) finish(request, {});
+    if (under_way_[request->slot].parts_left == 0) finish(request, {});
   }
 }
 
@@ -191,7 +187,7 @@ void Engine::count_before(const Request& request, std::span<const Piece> carried
 
 void Engine::start_access(Access access) {
   const Request& first = *access.parts.front().request;
-  if (small_[first.slot] != 0) gather_.began(access.file, carries_several(access));
+  if (under_way_[first.slot].small) gather_.began(access.file, carries_several(access));
   const FileId id = access.file;
   executor_.start(std::move(access), target(id));
 }
@@ -213,10 +209,10 @@ void Engine::start(const Request& request) {
   switch (request.operation) {
     case Operation::read:
     case Operation::write: {
-      small_[request.slot] = 0;
-      outcome_[request.slot] = {};
+      under_way_[request.slot].small = false;
+      under_way_[request.slot].outcome = {};
       const std::span<const Piece> pieces = queue_.begin(request.slot);
-      parts_left_[request.slot] = static_cast<uint32_t>(pieces.size());
+      under_way_[request.slot].parts_left = static_cast<uint32_t>(pieces.size());
       for (const Piece& piece : pieces) start_access(access_of(request, piece));
       return;
     }
@@ -238,7 +234,7 @@ Status Engine::close_by(Operation operation, File& of) {
 // to.
 void Engine::finish_access(Executor::Ended& end) {
   const std::vector<Access::Part>& parts = end.access.parts;
-  if (small_[parts.front().request->slot] != 0) gather_.ended(end.access.file);
+  if (under_way_[parts.front().request->slot].small) gather_.ended(end.access.file);
   if (!end.status.ok() && parts.size() > 1) {
     for (Access& one : taken_apart(end.access)) start_access(std::move(one));
     return;
@@ -247,17 +243,19 @@ void Engine::finish_access(Executor::Ended& end) {
   for (const Access::Part& part : parts) {
     if (part.request == nullptr) continue;
     const uint32_t slot = part.request->slot;
-    TAILRACE_ASSERT(parts_left_[slot] > 0);
+    Progress& progress = under_way_[slot];
+    TAILRACE_ASSERT(progress.parts_left > 0);
     note_begun(slot, end.begun);
-    if (merged) course_[slot].merged = true;
-    if (outcome_[slot].ok()) outcome_[slot] = end.status;
-    if (--parts_left_[slot] == 0) finish(part.request, std::exchange(outcome_[slot], Status{}));
+    if (merged) progress.course.merged = true;
+    if (progress.outcome.ok()) progress.outcome = end.status;
+    if (--progress.parts_left == 0) finish(part.request, std::exchange(progress.outcome, Status{}));
   }
 }
 
 // Of the pieces of a request, the first to begin counts.
 void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
-  course_[slot].begun = std::min(course_[slot].begun, begun);
+  Request::Course& course = under_way_[slot].course;
+  course.begun = std::min(course.begun, begun);
 }
 
 // What was to be done for a request has been done: it ends, now or with others.
@@ -279,7 +277,7 @@ void Engine::note_end(RequestQueue::Ended& end) {
   const bool gone = !request.moves_bytes() && request.operation != Operation::sync;
   if (!end.status.ok() && request.operation != Operation::read && file(id).failure.ok())
     file(id).failure = end.status;
-  request.course = std::exchange(course_[request.slot], {});
+  request.course = std::exchange(under_way_[request.slot].course, {});
   request.course.ended = clock_.now();
   request.course.begun = std::min(request.course.begun, request.course.ended);
   counts_.merged += request.course.merged ? 1 : 0;

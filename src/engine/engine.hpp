@@ -25,9 +25,8 @@
 namespace tailrace::impl {
 
 struct EngineOptions {
-  uint32_t max_pending = 4096;    // requests that have not ended
-  uint32_t largest_batch = 4096;  // requests that are taken from the scheduler at once
-  bool morph = true;              // bytes that a later write of the same client overwrites before they leave, do not
+  uint32_t max_pending = 65536;  // requests that have not ended
+  bool morph = true;             // bytes that a later write of the same client overwrites before they leave, do not
   // Where a read finds bytes that are yet to be written.
   enum class ReadAfter : uint8_t {
     submitted,  // in the memory of the write, if it is its own client's; it waits for those of others
@@ -110,6 +109,14 @@ class Engine {
     std::shared_ptr<Sizes> sizes;
   };
 
+  // How far a request is.
+  struct Progress {
+    uint32_t parts_left = 0;  // of accesses, while it is being carried out
+    bool small = false;       // it may be held back to gather
+    Status outcome;           // the first failure among its parts
+    Request::Course course;
+  };
+
   File& file(FileId id);
   ExecutionTarget target(FileId id);
   bool step();
@@ -137,12 +144,9 @@ class Engine {
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;
-  std::vector<uint32_t> parts_left_;     // by slot, of requests being carried out: parts of accesses
-  std::vector<Status> outcome_;          // by slot, the first failure among its parts
-  std::vector<uint8_t> small_;           // by slot, whether it may be held back to gather
-  std::vector<Request::Course> course_;  // by slot
-  std::vector<const Request*> ready_;    // between the queue and the scheduler
-  std::vector<const Request*> served_;   // reads for which no storage is needed
+  std::vector<Progress> under_way_;     // by slot
+  std::vector<const Request*> ready_;   // between the queue and the scheduler
+  std::vector<const Request*> served_;  // reads for which no storage is needed
   std::vector<Executor::Ended> ended_;
   std::vector<RequestQueue::Ended> over_;  // between the queue and the sinks
   std::vector<const Request*> batch_;

@@ -37,7 +37,6 @@ EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve
   EngineOptions options;
   options.execute.patience = faults.patience;
   options.max_pending = dice.between32(1, 40);
-  options.largest_batch = dice.between32(1, 30);
   options.merge.largest = dice.between(1, 3 * kPage);
   options.execute.largest_transfer = kPage * dice.between(1, 3);
   options.execute.direct_from = dice.chance(50) ? 0 : 2 * kPage;

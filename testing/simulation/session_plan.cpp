@@ -77,7 +77,6 @@ void choose_merging(EngineOptions& options, SplitDice dice) {
 EngineOptions some_engine(SplitDice& dice) {
   EngineOptions options;
   options.max_pending = dice.chance(50) ? dice.between32(8, 20) : dice.between32(20, 200);
-  options.largest_batch = dice.between32(1, 40);
   options.merge.largest = dice.chance(20) ? 0 : dice.between(1, 16 * kPage);
   options.execute.largest_transfer = kPage * (dice.chance(60) ? dice.between(1, 4) : dice.between(4, 64));
   options.execute.direct_from = dice.chance(60) ? 0 : dice.between(1, 32 << 10);

@@ -121,7 +121,6 @@ class Program {
     if (!exact_) add_rules(plan);
     max_pending_ = static_cast<uint32_t>(dice_.between(1, 40));
     options.engine.max_pending = max_pending_;
-    options.engine.largest_batch = static_cast<uint32_t>(dice_.between(1, 30));
     options.engine.merge.largest = dice_.between(1, 3 * kPageBytes);
     options.engine.merge.alignment = dice_.chance(50) ? 0 : dice_.between(1, 600);
     options.engine.morph = morph_ = dice_.chance(60);

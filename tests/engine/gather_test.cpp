@@ -15,10 +15,10 @@ class Rig {
  public:
   explicit Rig(const GatherOptions& options = {}) : gather(options) {}
 
-  void put(uint64_t bytes = 100, Operation operation = Operation::write, Nanoseconds now = kNow) {
+  void put(uint64_t bytes = 100, Operation operation = Operation::write, Nanoseconds now = kNow, FileId file = 1) {
     Request& request = requests.emplace_back();
     request.operation = operation;
-    request.file = 1;
+    request.file = file;
     request.pieces = {{{0, bytes}, nullptr}};
     gather.put(&request, now);
   }
@@ -103,18 +103,41 @@ TEST(Gather, WhereNothingIsJoinedNothingIsHeld) {
   EXPECT_EQ(rig.leave(), 0u);
 }
 
-TEST(Gather, ADelayHoldsWhatFollowsJoinedWrites) {
+TEST(Gather, ADelayHoldsThemWhateverIsUnderWay) {
   Rig rig({.delay = Nanoseconds(500)});
-  rig.put();
-  EXPECT_EQ(rig.leave(), 1u);
-  rig.gather.began(1, true);
-  rig.gather.ended(1);
   rig.put();
   rig.put(100, Operation::write, kNow + Nanoseconds(100));
   EXPECT_EQ(rig.leave(kNow + Nanoseconds(499)), 0u);
   EXPECT_EQ(rig.gather.due(), kNow + Nanoseconds(500));
   EXPECT_EQ(rig.leave(kNow + Nanoseconds(500)), 2u);
   EXPECT_FALSE(rig.gather.due());
+}
+
+TEST(Gather, ADelayHoldsNothingWhereNothingIsJoined) {
+  Rig rig({.delay = Nanoseconds(500)});
+  rig.put();
+  rig.put();
+  EXPECT_EQ(rig.leave(kNow + Nanoseconds(500)), 2u);
+  rig.gather.began(1, false);
+  rig.gather.began(1, false);
+  rig.put();
+  EXPECT_EQ(rig.leave(), 1u);
+}
+
+TEST(Gather, OfFilesLikeOthersItIsKnownWhetherItPays) {
+  Rig rig({.delay = Nanoseconds(500)});
+  for (const FileId file : {1, 2}) {
+    rig.gather.opened_like_others(file);
+    rig.put(100, Operation::write, kNow, file);
+    rig.put(100, Operation::write, kNow, file);
+    EXPECT_EQ(rig.leave(), file == 1 ? 0u : 2u);
+    EXPECT_EQ(rig.leave(kNow + Nanoseconds(500)), file == 1 ? 2u : 0u);
+    rig.gather.began(file, false);
+    rig.gather.ended(file);
+    rig.gather.forget(file);
+  }
+  rig.put(100, Operation::write, kNow, 3);
+  EXPECT_EQ(rig.leave(), 0u) << "a file of another kind";
 }
 
 TEST(Gather, ByCountAlone) {

@@ -341,7 +341,6 @@ struct TimedServer {
   static EngineOptions options() {
     EngineOptions options;
     options.max_pending = 64;
-    options.largest_batch = 4;
     return options;
   }
 

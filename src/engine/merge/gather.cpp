@@ -44,7 +44,7 @@ void Gather::take(Nanoseconds now, std::vector<const Request*>& leaving) {
 void Gather::let_go(File& file, std::vector<const Request*>& leaving) const {
   // By count: so many at a time, whatever has come meanwhile.
   const size_t count = options_.by_count ? std::min<size_t>(file.held.size(), options_.count) : file.held.size();
-  if (count > 1) file.pays = file.joined = false;  // began() says otherwise
+  if (count > 1) file.learnt->pays = false;  // began() says otherwise
   const auto end = file.held.begin() + static_cast<ptrdiff_t>(count);
   for (auto it = file.held.begin(); it != end; ++it) file.bytes -= bytes_of(**it);
   leaving.insert(leaving.end(), file.held.begin(), end);
@@ -54,9 +54,8 @@ void Gather::let_go(File& file, std::vector<const Request*>& leaving) const {
 bool Gather::held_back(const File& file, Nanoseconds now) const {
   if (file.impatient > 0 || file.held.size() >= options_.count) return false;
   if (options_.by_count) return true;
-  if (!file.pays || file.bytes >= options_.bytes) return false;
-  const bool waits = options_.delay > Nanoseconds::zero() && (file.joined || file.under_way > 0);
-  if (waits) return now - file.since < options_.delay;
+  if (!file.learnt->pays || file.bytes >= options_.bytes) return false;
+  if (options_.delay > Nanoseconds::zero()) return now - file.since < options_.delay;
   return file.under_way > 0;
 }
 
@@ -73,7 +72,7 @@ std::optional<Nanoseconds> Gather::due() const {
 void Gather::began(FileId id, bool joined) {
   File& file = files_[id];
   ++file.under_way;
-  if (joined) file.pays = file.joined = true;
+  if (joined) file.learnt->pays = true;
 }
 
 void Gather::ended(FileId id) {

@@ -1,12 +1,13 @@
 // Gather: holds small writes back while it pays, so that there are more of them to merge.
 //
-// As long as small accesses of a file are under way its small writes gather, and leave together. A lone one leaves at
-// once. Where the last that left together had nothing in common to be joined, nothing is held any more, until it has
-// again. Reads, large writes and what somebody waits for are never held. Knows the time only as it is told, and
-// nothing of how accesses are carried out. Driven by the engine's thread.
+// The small writes of a file gather for `delay`, or without one as long as small accesses of the file are under way,
+// and leave together. Where the last that left together had nothing in common to be joined, nothing is held any more,
+// until it has again. Reads, large writes and what somebody waits for are never held. Knows the time only as it is
+// told, and nothing of how accesses are carried out. Driven by the engine's thread.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -19,9 +20,9 @@ namespace tailrace::impl {
 struct GatherOptions {
   bool on = true;
   // What is held of a file leaves when it is so many requests, or so many bytes.
-  uint32_t count = 4096;
+  uint32_t count = 32768;
   uint64_t bytes = uint64_t{64} << 20;
-  // On idle storage writes of a file of which others have just been joined gather so long at most. 0: they do not.
+  // The first of them waits so long for others. 0: no longer than small accesses are under way.
   Nanoseconds delay{0};
   // Whose pieces are shorter than this on the average is small.
   uint64_t small = uint64_t{512} << 10;
@@ -33,6 +34,9 @@ struct GatherOptions {
 class Gather {
  public:
   explicit Gather(const GatherOptions& options) : options_(options) {}
+
+  // The file is one of many like it: what has been learnt of those is known of it, too.
+  void opened_like_others(FileId file) { files_[file].learnt = of_many_; }
 
   // Takes in a ready request that moves bytes; borrowed until it leaves. Whether it is of those that may be held.
   bool put(const Request* request, Nanoseconds now);
@@ -57,20 +61,23 @@ class Gather {
   void forget(FileId file) { files_.erase(file); }
 
  private:
+  struct Learnt {
+    bool pays = true;  // the last that left together were joined, or have yet to be seen
+  };
   struct File {
     std::vector<const Request*> held;
     uint64_t bytes = 0;
     Nanoseconds since{0};    // when the first of them came
     uint32_t under_way = 0;  // accesses of small writes
     uint32_t impatient = 0;
-    bool pays = true;     // the last that left together were joined, or have yet to be seen
-    bool joined = false;  // … were joined
+    std::shared_ptr<Learnt> learnt = std::make_shared<Learnt>();
   };
 
   bool held_back(const File& file, Nanoseconds now) const;
   void let_go(File& file, std::vector<const Request*>& leaving) const;
 
   const GatherOptions options_;
+  const std::shared_ptr<Learnt> of_many_ = std::make_shared<Learnt>();
   std::unordered_map<FileId, File> files_;
   std::vector<FileId> waiting_;       // of which something is held
   std::vector<const Request*> free_;  // that nothing holds

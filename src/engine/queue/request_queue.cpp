@@ -10,13 +10,12 @@
 
 namespace tailrace::impl {
 
-RequestQueue::RequestQueue(uint32_t limit, const Rules& rules) : rules_(rules), slots_(limit) {
+RequestQueue::RequestQueue(uint32_t limit, const Rules& rules) : rules_(rules), limit_(limit) {
   TAILRACE_REQUIRE(limit > 0);
-  for (uint32_t slot = limit; slot-- > 0;) free_slots_.push_back(slot);
 }
 
 const Request* RequestQueue::admit(Request request) {
-  TAILRACE_REQUIRE(!free_slots_.empty());
+  TAILRACE_REQUIRE(room() > 0);
   put_in_order(request.pieces);
   TAILRACE_REQUIRE(in_order(request.pieces));
   Pending& pending = take_slot(std::move(request));
@@ -36,6 +35,10 @@ const Request* RequestQueue::admit(Request request) {
 }
 
 RequestQueue::Pending& RequestQueue::take_slot(Request request) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
   const uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   request.slot = slot;

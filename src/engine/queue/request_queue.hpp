@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -42,8 +43,10 @@ class RequestQueue {
   RequestQueue(uint32_t limit, const Rules& rules);
 
   // How many more requests can be held.
-  uint32_t room() const { return static_cast<uint32_t>(free_slots_.size()); }
+  uint32_t room() const { return limit_ - static_cast<uint32_t>(slots_.size() - free_slots_.size()); }
   bool empty() const { return free_slots_.size() == slots_.size(); }
+  // Every slot that has ever been given is below this.
+  size_t slots() const { return slots_.size(); }
   const Counts& counts() const { return counts_; }
 
   // Takes a request in; room() > 0. Returns it (with its slot, its pieces in order) if it is ready at once, else
@@ -133,9 +136,10 @@ class RequestQueue {
   static Status consequence(const Request& of, const Status& cause);
 
   const Rules rules_;
+  const uint32_t limit_;
   Counts counts_;
   uint64_t admitted_ = 0;
-  std::vector<Pending> slots_;
+  std::deque<Pending> slots_;  // made when there is need, and kept
   std::vector<uint32_t> free_slots_;
   std::unordered_map<FileId, FileQueue> by_file_;  // of each file that has had requests, until it is closed
   std::vector<Overlap> overlaps_;                  // of the write being admitted with writes it may take over from
