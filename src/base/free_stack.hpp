@@ -40,6 +40,9 @@ class FreeStack {
     } while (!head_->top.compare_exchange_weak(top, block, std::memory_order_release, std::memory_order_relaxed));
   }
 
+  // Anybody, of a moment ago.
+  bool empty() const { return head_->top.load(std::memory_order_relaxed) == kNoBlock; }
+
   // The owner only: empties the stack and calls `each(block)` from the top down. A link that leads outside, or round
   // in a circle, can only come from a writer gone wild in shared memory, and ends the walk with a defect.
   template <class Each>

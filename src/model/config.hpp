@@ -127,17 +127,14 @@ struct Config {
     bool overwrite = true;                 // bytes that are overwritten before they leave are not written
     uint64_t largest = uint64_t{8} << 20;  // bytes of what is joined
     uint64_t alignment = 0;                // where it is cut; 0: at blocks of the storage
-    uint32_t count = 4096;                 // writes that gather at most …
+    uint32_t count = 32768;                // writes that gather at most …
     uint64_t bytes = uint64_t{64} << 20;   // … bytes …
-    double delay = 0;                      // … seconds, on idle storage; place `core`
+    double delay = 0.1;                    // … seconds, on idle storage; see holds_writes()
     uint64_t sieve = uint64_t{8} << 10;    // bytes of a hole that a read goes over
     double waste = 0.5;                    // share of what it reads that holes may be
     bool by_count = false;                 // so many gather always, however busy the storage is
     ReadAfter read_after = ReadAfter::submitted;
     Visibility visibility = Visibility::written;  // of one client's writes to reads of others
-
-    // Whether writes may gather though the storage is idle: who waits for them must say so.
-    bool holds() const { return enabled && (by_count || delay > 0); }
   } merge;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`
@@ -163,6 +160,12 @@ struct Config {
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
   // Whether the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
+  // Whether small writes may gather though the storage is idle, so that who waits for them must say so. Not for
+  // `delay` where a program that finds no memory does something else than wait: it would find less.
+  bool holds_writes() const {
+    const bool delayed = place.kind == PlaceKind::core && memory.when_full == WhenFull::block && merge.delay > 0;
+    return merge.enabled && (merge.by_count || delayed);
+  }
   // Index of the variable, or -1.
   int find_variable(std::string_view variable) const;
   // Index of the parameter, or -1.

@@ -58,9 +58,9 @@ struct Channel {
   IterationLog iterations;                 // the server writes, anybody reads
   FileLog files;                           // both write, anybody reads
   std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
-  // Where the server may keep blocks for longer than writing takes (actions, slots, filters), how it learns that the
-  // client waits for memory. The server writes how many blocks it has given back; the client 1 + how many it has had
-  // back when it found no room, or 0.
+  // How the server learns that the client waits for memory, which it may keep for longer than writing takes. The
+  // client rings when it has written, and the server when it has seen that and there is something to take. The server
+  // writes how many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
   std::atomic<uint64_t>& given_back;
   std::atomic<uint64_t>& hungry;
   // Whether the memory that the two share has gone: what is read of it from then on means nothing. None: it cannot.
@@ -74,6 +74,8 @@ struct Channel {
     const uint64_t told = hungry.load(std::memory_order_acquire);
     return told != 0 && told - 1 >= given_back.load(std::memory_order_relaxed);
   }
+  // The server: whether it waits, and has yet to take what was given back.
+  bool has_memory_for_waiting() const { return hungry.load(std::memory_order_acquire) != 0 && !returned.empty(); }
 };
 
 }  // namespace tailrace::impl

@@ -14,9 +14,9 @@ constexpr size_t kWord = sizeof(uint64_t);
 constexpr auto kRelease = std::memory_order_release;
 constexpr auto kAcquire = std::memory_order_acquire;
 
-constexpr Tally FileRecord::*kTallies[] = {
-    &FileRecord::writes, &FileRecord::bytes_written, &FileRecord::reads, &FileRecord::bytes_read,
-    &FileRecord::merged, &FileRecord::overwritten,   &FileRecord::stolen};
+constexpr Tally FileRecord::*kTallies[] = {&FileRecord::writes,      &FileRecord::bytes_written, &FileRecord::reads,
+                                           &FileRecord::bytes_read,  &FileRecord::served,        &FileRecord::merged,
+                                           &FileRecord::overwritten, &FileRecord::stolen};
 
 void put_path(FileRecord& record, std::string_view path) {
   constexpr size_t most = FileRecord::kPathWords * kWord - 1;
@@ -73,7 +73,7 @@ std::optional<FileFigures> FileLog::read(const Shared& shared, uint32_t record) 
   figures.bytes_read = from.bytes_read.get(kAcquire);
   figures.merged = from.merged.get(kAcquire);
   figures.overwritten = from.overwritten.get(kAcquire);
-  figures.stolen = from.stolen.get(kAcquire);
+  figures.stolen = from.served.get(kAcquire) + from.stolen.get(kAcquire);
   figures.before = from.before.read(kAcquire);
   figures.after = from.after.read(kAcquire);
   // relaxed: the acquires above keep it behind them.

@@ -34,6 +34,7 @@ struct FileRecord {
   Tally bytes_written;
   Tally reads;
   Tally bytes_read;
+  Tally served;  // bytes of reads that came from the memory of its own pending writes, without the server
   // By the server, of what it did with the file while this client had it open, whoever of its clients asked.
   Tally merged;          // requests that went to storage together with others
   Tally overwritten;     // bytes never written, since a later write of the same client had them
@@ -42,8 +43,8 @@ struct FileRecord {
   SizeHistogram after;   // accesses of storage
 };
 static_assert(offsetof(FileRecord, writes) == 264);
-static_assert(offsetof(FileRecord, before) == 320);
-static_assert(sizeof(FileRecord) == 320 + 2 * 400);
+static_assert(offsetof(FileRecord, before) == 328);
+static_assert(sizeof(FileRecord) == 328 + 2 * 400);
 
 // What a record said at one moment.
 struct FileFigures {
@@ -56,7 +57,7 @@ struct FileFigures {
   uint64_t bytes_read = 0;
   uint64_t merged = 0;
   uint64_t overwritten = 0;
-  uint64_t stolen = 0;
+  uint64_t stolen = 0;  // with what the client served itself
   SizeHistogram::Figures before;
   SizeHistogram::Figures after;
 };

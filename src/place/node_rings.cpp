@@ -7,13 +7,13 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kAtOnce = 64;  // verbs of one client before the others have their turn
+constexpr int kAtOnce = 64;    // verbs of one client before the others have their turn
+constexpr int kInARow = 1024;  // … before what has come is moved on
 
 }  // namespace
 
 void NodeRings::add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink, uint64_t accepted) {
-  const bool added =
-      rings_.try_emplace(client, Ring{&channel, &server_asleep, &sink, accepted, false, false, false}).second;
+  const bool added = rings_.try_emplace(client, Ring{&channel, &server_asleep, &sink, accepted}).second;
   TAILRACE_REQUIRE(added);
 }
 
@@ -26,11 +26,23 @@ void NodeRings::lose(int client, bool died) {
 
 NodeRings::Round NodeRings::work() {
   Round round;
-  for (auto& [client, ring] : rings_) round.more = take(client, ring, round) || round.more;
+  take_all(round);
   host_.progress();
   dismiss_settled(round);
   round.more = round.more || !round.dismissed.empty() || can_take();
   return round;
+}
+
+// All that has come, so that it can be merged, whoever sent it and whatever somebody waits for. But nobody who sends
+// for ever keeps what was sent before from being written.
+void NodeRings::take_all(Round& round) {
+  for (auto& [client, ring] : rings_) ring.may_take = kInARow;
+  bool took = true;
+  while (took) {
+    took = false;
+    for (auto& [client, ring] : rings_) took = take(client, ring, round) || took;
+    round.more = round.more || took;
+  }
 }
 
 // Whether what had to wait in a ring need not any more: nobody rings for it again.
@@ -52,8 +64,10 @@ bool NodeRings::take(int client, Ring& ring, Round& round) {
   bool took = false;
   bool broken = false;
   Descriptor descriptor;
-  for (int count = 0; count < kAtOnce && host_.ready() && channel.ring.front(descriptor, broken); ++count) {
+  const int most = std::min(kAtOnce, ring.may_take);
+  for (int count = 0; count < most && host_.ready() && channel.ring.front(descriptor, broken); ++count) {
     took = true;
+    --ring.may_take;
     if (descriptor.sequence <= ring.accepted) {
       channel.ring.drop();
       continue;

@@ -73,11 +73,13 @@ class NodeRings {
     SleepFlag<>* server_asleep = nullptr;
     RequestSink* sink = nullptr;  // none: nothing more is taken
     uint64_t accepted = 0;        // the latest verb
+    int may_take = 0;             // verbs, in this round
     bool gone = false;
     bool died = false;
     bool left = false;  // the host knows
   };
 
+  void take_all(Round& round);
   bool take(int client, Ring& ring, Round& round);
   void distrust(int client, Ring& ring, Status why, Round& round);
   void dismiss_settled(Round& round);

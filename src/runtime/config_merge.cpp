@@ -91,7 +91,7 @@ EngineOptions engine_options(const Config& config, bool timed) {
   options.gather.count = merge.count;
   options.gather.bytes = merge.bytes;
   options.gather.by_count = merge.by_count;
-  if (timed)
+  if (timed && config.holds_writes())
     options.gather.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(merge.delay));
   using ForReads = EngineOptions::ReadAfter;
   options.read_after = merge.visibility == Visibility::pending ? ForReads::any : ForReads::submitted;

@@ -69,7 +69,7 @@ tailrace_stats gather_stats(Session& session) {
   stats.transfer_fallbacks = server.transfer_fallbacks.get();
   stats.accesses = server.accesses.get();
   stats.bytes_overwritten = server.bytes_overwritten.get();
-  stats.bytes_from_memory = server.bytes_stolen.get();
+  stats.bytes_from_memory = session.client().files().served() + server.bytes_stolen.get();
   return stats;
 }
 

@@ -17,15 +17,6 @@ constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100
 
 uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
 
-// Whether blocks may be kept for longer than writing takes though the client waits for them: for actions, until the
-// server's slot, or to be compressed or merged.
-bool keeps_blocks(const Config& config) {
-  const auto adapts = [](const Variable& of) { return of.filtered() && of.compress.adaptive; };
-  return config.storage.slots || config.merge.holds() ||
-         std::any_of(config.actions.begin(), config.actions.end(), is_call) ||
-         std::any_of(config.variables.begin(), config.variables.end(), adapts);
-}
-
 }  // namespace
 
 Client::Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace)
@@ -41,8 +32,8 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
-      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0], channel_.files),
-      server_keeps_blocks_(keeps_blocks(config)) {
+      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0], channel_.files,
+             config.merge.read_after == ReadAfter::submitted) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
   if (trace_.on()) files_.keep_names();
 }
@@ -290,9 +281,16 @@ void Client::keep_file_block(uint64_t bytes, bool keep) {
   uncommitted_ = keep ? uncommitted_ + rounded : uncommitted_ - rounded;
 }
 
-Status Client::send_file_verb(const Descriptor& verb) {
-  sent_[verb.bytes.block] = sequence_ + 1;
-  return send(verb);
+Result<uint64_t> Client::send_file_verb(const Descriptor& verb) {
+  const uint64_t sequence = sequence_ + 1;
+  sent_[verb.bytes.block] = sequence;
+  if (Status sent = send(verb); !sent.ok()) return sent;
+  return sequence;
+}
+
+// relaxed: an end that is not seen yet is of a moment that this read may come before.
+bool Client::is_file_verb_pending(uint32_t block, uint64_t sequence) const {
+  return EndedMark::sequence(channel_.ended[block].load(std::memory_order_relaxed)) < sequence;
 }
 
 Status Client::ask_file_verb(Descriptor verb, bool& in_use) {
@@ -525,10 +523,9 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
                             bytes, uncommitted_, pool_.size()));
 }
 
-// Where the server keeps blocks, it must know that they are waited for, and how much the client has seen come back:
-// it may have given back more since.
+// The server may keep blocks: it must know that they are waited for, and how much the client has seen come back. It
+// may have given back more since, and rings then.
 void Client::tell_hunger() {
-  if (!server_keeps_blocks_) return;
   // release: what was collected is before; partner: the acquire in Channel::waits_for_memory().
   channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
   place_.ring();

@@ -128,7 +128,8 @@ class Client final : private ClientFiles::Host {
   Result<PoolBlock> file_block(uint64_t bytes) override;
   void free_file_block(PoolBlock block) override { pool_.free(block); }
   void keep_file_block(uint64_t bytes, bool keep) override;
-  Status send_file_verb(const Descriptor& verb) override;
+  Result<uint64_t> send_file_verb(const Descriptor& verb) override;
+  bool is_file_verb_pending(uint32_t block, uint64_t sequence) const override;
   Status ask_file_verb(Descriptor verb, bool& in_use) override;
   std::span<std::byte> file_memory() const override { return channel_.memory; }
   Nanoseconds file_clock() const override { return clock_.now(); }
@@ -160,7 +161,6 @@ class Client final : private ClientFiles::Host {
   std::vector<ClientVariableCounters> variables_;  // by variable
   std::vector<uint32_t> ticket_variable_;          // by slot of the ticket table: what the latest ticket there is of
   ClientFiles files_;
-  const bool server_keeps_blocks_;  // for longer than writing takes
 };
 
 }  // namespace tailrace::impl

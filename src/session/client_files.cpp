@@ -76,7 +76,7 @@ class Cutter {
 
 struct ClientFiles::Batch {
   const std::vector<Extent>& extents;
-  uint64_t bytes;
+  uint64_t bytes = 0;
 
   uint64_t data() const { return file_list_data(extents.size(), bytes); }
   uint64_t block() const { return data() + bytes; }
@@ -147,7 +147,7 @@ Status ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tai
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
-    if (Status sent = send_batch(file, {list_, bytes}, from); !sent.ok()) return sent;
+    if (Status sent = send_batch(file, of.record, {list_, bytes}, from); !sent.ok()) return sent;
     book_.counts(of.record).bytes_written.add(bytes);
   }
   return {};
@@ -175,7 +175,9 @@ Status ClientFiles::read_all(uint32_t file, const Open& of, std::span<const tail
   Cutter cutter(extents, bytes_at_once(), find_overlap(list_) ? 1 : kMostFileExtents);
   auto* to = static_cast<std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); to += bytes) {
-    if (Status done = ask_batch(file, {list_, bytes}, to); !done.ok()) return done;
+    const Batch batch{list_, bytes};
+    const Status done = read_own(of.record, batch, to) ? Status() : ask_batch(file, batch, to);
+    if (!done.ok()) return done;
     book_.counts(of.record).bytes_read.add(bytes);
   }
   return {};
@@ -207,7 +209,7 @@ Status ClientFiles::close(uint64_t file) {
   bool in_use = false;
   const Status closed = host_.ask_file_verb(describe(Verb::file_close, number, {}, 0), in_use);
   waited(TraceEvent::What::file_close, number, of, 0, start);
-  book_.closed(of.record);
+  if (book_.closed(of.record)) own_.forget(of.record);
   open_.erase(number);
   if (in_use) return closed;  // nobody has answered: whoever goes on after the server still reads the block
   host_.keep_file_block(of.bytes, false);
@@ -284,14 +286,34 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
   return block.offset + list.data;
 }
 
-Status ClientFiles::send_batch(uint32_t file, const Batch& batch, const std::byte* data) {
+Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data) {
   const Result<PoolBlock> block = host_.file_block(batch.block());
   if (!block.ok()) return block.status();
   const Nanoseconds start = host_.file_clock();
   const uint64_t to = put_list(block.value(), batch);
-  stream_copy(host_.file_memory().data() + to, data, batch.bytes);
+  std::byte* const bytes = host_.file_memory().data() + to;
+  stream_copy(bytes, data, batch.bytes);
   host_.count_file_copy(host_.file_clock() - start);
-  return host_.send_file_verb(describe(Verb::file_write, file, block.value(), batch.block()));
+  const Result<uint64_t> sent = host_.send_file_verb(describe(Verb::file_write, file, block.value(), batch.block()));
+  if (sent.ok() && book_.is_read(record)) {
+    own_.sent(record, block.value().index, sent.value(), batch.extents, bytes);
+  }
+  return sent.status();
+}
+
+// Whether all the bytes are in pending writes. What has been written before the first read of a file is not known
+// here, so that programs which do not read have no costs.
+bool ClientFiles::read_own(uint32_t record, const Batch& batch, std::byte* data) {
+  if (!reads_own_) return false;
+  const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
+    return host_.is_file_verb_pending(block, sequence);
+  });
+  if (found) {
+    book_.counts(record).served.add(batch.bytes);
+    served_ += batch.bytes;
+  }
+  book_.set_read(record);
+  return found;
 }
 
 Status ClientFiles::ask_batch(uint32_t file, const Batch& batch, std::byte* data) {

@@ -20,6 +20,7 @@
 #include "model/file_wire.hpp"
 #include "place/place.hpp"
 #include "session/file_book.hpp"
+#include "session/own_writes.hpp"
 #include "session/trace.hpp"
 
 namespace tailrace::impl {
@@ -36,8 +37,10 @@ class ClientFiles {
     virtual void free_file_block(PoolBlock block) = 0;
     // The block stays the client's until it is freed, or no longer: nothing is to be waited for until it is.
     virtual void keep_file_block(uint64_t bytes, bool keep) = 0;
-    // Sends a verb that nobody waits for; its block goes back to the pool when it has ended.
-    virtual Status send_file_verb(const Descriptor& verb) = 0;
+    // Sends a verb that nobody waits for; its block goes back to the pool when it has ended. Returns its sequence.
+    virtual Result<uint64_t> send_file_verb(const Descriptor& verb) = 0;
+    // Whether the verb that a block went away with has yet to end.
+    virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
     // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
     virtual Status ask_file_verb(Descriptor verb, bool& in_use) = 0;
     virtual std::span<std::byte> file_memory() const = 0;
@@ -47,8 +50,10 @@ class ClientFiles {
     virtual void note_file(TraceEvent::What what, uint32_t file, uint64_t bytes, Nanoseconds start) = 0;
   };
 
-  // `host` is borrowed; `root`: where files lie, for messages.
-  ClientFiles(Host& host, std::string root, FileLog log) : host_(host), root_(std::move(root)), book_(log) {}
+  // `host` is borrowed; `root`: where files lie, for messages. `reads_own`: a read may have the bytes of the client's
+  // own pending writes.
+  ClientFiles(Host& host, std::string root, FileLog log, bool reads_own)
+      : host_(host), root_(std::move(root)), reads_own_(reads_own), book_(log) {}
 
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -59,6 +64,8 @@ class ClientFiles {
 
   // What has been counted and timed of them.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
+  // Bytes of reads that came from the memory of pending writes, without the server.
+  uint64_t served() const { return served_; }
   // By a file's number, its path: of those that were opened while names were to be kept.
   void keep_names() { keeps_names_ = true; }
   const std::string& name(uint32_t file) const { return names_.at(file); }
@@ -67,9 +74,9 @@ class ClientFiles {
   struct Open {
     std::string path;  // with the root
     bool writes = false;
-    PoolBlock block;     // of its opening, until its close
-    uint64_t bytes = 0;  // of the block
-    uint32_t record = 0;
+    PoolBlock block;      // of its opening, until its close
+    uint64_t bytes = 0;   // of the block
+    uint32_t record = 0;  // the same of all that have its path
   };
   // A part of a list that goes by one verb.
   struct Batch;
@@ -78,7 +85,8 @@ class ClientFiles {
   Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
                     bool may_overlap);
   uint64_t bytes_at_once() const;
-  Status send_batch(uint32_t file, const Batch& batch, const std::byte* data);
+  Status send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data);
+  bool read_own(uint32_t record, const Batch& batch, std::byte* data);
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
   uint64_t put_list(PoolBlock block, const Batch& batch);
@@ -88,11 +96,14 @@ class ClientFiles {
 
   Host& host_;
   const std::string root_;
+  const bool reads_own_;
   // The client's thread only.
   std::map<uint32_t, Open> open_;
   uint32_t last_ = 0;
   std::vector<Extent> list_;  // of the verb being made; kept for the next
   FileBook book_;
+  uint64_t served_ = 0;
+  OwnWrites own_;  // by record, of files that have been read since they were opened
   bool keeps_names_ = false;
   std::map<uint32_t, std::string> names_;
 };

@@ -35,7 +35,12 @@ void FileBook::opened(uint32_t record, const std::string& path) {
   ++entry.users;
 }
 
-void FileBook::closed(uint32_t record) { --entries_[record].users; }
+bool FileBook::closed(uint32_t record) {
+  Entry& entry = entries_[record];
+  if (--entry.users > 0) return false;
+  entry.is_read = false;
+  return true;
+}
 
 std::vector<FileBook::Figures> FileBook::figures() const {
   std::vector<Figures> all;

@@ -31,7 +31,12 @@ class FileBook {
   uint32_t choose(const std::string& path) const;
   // It has been opened, with that record.
   void opened(uint32_t record, const std::string& path);
-  void closed(uint32_t record);
+  // Returns whether nobody has it open now.
+  bool closed(uint32_t record);
+
+  // Whether it has been read since it was opened.
+  bool is_read(uint32_t record) const { return entries_[record].is_read; }
+  void set_read(uint32_t record) { entries_[record].is_read = true; }
 
   FileRecord& counts(uint32_t record) { return log_.at(record); }
   Times& times(uint32_t record) { return *entries_[record].times; }
@@ -44,6 +49,7 @@ class FileBook {
     std::string path;
     uint64_t opened = 0;  // when, counted in openings; 0: it is nobody's
     uint32_t users = 0;
+    bool is_read = false;
     std::unique_ptr<Times> times;
   };
 

@@ -228,7 +228,7 @@ void Filtering::submit(Operation operation, FileId file, Extent extent, uint64_t
   request.sequence = works_.at(flight.work).descriptor.sequence;
   request.sink = this;
   request.token = token;
-  request.immediate = config_.merge.holds();  // others wait for its buffer
+  request.immediate = config_.holds_writes();  // others wait for its buffer
   engine_.submit(std::move(request));
 }
 

@@ -12,8 +12,9 @@
 namespace tailrace::impl {
 namespace {
 
-// Reads, flushes, settings of parameters and verbs about raw files, before those that matter no more are struck out.
-constexpr uint32_t kPassingKept = 256;
+// Reads, flushes, settings of parameters and verbs about raw files, before those that matter no more are struck out;
+// at least as many as there were other records, or looking for them would be all that is done.
+constexpr size_t kPassingKept = 256;
 
 // Verbs that belong to no iteration, and are not struck out with one.
 bool is_passing(Verb verb) {
@@ -306,9 +307,14 @@ void NodeClients::accepted(int client, const Descriptor& descriptor) {
     counters.blocks_accepted.add();
     counters.bytes_accepted.add(descriptor.bytes.length);
   }
-  if (!is_passing(descriptor.verb) || ++passing_ < kPassingKept) return;
+  if (!is_passing(descriptor.verb) || ++passing_ < passing_kept_) return;
+  strike_out_passing();
+}
+
+void NodeClients::strike_out_passing() {
   passing_ = 0;
   ledger_.settle([this](int of, const Descriptor& verb) { return is_done(of, verb); });
+  passing_kept_ = std::max(kPassingKept, ledger_.records().size());
 }
 
 // Whether nobody who goes on after a death need know of such a verb. A raw file's opening is needed until it is
@@ -352,6 +358,7 @@ bool NodeClients::released(int client) const {
 void NodeClients::dismiss(int client) {
   const auto node = members_.extract(client);
   if (actions_ != nullptr) actions_->dismiss(client);
+  if (passing_ > 0) strike_out_passing();  // the ledger is written anew: with no more than there must be
   ledger_.forget(client);
 }
 
@@ -372,7 +379,7 @@ void NodeClients::progress() {
     raw_files_.progress();
     if (actions_ != nullptr) actions_->progress();
     for (auto& [client, member] : members_) {
-      if (member->is_lost && member->config.merge.holds()) engine_.hurry();
+      if (member->is_lost && member->config.holds_writes()) engine_.hurry();
       member->server->progress();
     }
     if (members_.empty()) engine_.progress();

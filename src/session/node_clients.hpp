@@ -85,6 +85,7 @@ class NodeClients {
   void resume(Files& files);
   bool is_published(const LedgerRecord& record) const;
   bool is_done(int client, const Descriptor& verb) const;
+  void strike_out_passing();
   void accept_again();
   void accept_again(const LedgerRecord& record);
   Status lost_memory(const Files& files, int64_t iteration) const;
@@ -100,7 +101,8 @@ class NodeClients {
   std::unique_ptr<Files> node_files_;  // of all clients, where they share files
   std::map<int, std::unique_ptr<Member>> members_;
   std::set<int> came_;              // clients, by now or in the time of an earlier server
-  uint32_t passing_ = 0;            // verbs of no iteration in the ledger, since they were last struck out
+  size_t passing_ = 0;              // verbs of no iteration in the ledger, since they were last struck out …
+  size_t passing_kept_ = 0;         // … and before they are again
   std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed
   std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations, until again_ is empty
   bool replaying_ = false;                            // again_ has yet to become empty

@@ -98,8 +98,8 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
     case Verb::parameter: return set_parameter(descriptor);
+    case Verb::file_write: pending_bytes_ += descriptor.bytes.length; return raw_->begin(descriptor);
     case Verb::file_open:
-    case Verb::file_write:
     case Verb::file_read:
     case Verb::file_sync:
     case Verb::file_close: return raw_->begin(descriptor);
@@ -110,7 +110,9 @@ void Server::begin(const Descriptor& descriptor) {
 
 void Server::file_verb_ended(const Descriptor& descriptor, const Status& status) {
   end_verb(descriptor, status);
-  if (descriptor.verb == Verb::file_write) give_back(descriptor.bytes.block, descriptor.sequence);
+  if (descriptor.verb != Verb::file_write) return;
+  pending_bytes_ -= descriptor.bytes.length;
+  give_back(descriptor.bytes.block, descriptor.sequence);
 }
 
 void Server::file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) {
@@ -130,7 +132,7 @@ void Server::file_write_went(const Descriptor& descriptor, const Request& reques
 }
 
 void Server::progress() {
-  if (config_.merge.holds() && is_waited_for()) engine_.hurry();
+  if (config_.holds_writes() && is_waited_for()) engine_.hurry();
   do {
     engine_.progress();
   } while ((filtering_ && filtering_->progress()) || files_.progress() || (raw_ && raw_->progress()));
@@ -138,6 +140,7 @@ void Server::progress() {
   meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
   copy_counts();
   answer_flushes();
+  if (channel_.has_memory_for_waiting()) channel_.client_bell.ring();
 }
 
 // Whoever has waited for a flush sees the counts of all before it: they are copied before it is answered.
@@ -188,7 +191,7 @@ void Server::begin_block(const Descriptor& descriptor) {
   request.pieces = in_turn(extents.value(), memory_of(descriptor));
   // Who has a ticket may wait for it.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
-  request.immediate = descriptor.ticket != kNoTicket && config_.merge.holds();
+  request.immediate = descriptor.ticket != kNoTicket && config_.holds_writes();
   submit(id, std::move(request));
 }
 
@@ -423,21 +426,23 @@ void Server::give_back(uint32_t block, uint64_t sequence) {
   channel_.returned.push(block);
   // relaxed: only servers write it. After the push: a death between the two makes a client look hungrier, not less.
   channel_.given_back.store(channel_.given_back.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  channel_.client_bell.ring();
+  // relaxed: one that is not seen to wait yet rings the server, whose progress() then answers.
+  if (channel_.hungry.load(std::memory_order_relaxed) != 0) channel_.client_bell.ring();
 }
 
-// Whether the client waits for the end of more than single requests, which are `immediate` themselves, or the engine
-// can take no more.
+// Whether the client waits for the end of more than single requests, which are `immediate` themselves, or soon will
+// for memory, or the engine can take no more.
 bool Server::is_waited_for() const {
-  return !flushes_.empty() || channel_.waits_for_memory() || (raw_ && raw_->is_waited_for()) || !ready();
+  return !flushes_.empty() || is_short_of_memory() || (raw_ && raw_->is_waited_for()) || !ready();
+}
+
+bool Server::is_short_of_memory() const {
+  return 2 * pending_bytes_ > channel_.memory.size() || channel_.waits_for_memory();
 }
 
 bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && channel_.waits_for_memory(); }
 
-bool Server::pressed() const {
-  return !flushes_.empty() || reads_ > 0 || 2 * pending_bytes_ > channel_.memory.size() ||
-         channel_.waits_for_memory();
-}
+bool Server::pressed() const { return !flushes_.empty() || reads_ > 0 || is_short_of_memory(); }
 
 void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }
 

@@ -136,6 +136,7 @@ class Server final : public RequestSink,
   void measure_block(const Work& work);
   void copy_counts();
   bool is_waited_for() const;
+  bool is_short_of_memory() const;
   void end_verb(const Descriptor& descriptor, const Status& status);
   void begin_deferred(int64_t iteration);
   void return_block(const Descriptor& descriptor);
@@ -173,7 +174,7 @@ class Server final : public RequestSink,
   std::map<std::pair<uint32_t, int64_t>, std::shared_ptr<const Layout>> layouts_again_;
   IterationMeter meter_;
   FileMeter file_meter_;
-  uint64_t pending_bytes_ = 0;  // of the pool, in blocks that have not ended
+  uint64_t pending_bytes_ = 0;  // of the pool, in writes that have not ended
   uint32_t reads_ = 0;          // that have not ended
   bool has_left_ = false;
 };

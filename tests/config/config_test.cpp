@@ -105,7 +105,7 @@ TEST(right, defaults) {
   EXPECT_EQ(config.storage.queue_depth, 8u);
   EXPECT_TRUE(config.merge.enabled);
   EXPECT_TRUE(config.merge.overwrite);
-  EXPECT_EQ(config.merge.delay, 0.0);
+  EXPECT_EQ(config.merge.delay, 0.1);
   EXPECT_EQ(config.merge.sieve, uint64_t{8} << 10);
   EXPECT_EQ(config.merge.waste, 0.5);
   EXPECT_FALSE(config.merge.by_count);

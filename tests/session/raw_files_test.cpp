@@ -107,6 +107,41 @@ TEST(SessionRawFiles, AFailedReadIsToldByItsCallAlone) {
   EXPECT_TRUE(rig.told().empty());
 }
 
+// The server cannot end anything while transfers are held back, so it is not what answers.
+TEST(SessionRawFiles, AReadOfOwnPendingWritesNeedsNoServer) {
+  SessionRig rig(memory_config(), {.shut = true});
+  const uint32_t file = open(rig, "a.raw");
+  const uint32_t same = open(rig, "./a.raw");
+  std::vector<std::byte> back(40);
+  const auto read = [&](uint32_t from, tailrace_extent extent) {
+    back.resize(extent.length);
+    return rig.client().files().read(from, {&extent, 1}, back.data());
+  };
+  ASSERT_OK(write(rig, file, {{0, 100}}, 1));
+  ASSERT_OK(read(file, {10, 20}));
+  EXPECT_EQ(rig.client().files().served(), 0u) << "before the first read nothing is known of what was written";
+  ASSERT_OK(write(rig, file, {{500, 50}, {200, 50}}, 2));
+  ASSERT_OK(write(rig, same, {{210, 10}}, 3));
+  ASSERT_OK(read(file, {200, 50}));
+  std::vector<std::byte> expected = block(100, 2);
+  expected.erase(expected.begin(), expected.begin() + 50);
+  const std::vector<std::byte> later = block(10, 3);
+  std::copy(later.begin(), later.end(), expected.begin() + 10);
+  EXPECT_EQ(back, expected);
+  EXPECT_EQ(rig.client().files().served(), 50u);
+  rig.gate().open();
+  ASSERT_OK(rig.client().flush());
+  ASSERT_OK(read(same, {200, 50}));
+  EXPECT_EQ(back, expected);
+  EXPECT_EQ(rig.client().files().served(), 50u) << "it is in the file now";
+  for (const FileBook::Figures& of : rig.client().files().figures()) {
+    if (of.path != "a.raw") continue;
+    EXPECT_EQ(of.counts.stolen, 20u + 50);
+  }
+  ASSERT_OK(rig.client().files().close(file));
+  ASSERT_OK(rig.client().files().close(same));
+}
+
 TEST(SessionRawFiles, AnOpeningThatFailsLeavesNothing) {
   SessionRig rig(memory_config(),
                  {.plan = {.rules = {{.on = FaultOn::open, .path_contains = "a.raw", .error = EMFILE}}}});
