@@ -103,12 +103,14 @@ void work(const Options& options, const Shared& shared, int client) {
   result.started = now();
   result.wrong_read = part.carry_out(*way);
   result.handed = now();
+  shared.barrier.meet();  // as the ranks of a program do before they ask for the end of their output
   way->flush();
   result.written = now();
   result.requests = way->requests();
   shared.barrier.meet();
   if (client == 0) way->sync();
   result.synced = now();
+  shared.barrier.meet();  // what it takes to leave is no part of it
   way->close();
   way->description().copy(result.description.data(), result.description.size() - 1);
 }
