@@ -1,6 +1,6 @@
 // Config: everything that a configuration file says, checked, with its parameters put in.
 //
-// Plain data, made by runtime/config_yaml and read by everyone else. Constant after it is made.
+// Plain data, made by config/config_yaml and read by everyone else. Constant after it is made.
 #pragma once
 
 #include <array>

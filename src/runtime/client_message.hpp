@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "runtime/config_yaml.hpp"
+#include "config/config_yaml.hpp"
 
 namespace tailrace::impl {
 

@@ -13,7 +13,7 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "runtime/client_note.hpp"
-#include "runtime/config_merge.hpp"
+#include "runtime/engine_options.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"

@@ -2,7 +2,7 @@
 // hand, before them.
 #pragma once
 
-#include "runtime/config_yaml.hpp"
+#include "config/config_yaml.hpp"
 #include "runtime/node_server.hpp"
 
 namespace tailrace::impl {

@@ -9,7 +9,7 @@
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
 #include "runtime/client_message.hpp"
-#include "runtime/config_merge.hpp"
+#include "runtime/engine_options.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"

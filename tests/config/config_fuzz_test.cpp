@@ -8,8 +8,8 @@
 #include <random>
 #include <sstream>
 
+#include "config/config_yaml.hpp"
 #include "model/unit.hpp"
-#include "runtime/config_yaml.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/config_yaml.hpp"
+#include "config/config_yaml.hpp"
 
 namespace tailrace::impl {
 namespace {

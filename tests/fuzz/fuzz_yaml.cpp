@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "config/config_arrays.hpp"
+#include "config/config_yaml.hpp"
 #include "model/unit.hpp"
-#include "runtime/config_arrays.hpp"
-#include "runtime/config_yaml.hpp"
 #include "target.hpp"
 
 namespace tailrace::impl {

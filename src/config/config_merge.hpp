@@ -1,12 +1,11 @@
-// `merge:` of the configuration, and what of it concerns the engine.
+// `merge:` of the configuration.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "engine/engine.hpp"
+#include "config/yaml_reader.hpp"
 #include "model/config.hpp"
-#include "runtime/yaml_reader.hpp"
 
 namespace tailrace::impl {
 
@@ -19,8 +18,5 @@ struct MergeDifference {
   std::string expected;
 };
 std::optional<MergeDifference> merge_difference(const Config& found, const Config& expected);
-
-// `timed`: whoever runs the engine calls it when it is due.
-EngineOptions engine_options(const Config& config, bool timed);
 
 }  // namespace tailrace::impl

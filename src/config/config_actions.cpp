@@ -1,4 +1,4 @@
-#include "runtime/config_actions.hpp"
+#include "config/config_actions.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/nearest_word.hpp"
+#include "config/config_arrays.hpp"
 #include "model/descriptor_wire.hpp"
-#include "runtime/config_arrays.hpp"
 
 namespace tailrace::impl {
 namespace {

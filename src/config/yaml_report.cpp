@@ -1,4 +1,4 @@
-#include "runtime/yaml_report.hpp"
+#include "config/yaml_report.hpp"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/yaml_document.hpp"
+#include "config/yaml_document.hpp"
 
 namespace tailrace::impl {
 

@@ -1,4 +1,4 @@
-#include "runtime/config_yaml.hpp"
+#include "config/config_yaml.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/config_actions.hpp"
-#include "runtime/config_arrays.hpp"
-#include "runtime/config_merge.hpp"
-#include "runtime/yaml_document.hpp"
-#include "runtime/yaml_reader.hpp"
+#include "config/config_actions.hpp"
+#include "config/config_arrays.hpp"
+#include "config/config_merge.hpp"
+#include "config/yaml_document.hpp"
+#include "config/yaml_reader.hpp"
 
 namespace tailrace::impl {
 namespace {

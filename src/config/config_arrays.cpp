@@ -1,4 +1,4 @@
-#include "runtime/config_arrays.hpp"
+#include "config/config_arrays.hpp"
 
 #include <fmt/format.h>
 #include <tailrace/tailrace.h>

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "config/yaml_reader.hpp"
 #include "model/config.hpp"
-#include "runtime/yaml_reader.hpp"
 
 namespace tailrace::impl {
 

@@ -1,8 +1,7 @@
-#include "runtime/config_merge.hpp"
+#include "config/config_merge.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -77,26 +76,6 @@ std::optional<MergeDifference> merge_difference(const Config& found, const Confi
     if (text != other[i].second) return MergeDifference{fmt::format("merge.{}", key), text, other[i].second};
   }
   return std::nullopt;
-}
-
-EngineOptions engine_options(const Config& config, bool timed) {
-  const auto& merge = config.merge;
-  EngineOptions options;
-  options.merge.largest = merge.enabled ? merge.largest : 0;
-  options.merge.alignment = merge.alignment;
-  options.merge.sieve = merge.sieve;
-  options.merge.waste = merge.waste;
-  options.morph = merge.overwrite;
-  options.gather.on = merge.enabled;
-  options.gather.count = merge.count;
-  options.gather.bytes = merge.bytes;
-  options.gather.by_count = merge.by_count;
-  if (timed && config.holds_writes())
-    options.gather.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(merge.delay));
-  using ForReads = EngineOptions::ReadAfter;
-  options.read_after = merge.visibility == Visibility::pending ? ForReads::any : ForReads::submitted;
-  if (merge.read_after == ReadAfter::written) options.read_after = ForReads::written;
-  return options;
 }
 
 }  // namespace tailrace::impl

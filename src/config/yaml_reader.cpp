@@ -1,4 +1,4 @@
-#include "runtime/yaml_reader.hpp"
+#include "config/yaml_reader.hpp"
 
 #include <fmt/format.h>
 

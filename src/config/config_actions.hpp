@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "config/yaml_reader.hpp"
 #include "model/config.hpp"
-#include "runtime/yaml_reader.hpp"
 
 namespace tailrace::impl {
 
