@@ -7,9 +7,6 @@
 # options of the folder that calls this.
 function(precompiled_headers name kind)
   cmake_parse_arguments(ARG "" "" "HEADERS;FOLDERS;LINK" ${ARGN})
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    return()
-  endif()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   if(kind STREQUAL "EXECUTABLE")
     file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
@@ -20,6 +17,8 @@ function(precompiled_headers name kind)
   endif()
   target_link_libraries(${name} PRIVATE tailrace_flags ${ARG_LINK})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+  # Without the time in it the compiler cache knows it again.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   foreach(folder IN LISTS ARG_FOLDERS)
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target IN LISTS targets)
