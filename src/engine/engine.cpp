@@ -231,7 +231,7 @@ Status Engine::close_by(Operation operation, File& of) {
 }
 
 // A joined access that failed is tried again piece by piece, so that a failure ends exactly the requests it belongs
-// to.
+// to, and names their pieces.
 void Engine::finish_access(Executor::Ended& end) {
   const std::vector<Access::Part>& parts = end.access.parts;
   if (under_way_[parts.front().request->slot].small) gather_.ended(end.access.file);
@@ -247,7 +247,7 @@ void Engine::finish_access(Executor::Ended& end) {
     TAILRACE_ASSERT(progress.parts_left > 0);
     note_begun(slot, end.begun);
     if (merged) progress.course.merged = true;
-    if (progress.outcome.ok()) progress.outcome = end.status;
+    if (progress.outcome.ok()) progress.outcome = end_of_piece(*part.request, end.access.extent, end.status);
     if (--progress.parts_left == 0) finish(part.request, std::exchange(progress.outcome, Status{}));
   }
 }

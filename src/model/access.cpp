@@ -1,5 +1,10 @@
 #include "model/access.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 namespace tailrace::impl {
 
 std::vector<Access> taken_apart(const Access& access) {
@@ -20,6 +25,18 @@ std::vector<Access> taken_apart(const Access& access) {
     within = 0;
   }
   return accesses;
+}
+
+Status end_of_piece(const Request& request, const Extent& extent, const Status& status) {
+  const std::vector<Piece>& pieces = request.pieces;
+  if (status.ok() || pieces.size() == 1) return status;
+  const auto piece =
+      std::find_if(pieces.begin(), pieces.end(), [&extent](const Piece& one) { return one.extent.overlaps(extent); });
+  TAILRACE_ASSERT(piece != pieces.end());
+  Fault fault = status.fault();
+  fault.message += fmt::format(": piece {} of {}, {} bytes at offset {}", piece - pieces.begin() + 1, pieces.size(),
+                               piece->extent.length, piece->extent.offset);
+  return Status(std::move(fault));
 }
 
 }  // namespace tailrace::impl

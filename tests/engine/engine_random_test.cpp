@@ -307,10 +307,28 @@ class Program {
       } else if (failed(step)) {
         EXPECT_TRUE(inherited || own || lost_by_another(file, number)) << rig_.ends.of(step.token).fault().message;
       }
+      if (exact_ && failed(step) && !told && !inherited && !lost_by_another(file, number)) check_piece(file, step);
       if (step.operation == Operation::read && !failed(step)) check_read(file, step);
       if (failed(step) && step.operation != Operation::read) file_failed = true;
     }
     check_end(file);
+  }
+
+  // The failure of a list, of its own, names the piece that it is about, and that has bad bytes.
+  void check_piece(const ModelFile& file, const Step& step) const {
+    if (step.pieces.size() < 2) return;
+    const std::string& message = rig_.ends.of(step.token).fault().message;
+    std::vector<uint64_t> offsets;
+    for (const Piece& piece : step.pieces) offsets.push_back(piece.extent.offset);
+    std::sort(offsets.begin(), offsets.end());
+    const bool names_a_bad_one = std::any_of(step.pieces.begin(), step.pieces.end(), [&](const Piece& piece) {
+      const auto before = std::lower_bound(offsets.begin(), offsets.end(), piece.extent.offset) - offsets.begin();
+      const std::string name = ": piece " + std::to_string(before + 1) + " of " + std::to_string(offsets.size()) +
+                               ", " + std::to_string(piece.extent.length) + " bytes at offset " +
+                               std::to_string(piece.extent.offset);
+      return message.ends_with(name) && rig_.picky.is_bad(file.part(), piece.extent);
+    });
+    EXPECT_TRUE(names_a_bad_one) << message;
   }
 
   // What the byte at `offset` may be for a step: the last write that succeeded, or any failed one after it.

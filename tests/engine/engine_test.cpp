@@ -114,6 +114,47 @@ TEST(Engine, AFailedMergedAccessFailsExactlyTheRequestsItBelongsTo) {
   EXPECT_EQ(rig.text("f.part").substr(0, 10), "aaaaaaaaaa");
 }
 
+// Columns of three clients: one access for all of them, of which two pieces are refused.
+TEST(Engine, AFailureInAMergedAccessNamesThePieceOfEachRequest) {
+  EngineRig rig;
+  const FileId file = rig.create("f", 90);
+  rig.picky.spoil("f.part", {40, 1});  // of the second client, its second row
+  rig.picky.spoil("f.part", {89, 1});  // of the third client, its last byte
+  std::string texts[] = {"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"};
+  std::vector<uint64_t> tokens;
+  for (uint32_t client = 0; client < 3; ++client) {
+    std::vector<Piece> rows;
+    // The rows in the wrong order: they are counted as they lie in the file.
+    for (const uint64_t row : {2, 0, 1}) rows.push_back(piece_of(30 * row + 10 * client, texts[client]));
+    tokens.push_back(rig.submit(Operation::write, file, rows, false, client));
+  }
+  rig.run_until_idle();
+  EXPECT_EQ(rig.engine.counts().accesses, 1u);
+  EXPECT_TRUE(rig.ends.of(tokens[0]).ok());
+  const std::string cause = "write 'f.part': Input/output error: ";
+  EXPECT_EQ(rig.ends.of(tokens[1]).fault().message, cause + "piece 2 of 3, 10 bytes at offset 40");
+  EXPECT_EQ(rig.ends.of(tokens[2]).fault().message, cause + "piece 3 of 3, 10 bytes at offset 80");
+  for (const uint64_t at : {0, 10, 20, 30, 50, 60, 70}) {
+    EXPECT_EQ(rig.text("f.part").substr(at, 10), texts[at / 10 % 3]) << at;
+  }
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+}
+
+TEST(Engine, AFailedReadNamesThePieceToo) {
+  EngineRigOptions options;
+  options.engine.merge.sieve = 100;
+  EngineRig rig(options);
+  const FileId file = rig.create("f", 100);
+  std::string within(10, '.');
+  std::string beyond(20, '.');
+  const uint64_t read = rig.submit(Operation::read, file, {piece_of(90, beyond), piece_of(75, within)});
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+  EXPECT_EQ(rig.ends.of(read).fault().message,
+            "read 'f.part': the file ends before byte 110: piece 2 of 2, 20 bytes at offset 90");
+}
+
 // Whatever fails, a fence after it fails too, close and remove excepted; another file goes on.
 TEST(Engine, AFailureEndsAllThatDependsOnTheWholeFile) {
   EngineRig rig({.plan = {.rules = {{.on = FaultOn::write, .path_contains = "bad", .error = ENOSPC}}}});
