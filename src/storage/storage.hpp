@@ -73,10 +73,11 @@ class Storage {
   // first transfer. The memory outlives the back end.
   virtual void use_memory(std::span<std::byte> memory) = 0;
 
-  // Begins a transfer. At most capabilities().depth are under way.
+  // Takes a transfer over. It begins at once or at the next reap(), as suits the back end: many can begin by one
+  // system call then. At most capabilities().depth are under way, those that have yet to begin among them.
   virtual void submit(const Transfer& transfer) = 0;
-  // Takes completions, at most done.size(); returns how many. Never blocks. The back end rings the doorbell it was
-  // made with when there are new ones.
+  // Begins what has not begun. Then takes completions, at most done.size(); returns how many. Never blocks. The back
+  // end rings the doorbell it was made with when there are new ones.
   virtual size_t reap(std::span<Completion> done) = 0;
 };
 

@@ -1,9 +1,17 @@
 // What is particular to the back end `uring`: registered memory and the kernel's workers.
 #include "storage/uring/uring_storage.hpp"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <filesystem>
 #include <thread>
 
 #include "storage_driver.hpp"
@@ -11,6 +19,16 @@
 
 namespace tailrace::impl {
 namespace {
+
+// From now on the kernel is out of memory when this thread submits. Returns whether that could be had.
+bool deny_submissions() {
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_enter, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};  // NOLINT(google-runtime-int)
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 TEST(UringStorage, SaysWhetherItsBuffersAreRegistered) {
   Doorbell doorbell;
@@ -38,6 +56,87 @@ TEST(UringStorage, WorksWithoutRegisteredBuffers) {
   const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value();
   std::vector<std::byte> bytes(100);
   EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, 0, bytes), 100);
+}
+
+// One by one, each would cost a system call.
+TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
+  constexpr size_t kCount = 8;
+  Doorbell doorbell;
+  TemporaryDirectory directory;
+  auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
+  if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
+  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value();
+  std::vector<std::byte> bytes(100, std::byte{1});
+  const iovec segment = segment_of(bytes);
+  for (uint64_t tag = 0; tag < kCount; tag++) {
+    storage.value()->submit({Transfer::Kind::write, false, file, tag * bytes.size(), std::span(&segment, 1), tag});
+  }
+  EXPECT_EQ(std::filesystem::file_size(directory / "file"), 0) << "nothing has begun";
+  for (const Completion& done : wait_for(*storage.value(), doorbell, kCount)) EXPECT_EQ(done.result, bytes.size());
+  EXPECT_EQ(std::filesystem::file_size(directory / "file"), kCount * bytes.size());
+}
+
+// The kernel stops where it cannot even read what is asked of it.
+TEST(UringStorage, ARefusedTransferKeepsNoneOfTheOthersBack) {
+  constexpr size_t kCount = 9;
+  Doorbell doorbell;
+  TemporaryDirectory directory;
+  auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
+  if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
+  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value();
+  void* const nowhere = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(nowhere, MAP_FAILED);
+  std::vector<std::byte> bytes(100, std::byte{1});
+  const iovec good[] = {segment_of(bytes), segment_of(bytes)};
+  const std::span<const iovec> bad(static_cast<const iovec*>(nowhere), 2);
+  for (int round = 0; round < 3; round++) {
+    for (uint64_t tag = 0; tag < kCount; tag++) {
+      const bool refused = tag == 0 || tag == 4 || tag == 5 || tag == 8;
+      storage.value()->submit(
+          {Transfer::Kind::write, false, file, tag * 200, refused ? bad : std::span<const iovec>(good), tag});
+    }
+    std::vector<int64_t> results(kCount);
+    for (const Completion& done : wait_for(*storage.value(), doorbell, kCount)) results[done.tag] = done.result;
+    EXPECT_EQ(results, (std::vector<int64_t>{-EFAULT, 200, 200, 200, -EFAULT, -EFAULT, 200, 200, -EFAULT}));
+  }
+  munmap(nowhere, 4096);
+}
+
+// They stay in the ring, where they must do no harm when the kernel takes them after all.
+TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
+  constexpr size_t kCount = 4;
+  Doorbell doorbell;
+  TemporaryDirectory directory;
+  auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
+  if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
+  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value();
+  std::vector<std::byte> bytes(100, std::byte{1});
+  const iovec segment = segment_of(bytes);
+  const auto results = [&](uint64_t offset) {
+    for (uint64_t tag = 0; tag < kCount; tag++) {
+      storage.value()->submit({Transfer::Kind::write, false, file, offset, std::span(&segment, 1), tag});
+    }
+    std::vector<int64_t> all(kCount);
+    for (const Completion& done : wait_for(*storage.value(), doorbell, kCount)) all[done.tag] = done.result;
+    return all;
+  };
+  const std::vector<int64_t> good(kCount, bytes.size());
+  ASSERT_EQ(results(0), good);
+  bool denied = false;
+  std::thread([&] {
+    denied = deny_submissions();
+    if (!denied) return;
+    EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -ENOMEM));
+    // The ring is full of what was not taken.
+    EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -EAGAIN));
+  }).join();
+  if (!denied) GTEST_SKIP() << "no system call filters here";
+  // One of them finds the ring still full, and makes room.
+  const std::vector<int64_t> first = results(0);
+  EXPECT_EQ(first[0], -EAGAIN);
+  EXPECT_EQ(std::count(first.begin(), first.end(), 100), kCount - 1);
+  EXPECT_EQ(results(0), good);
+  EXPECT_EQ(std::filesystem::file_size(directory / "file"), bytes.size());
 }
 
 // The ring is made on one thread and used on another, as the engine's is.

@@ -61,22 +61,28 @@ void Executor::start_sync(const Request* request, ExecutionTarget target) {
 
 void Executor::progress(std::vector<Ended>& ended) {
   Completion done[32];
-  for (;;) {
+  bool more = true;
+  while (more) {
     const size_t count = storage_.reap(done);
     for (size_t i = 0; i < count; ++i) complete(done[i]);
-    begin_transfers();
-    if (count == 0) break;
+    // What is submitted begins at the next reap() at the latest, all of it together.
+    const bool submitted = begin_transfers();
+    more = count > 0 || submitted;
   }
   retire(ended);
 }
 
-void Executor::begin_transfers() {
+// Returns whether there was something.
+bool Executor::begin_transfers() {
+  bool submitted = false;
   for (const auto& job : jobs_) {
     while (job->can_begin()) {
-      if (free_tags_.empty()) return;
+      if (free_tags_.empty()) return submitted;
       begin(*job);
+      submitted = true;
     }
   }
+  return submitted;
 }
 
 void Executor::begin(Job& job) {

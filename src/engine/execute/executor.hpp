@@ -72,7 +72,7 @@ class Executor {
   struct Job;
   struct InFlight;
 
-  void begin_transfers();
+  bool begin_transfers();
   void begin(Job& job);
   void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
   void complete(const Completion& completion);

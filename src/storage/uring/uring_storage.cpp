@@ -49,9 +49,12 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       cpus_(options.cpus),
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
-      failed_(options.depth) {}
+      failed_(options.depth) {
+  waiting_.reserve(options.depth);
+}
 
 UringStorage::~UringStorage() {
+  begin();
   size_t in_kernel = under_way_ - failed_.size();
   while (in_kernel > 0) {
     io_uring_cqe* entry = nullptr;
@@ -120,19 +123,32 @@ void UringStorage::submit(const Transfer& transfer) {
   under_way_++;
   io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
   if (entry == nullptr) {
-    // Full of entries that the kernel did not take (below): offer them again, to have room next time.
-    (void)io_uring_submit(ring_.get());
+    // Full, also of entries that the kernel did not take (below): offer them again, to have room next time.
+    begin();
     return fail(transfer.tag, EAGAIN);
   }
   describe(transfer, *entry);
   io_uring_sqe_set_data64(entry, transfer.tag);
-  const int submitted = io_uring_submit(ring_.get());
-  if (io_uring_sq_ready(ring_.get()) == 0) return;
-  // The kernel is out of memory, or the like, and left the entry in the ring. It cannot be taken out, but it can be
-  // made to do nothing when the kernel takes it with the next one.
-  io_uring_prep_nop(entry);
-  io_uring_sqe_set_data64(entry, kNobody);
-  fail(transfer.tag, submitted < 0 ? -submitted : EAGAIN);
+  waiting_.push_back(entry);
+}
+
+// Hands the ring's entries to the kernel.
+void UringStorage::begin() {
+  int submitted = 0;
+  // The kernel stops behind an entry that it refuses, which ends with an error: the others are still to be taken.
+  do {
+    submitted = io_uring_submit(ring_.get());
+  } while (submitted > 0 && io_uring_sq_ready(ring_.get()) > 0);
+  // The kernel is out of memory, or the like, and left entries in the ring, the last ones. They cannot be taken out,
+  // but they can be made to do nothing when the kernel takes them with the next ones.
+  const size_t left = std::min<size_t>(io_uring_sq_ready(ring_.get()), waiting_.size());
+  for (io_uring_sqe* const entry : std::span(waiting_).last(left)) {
+    const uint64_t tag = entry->user_data;
+    io_uring_prep_nop(entry);
+    io_uring_sqe_set_data64(entry, kNobody);
+    fail(tag, submitted < 0 ? -submitted : EAGAIN);
+  }
+  waiting_.clear();
 }
 
 void UringStorage::describe(const Transfer& transfer, io_uring_sqe& entry) const {
@@ -172,6 +188,7 @@ void UringStorage::fail(uint64_t tag, int error) {
 }
 
 size_t UringStorage::reap(std::span<Completion> done) {
+  if (!waiting_.empty()) begin();
   size_t count = 0;
   while (count < done.size() && !failed_.empty()) done[count++] = failed_.pop();
   io_uring_cqe* entry = nullptr;

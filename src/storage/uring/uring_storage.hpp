@@ -1,9 +1,10 @@
 // The back end `uring`: transfers through the kernel's io_uring, by liburing. Behind the port storage.hpp.
 //
-// Submits each transfer at once; the kernel rings the doorbell's eventfd at each completion. Memory told of by
-// use_memory() is registered, so that the kernel need not look up its pages for each transfer. Needs no thread of its
-// own: what cannot be done without blocking, the kernel does on workers, kept to the given CPUs. Opening, reserving,
-// renaming and removing happen on the calling thread. Knows no retry.
+// Transfers go to the kernel together, at the next reap(), by one system call; the kernel rings the doorbell's
+// eventfd at each completion. Memory told of by use_memory() is registered, so that the kernel need not look up its
+// pages for each transfer. Needs no thread of its own: what cannot be done without blocking, the kernel does on
+// workers, kept to the given CPUs. Opening, reserving, renaming and removing happen on the calling thread. Knows no
+// retry.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,7 @@ class UringStorage final : public Storage {
   // Fails with TAILRACE_UNSUPPORTED where the kernel has no io_uring or forbids it. The doorbell outlives the
   // storage.
   static Result<std::unique_ptr<UringStorage>> create(Doorbell& doorbell, const Options& options);
-  // Waits for the transfers under way, as the kernel still uses their memory.
+  // Begins what has not begun, and waits for the transfers under way, as the kernel still uses their memory.
   ~UringStorage() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -54,6 +55,7 @@ class UringStorage final : public Storage {
 
   UringStorage(Doorbell& doorbell, const Options& options, Ring ring);
   void keep_workers_to_cpus();
+  void begin();
   void describe(const Transfer& transfer, io_uring_sqe& entry) const;
   int registered_buffer(const iovec& segment) const;
   void fail(uint64_t tag, int error);
@@ -67,8 +69,9 @@ class UringStorage final : public Storage {
   std::span<std::byte> registered_;
   // Owned by the engine's thread.
   FileTable<OpenFile> files_;
-  FixedFifo<Completion> failed_;  // transfers that the kernel did not take
-  uint32_t under_way_ = 0;        // … and not reaped, the failed ones included
+  std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: of transfers that have not begun
+  FixedFifo<Completion> failed_;        // transfers that the kernel did not take
+  uint32_t under_way_ = 0;              // … and not reaped, those waiting and the failed ones included
   bool first_submit_ = true;
 };
 
