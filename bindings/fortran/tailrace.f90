@@ -65,7 +65,7 @@ module tailrace
     real(c_double) :: seconds_copying, seconds_waiting_memory, seconds_waiting_ticket, seconds_writing
     integer(c_int64_t) :: requests_merged, requests_peak
     integer(c_int64_t) :: transfers, transfers_direct, transfers_again, transfer_fallbacks
-    integer(c_int64_t) :: accesses, bytes_overwritten, bytes_from_memory
+    integer(c_int64_t) :: accesses, bytes_overwritten, bytes_from_memory, bytes_sieved
   end type
 
   ! How long something took, each time it happened, in seconds: tailrace_times of tailrace.h, member by member.

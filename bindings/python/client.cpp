@@ -231,6 +231,7 @@ nb::dict Client::stats() const {
   TAILRACE_STAT(accesses);
   TAILRACE_STAT(bytes_overwritten);
   TAILRACE_STAT(bytes_from_memory);
+  TAILRACE_STAT(bytes_sieved);
 #undef TAILRACE_STAT
   return result;
 }
@@ -297,6 +298,7 @@ nb::object Client::file_stats(const std::optional<std::string>& path) const {
   TAILRACE_STAT(requests_merged);
   TAILRACE_STAT(bytes_overwritten);
   TAILRACE_STAT(bytes_from_memory);
+  TAILRACE_STAT(bytes_sieved);
 #undef TAILRACE_STAT
   fields["handover"] = times_of(classes, stats.handover);
   fields["waiting"] = times_of(classes, stats.waiting);

@@ -201,6 +201,7 @@ typedef struct tailrace_stats {
   uint64_t accesses;             /* of storage, into which pieces of requests were merged */
   uint64_t bytes_overwritten;    /* never written, since a later write of the same client had them */
   uint64_t bytes_from_memory;    /* of reads, that came from pending writes and not from storage */
+  uint64_t bytes_sieved;         /* read for nothing: holes between bytes that reads wanted */
 } tailrace_stats;
 
 /* How long something took, each time it happened. In seconds; all 0 if it never did. The percentiles are taken from
@@ -263,6 +264,7 @@ typedef struct tailrace_file_stats {
   uint64_t bytes_from_memory; /* of reads, that came from pending writes and not from storage */
   tailrace_sizes before;      /* extents of requests, as far as they have begun */
   tailrace_sizes after;       /* accesses of storage that they were merged into */
+  uint64_t bytes_sieved;      /* read for nothing: holes between bytes that reads wanted */
 } tailrace_file_stats;
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */

@@ -63,7 +63,7 @@ class Sizes:
 class FileStats:
     """What has become of requests for one raw file: ``tailrace_file_stats`` of the C interface.
 
-    The last five are of what the writer did with the file while this client had it open, for whichever client.
+    The last six are of what the writer did with the file while this client had it open, for whichever client.
     """
 
     writes: int
@@ -75,6 +75,7 @@ class FileStats:
     requests_merged: int  #: went to storage together with others
     bytes_overwritten: int  #: never written, since a later write of the same client had them
     bytes_from_memory: int  #: of reads, that came from pending writes and not from storage
+    bytes_sieved: int  #: read for nothing: holes between bytes that reads wanted
     before: Sizes  #: extents of requests, as far as they have begun
     after: Sizes  #: accesses of storage that they were merged into
 

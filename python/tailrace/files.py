@@ -14,7 +14,7 @@ from typing import Any
 KINDS = ("raw", "others", "iterations")
 _NAMES = {"others": "(other raw files)", "iterations": "(files of iterations)"}
 _OF_CALLS = ("writes", "bytes_written", "reads", "bytes_read")
-_OF_WRITER = ("requests_merged", "bytes_overwritten", "bytes_from_memory")
+_OF_WRITER = ("requests_merged", "bytes_overwritten", "bytes_from_memory", "bytes_sieved")
 _MOST = 1e30
 
 
@@ -39,7 +39,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class File:
-    """One raw file, or several together. The last five are of what the writer did, whoever asked."""
+    """One raw file, or several together. The last six are of what the writer did, whoever asked."""
 
     kind: str
     name: str
@@ -50,6 +50,7 @@ class File:
     requests_merged: int
     bytes_overwritten: int
     bytes_from_memory: int
+    bytes_sieved: int  # read for nothing
     before: Sizes  # extents of requests
     after: Sizes  # accesses of storage that they were merged into
 

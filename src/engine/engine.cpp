@@ -159,7 +159,9 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   }
   std::vector<Access> accesses = merge(shares, limits_);
   for (const Access& access : accesses) {
-    file(access.file).sizes->after.add(access.extent.length);
+    Sizes& sizes = *file(access.file).sizes;
+    sizes.after.add(access.extent.length);
+    sizes.sieved += access.holes;
     for (const Access::Part& part : access.parts) {
       if (part.request != nullptr) ++under_way_[part.request->slot].parts_left;
     }

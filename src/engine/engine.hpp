@@ -88,6 +88,7 @@ class Engine {
     uint64_t merged = 0;       // requests that went together with others
     uint64_t overwritten = 0;  // bytes never written, since a later write had them
     uint64_t stolen = 0;       // bytes of reads that came from the memory of pending writes
+    uint64_t sieved = 0;       // bytes read for nothing: holes between bytes that were wanted
   };
   // Borrowed until the file is gone.
   const Sizes& sizes(FileId file) const;

@@ -29,6 +29,7 @@ struct ServerCounters {
   Tally accesses;            // that pieces of requests were merged into
   Tally bytes_overwritten;   // never written, since a later write of the same client had them
   Tally bytes_stolen;        // of reads, that came from the memory of pending writes
+  Tally bytes_sieved;        // read for nothing: holes between bytes that were wanted
 };
 
 struct VariableCounters {

@@ -16,7 +16,7 @@ constexpr auto kAcquire = std::memory_order_acquire;
 
 constexpr Tally FileRecord::*kTallies[] = {&FileRecord::writes,      &FileRecord::bytes_written, &FileRecord::reads,
                                            &FileRecord::bytes_read,  &FileRecord::served,        &FileRecord::merged,
-                                           &FileRecord::overwritten, &FileRecord::stolen};
+                                           &FileRecord::overwritten, &FileRecord::stolen,        &FileRecord::sieved};
 
 void put_path(FileRecord& record, std::string_view path) {
   constexpr size_t most = FileRecord::kPathWords * kWord - 1;
@@ -74,6 +74,7 @@ std::optional<FileFigures> FileLog::read(const Shared& shared, uint32_t record) 
   figures.merged = from.merged.get(kAcquire);
   figures.overwritten = from.overwritten.get(kAcquire);
   figures.stolen = from.served.get(kAcquire) + from.stolen.get(kAcquire);
+  figures.sieved = from.sieved.get(kAcquire);
   figures.before = from.before.read(kAcquire);
   figures.after = from.after.read(kAcquire);
   // relaxed: the acquires above keep it behind them.

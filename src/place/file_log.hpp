@@ -39,12 +39,13 @@ struct FileRecord {
   Tally merged;          // requests that went to storage together with others
   Tally overwritten;     // bytes never written, since a later write of the same client had them
   Tally stolen;          // bytes of reads that came from the memory of pending writes
+  Tally sieved;          // bytes read for nothing: holes between bytes that were wanted
   SizeHistogram before;  // pieces of requests
   SizeHistogram after;   // accesses of storage
 };
 static_assert(offsetof(FileRecord, writes) == 264);
-static_assert(offsetof(FileRecord, before) == 328);
-static_assert(sizeof(FileRecord) == 328 + 2 * 400);
+static_assert(offsetof(FileRecord, before) == 336);
+static_assert(sizeof(FileRecord) == 336 + 2 * 400);
 
 // What a record said at one moment.
 struct FileFigures {
@@ -58,6 +59,7 @@ struct FileFigures {
   uint64_t merged = 0;
   uint64_t overwritten = 0;
   uint64_t stolen = 0;  // with what the client served itself
+  uint64_t sieved = 0;
   SizeHistogram::Figures before;
   SizeHistogram::Figures after;
 };

@@ -36,6 +36,7 @@ Json file_json(const FileFigures& of) {
           {"requests_merged", of.merged},
           {"bytes_overwritten", of.overwritten},
           {"bytes_from_memory", of.stolen},
+          {"bytes_sieved", of.sieved},
           {"before", sizes_json(of.before)},
           {"after", sizes_json(of.after)}};
 }

@@ -40,6 +40,7 @@ Json to_json(const tailrace_stats& stats) {
           {"accesses", stats.accesses},
           {"bytes_overwritten", stats.bytes_overwritten},
           {"bytes_from_memory", stats.bytes_from_memory},
+          {"bytes_sieved", stats.bytes_sieved},
           {"seconds_copying", stats.seconds_copying},
           {"seconds_waiting_memory", stats.seconds_waiting_memory},
           {"seconds_waiting_ticket", stats.seconds_waiting_ticket},

@@ -70,6 +70,7 @@ tailrace_stats gather_stats(Session& session) {
   stats.accesses = server.accesses.get();
   stats.bytes_overwritten = server.bytes_overwritten.get();
   stats.bytes_from_memory = session.client().files().served() + server.bytes_stolen.get();
+  stats.bytes_sieved = server.bytes_sieved.get();
   return stats;
 }
 
@@ -120,6 +121,7 @@ std::optional<tailrace_file_stats> gather_file_stats(Session& session, std::stri
     stats.bytes_from_memory = counts.stolen;
     stats.before = sizes(counts.before);
     stats.after = sizes(counts.after);
+    stats.bytes_sieved = counts.sieved;
     return stats;
   }
   return std::nullopt;

@@ -49,6 +49,7 @@ void FileMeter::note(FileRecord& record, const Engine::Sizes& sizes, Seen& seen)
   add(record.merged, sizes.merged, seen.merged);
   add(record.overwritten, sizes.overwritten, seen.overwritten);
   add(record.stolen, sizes.stolen, seen.stolen);
+  add(record.sieved, sizes.sieved, seen.sieved);
 }
 
 }  // namespace tailrace::impl

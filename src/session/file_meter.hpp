@@ -33,6 +33,7 @@ class FileMeter {
     uint64_t merged = 0;
     uint64_t overwritten = 0;
     uint64_t stolen = 0;
+    uint64_t sieved = 0;
     uint32_t users = 0;
   };
 

@@ -157,6 +157,7 @@ void Server::copy_counts() {
   to.accesses.set(counts.accesses);
   to.bytes_overwritten.set(counts.overwritten);
   to.bytes_stolen.set(counts.stolen);
+  to.bytes_sieved.set(counts.sieved);
 }
 
 // With the layout that its variable has now.

@@ -223,7 +223,8 @@ void expect_totals(const Json& json, const tailrace_stats& of) {
                                                   {"transfer_fallbacks", of.transfer_fallbacks},
                                                   {"accesses", of.accesses},
                                                   {"bytes_overwritten", of.bytes_overwritten},
-                                                  {"bytes_from_memory", of.bytes_from_memory}};
+                                                  {"bytes_from_memory", of.bytes_from_memory},
+                                                  {"bytes_sieved", of.bytes_sieved}};
   for (const auto& [name, count] : counts) EXPECT_EQ(json[name], count) << name;
   EXPECT_EQ(json["seconds_copying"], of.seconds_copying);
   EXPECT_EQ(json["seconds_waiting_memory"], of.seconds_waiting_memory);
@@ -297,6 +298,7 @@ TEST_F(MeasurementFiles, SayWhatTheApiSaidOfFiles) {
   EXPECT_EQ(json["requests_merged"], of.requests_merged);
   EXPECT_EQ(json["bytes_overwritten"], of.bytes_overwritten);
   EXPECT_EQ(json["bytes_from_memory"], of.bytes_from_memory);
+  EXPECT_EQ(json["bytes_sieved"], of.bytes_sieved);
   EXPECT_EQ(json["handover"]["count"], of.handover.count);
   EXPECT_EQ(json["waiting"]["total"], of.waiting.total);
   expect_sizes(json["before"], of.before);

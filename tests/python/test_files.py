@@ -50,6 +50,24 @@ def test_inspect_shows_them(statistics, capsys):
     assert [line for line in lines if line[:3] == ["(files", "of", "iterations)"]]
 
 
+def test_what_is_read_for_nothing(config, out, tmp_path, capsys):
+    file = config()
+    file.write_text(file.read_text() + "measurements: {report: true}\n")
+    with tailrace.open(file) as client:
+        with client.open_file("a.raw") as raw:
+            raw.write(np.arange(250, dtype=np.uint32), 0)
+            raw.sync()
+            raw.read_list(np.zeros(100, np.uint32), [(0, 200), (250, 200)])
+        client.flush()
+        assert client.file_stats("a.raw").bytes_sieved == client.stats()["bytes_sieved"] == 50
+    statistics = out / "sim_c0.stats.json"
+    assert cli.main(["inspect", str(statistics)]) == 0
+    assert "50 B read for nothing" in capsys.readouterr().out
+    page = tmp_path / "report.html"
+    assert cli.main(["report", str(statistics), "--out", str(page)]) == 0
+    assert "50 B read for nothing" in page.read_text()
+
+
 def test_the_picture_and_the_report(statistics, tmp_path, capsys):
     out = tmp_path / "pictures"
     assert cli.main(["plot", str(statistics), "--out", str(out)]) == 0
@@ -71,7 +89,7 @@ def test_of_iterations_alone_there_is_a_picture_if_one_asks(statistics, tmp_path
 
 
 ONE = {"kind": "raw", "path": "a", "writes": 1, "bytes_written": 2, "reads": 0, "bytes_read": 0, "requests_merged": 0,
-       "bytes_overwritten": 0, "bytes_from_memory": 0,
+       "bytes_overwritten": 0, "bytes_from_memory": 0, "bytes_sieved": 0,
        "before": {"count": 1, "bytes": 2, "most": 2, "histogram": [[2, 1]]},
        "after": {"count": 1, "bytes": 2, "most": 2, "histogram": [[2, 1]]}}
 

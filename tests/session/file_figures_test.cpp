@@ -98,6 +98,26 @@ TEST(FileFigures, SayWhatNeededNoStorage) {
   EXPECT_EQ(rig.counters().bytes_stolen.get(), 400u);
 }
 
+TEST(FileFigures, SayWhatWasReadForNothing) {
+  EngineOptions engine;
+  engine.merge.sieve = 100;
+  SessionRig rig(memory_config(), {.engine = engine});
+  const uint32_t file = open(rig, "a.raw");
+  write(rig, file, {{0, 1000}});
+  ASSERT_OK(rig.client().flush());
+  const std::vector<tailrace_extent> extents{{0, 200}, {240, 200}, {500, 100}};
+  std::vector<std::byte> back(500);
+  ASSERT_OK(rig.client().files().read(file, extents, back.data()));
+  ASSERT_OK(rig.client().files().close(file));
+  ASSERT_OK(rig.client().flush());
+  const FileFigures of = figures_of(rig, "a.raw").counts;
+  EXPECT_EQ(of.sieved, 100u);
+  EXPECT_EQ(of.before.bytes, 1500u);
+  EXPECT_EQ(of.after.bytes, 1600u);
+  EXPECT_EQ(of.after.count(), 2u);
+  EXPECT_EQ(rig.counters().bytes_sieved.get(), 100u);
+}
+
 TEST(FileFigures, OfAFileThatIsOpenTwiceCountOnce) {
   SessionRig rig(memory_config());
   const uint32_t one = open(rig, "a.raw");

@@ -12,7 +12,7 @@ from . import output
 
 _NONE = "-"
 _COLUMNS = ("file", "writes", "written", "reads", "read", "requests", "accesses", "merged", "overwritten",
-            "from memory")
+            "from memory", "for nothing")
 
 
 def show(found: Sequence[File]) -> None:
@@ -33,7 +33,7 @@ def _row(one: File) -> list[Any]:
     if one.kind == "iterations":  # nobody calls for them
         calls = [_NONE] * len(calls)
     return [one.name, *calls, _many(one.before), _many(one.after), one.requests_merged,
-            format_size(one.bytes_overwritten), format_size(one.bytes_from_memory)]
+            format_size(one.bytes_overwritten), format_size(one.bytes_from_memory), format_size(one.bytes_sieved)]
 
 
 def _many(of: Sizes) -> str:

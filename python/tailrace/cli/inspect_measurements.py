@@ -139,6 +139,8 @@ def _total_rows(totals: dict[str, Any]) -> list[tuple[str, str]]:
     if any(totals.get(name) for name in _SPARED):
         rows.append(("no storage", f"{format_size(totals['bytes_overwritten'])} overwritten before they left, "
                      f"{format_size(totals['bytes_from_memory'])} read from memory"))
+    if totals.get("bytes_sieved"):
+        rows.append(("sieving", f"{format_size(totals['bytes_sieved'])} read for nothing"))
     if totals["signals"]:
         rows.append(("signals", str(totals["signals"])))
     if totals["failures"]:
@@ -198,7 +200,7 @@ def _check(document: dict[str, Any]) -> None:
     totals = _part(document, "totals", dict, "")
     _numbers(totals, _TOTALS, "totals.")
     if "accesses" in totals:  # an earlier tailrace does not say
-        _numbers(totals, ("accesses", *_SPARED), "totals.")
+        _numbers(totals, ("accesses", *_SPARED, "bytes_sieved"), "totals.")
     for number, variable in enumerate(_part(document, "variables", list, "")):
         where = f"variables[{number}]"
         if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):

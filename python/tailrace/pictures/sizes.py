@@ -69,7 +69,8 @@ def _sentence(one: File) -> str:
 
 
 def _spared(one: File) -> str:
-    spared = ((one.bytes_overwritten, "overwritten before they left"), (one.bytes_from_memory, "read from memory"))
+    spared = ((one.bytes_overwritten, "overwritten before they left"), (one.bytes_from_memory, "read from memory"),
+              (one.bytes_sieved, "read for nothing"))
     return ", ".join(f"{quantity.format_size(count)} {words}" for count, words in spared if count)
 
 

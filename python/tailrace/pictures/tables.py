@@ -231,12 +231,14 @@ def of_files(files: Sequence[File]) -> str:
         made = [of for sizes in (one.before, one.after) for of in (sizes.count, quantity.format_size(sizes.mean))]
         rows.append(row(one.name, [*([_NONE] * 4 if one.kind == "iterations" else calls), *made, one.requests_merged,
                                    quantity.format_size(one.bytes_overwritten),
-                                   quantity.format_size(one.bytes_from_memory)]))
+                                   quantity.format_size(one.bytes_from_memory),
+                                   quantity.format_size(one.bytes_sieved)]))
     return table(["file", "writes", "written", "reads", "read", "requests", "mean", "accesses", "mean", "merged",
-                  "overwritten", "from memory"], rows,
+                  "overwritten", "from memory", "for nothing"], rows,
                  "Of each file: this client's calls; then what the writer did while this client had the file open: "
                  "requests and how long they were, the accesses of storage that they were merged into, bytes that "
-                 "were overwritten before they left, and bytes of reads that came from memory")
+                 "were overwritten before they left, bytes of reads that came from memory, and bytes that were read "
+                 "for nothing, between those that reads wanted")
 
 
 def of_iterations(run: Iterations) -> str:
