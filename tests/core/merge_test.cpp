@@ -180,7 +180,7 @@ TEST(MergeCore, ClientsOfAServerMustAgree) {
     EXPECT_EQ(other.error().status, TAILRACE_INVALID_CONFIG) << other.error().message;
     EXPECT_TRUE(other.error().says(of.says)) << other.error().message;
   }
-  OpenRun same(config_of("{by: storage, count: 4096}"), directory, 1);
+  OpenRun same(config_of("{by: storage, count: 32768}"), directory, 1);
   EXPECT_TRUE(same.opened()) << same.error().message;
 }
 
