@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 namespace tailrace::impl {
@@ -14,6 +16,28 @@ std::string spelled(size_t index, const Extent& extent) {
 }
 
 Status refused(std::string why) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(why)); }
+
+constexpr size_t kByDigitsFrom = 2048;  // pieces: fewer are in order sooner by comparing them
+constexpr int kDigit = 11;              // bits
+
+// Least digit first, each pass keeping the order of the one before (Knuth, TAOCP 3, 5.2.5). Digits that all offsets
+// have in common cost nothing.
+void put_in_order_by_digits(std::vector<Piece>& pieces) {
+  constexpr uint64_t kDigits = uint64_t{1} << kDigit;
+  uint64_t differ = 0;
+  for (const Piece& piece : pieces) differ |= piece.extent.offset ^ pieces.front().extent.offset;
+  std::vector<Piece> next(pieces.size());
+  std::array<size_t, kDigits> places{};
+  for (int shift = std::countr_zero(differ); shift < 64 && differ >> shift != 0; shift += kDigit) {
+    if ((differ >> shift & (kDigits - 1)) == 0) continue;
+    const auto digit = [shift](const Piece& piece) { return piece.extent.offset >> shift & (kDigits - 1); };
+    places.fill(0);
+    for (const Piece& piece : pieces) ++places[digit(piece)];
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), size_t{0});
+    for (const Piece& piece : pieces) next[places[digit(piece)]++] = piece;
+    pieces.swap(next);
+  }
+}
 
 Status check_overlap(std::span<const Extent> extents, size_t before, size_t after) {
   if (extents[before].end() <= extents[after].offset) return {};
@@ -58,6 +82,7 @@ bool in_order(std::span<const Piece> pieces) {
 
 void put_in_order(std::vector<Piece>& pieces) {
   if (in_order(pieces)) return;
+  if (pieces.size() >= kByDigitsFrom) return put_in_order_by_digits(pieces);
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.extent.offset < b.extent.offset; });
 }

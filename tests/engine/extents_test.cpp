@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testing/seeds.hpp"
@@ -21,6 +22,29 @@ TEST(Extents, GoodListsInAnyOrder) {
   EXPECT_EQ(refusal({{0, 1}}), "");
   EXPECT_EQ(refusal({{10, 5}, {0, 10}, {15, 1}}), "");
   EXPECT_EQ(refusal({{kMostOffset - 1, 1}, {uint64_t{5} << 30, 4}}), "");
+}
+
+// Short lists and long ones, of offsets that have much or little in common.
+TEST(Extents, AnyOrderBecomesOrder) {
+  for_seeds(40, [](uint64_t seed) {
+    Dice dice(seed);
+    const uint64_t count = dice.chance(50) ? dice.between(2, 100) : dice.between(2000, 6000);
+    const uint64_t apart = uint64_t{1} << dice.below(45);
+    std::set<uint64_t> offsets;
+    while (offsets.size() < count) offsets.insert(apart * dice.below(uint64_t{1} << 17));
+    std::vector<Piece> expected;
+    for (const uint64_t offset : offsets) {
+      expected.push_back({{offset, 1}, reinterpret_cast<std::byte*>(expected.size() + 1)});
+    }
+    std::vector<Piece> pieces = expected;
+    for (size_t i = pieces.size(); i > 1; --i) std::swap(pieces[i - 1], pieces[dice.below(i)]);
+    put_in_order(pieces);
+    ASSERT_EQ(pieces.size(), expected.size());
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      ASSERT_EQ(pieces[i].extent.offset, expected[i].extent.offset) << "piece " << i;
+      ASSERT_EQ(pieces[i].memory, expected[i].memory) << "piece " << i;
+    }
+  });
 }
 
 TEST(Extents, RefusalsNameThePiece) {
