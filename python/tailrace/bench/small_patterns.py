@@ -27,7 +27,7 @@ NO_MORPHING, NO_STEALING = "without morphing", "without stealing"
 _UNMERGED = "enabled: false, overwrite: false, read_after: written"
 # What the configuration's `merge` has.
 MERGE = {ON: "", OFF: _UNMERGED, "without joining": "largest: 4 KiB", NO_MORPHING: "overwrite: false",
-         NO_STEALING: "read_after: written", "without gathering": "count: 1", "gathering for 5 ms": "delay: 0.005"}
+         NO_STEALING: "read_after: written", "without gathering": "count: 1", "gathering without a delay": "delay: 0"}
 
 _BASE = 64 << 20  # the writes that reach storage are counted for so many bytes
 _MOST_WRITES = 32
