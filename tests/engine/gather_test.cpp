@@ -113,6 +113,20 @@ TEST(Gather, ADelayHoldsThemWhateverIsUnderWay) {
   EXPECT_FALSE(rig.gather.due());
 }
 
+TEST(Gather, ADelayIsForVerySmallWrites) {
+  Rig rig({.delay = Nanoseconds(500), .very_small = 200});
+  rig.put(200);
+  EXPECT_FALSE(rig.gather.due());
+  EXPECT_EQ(rig.leave(), 1u);
+  rig.gather.began(1, false);
+  rig.put(200);
+  EXPECT_FALSE(rig.gather.due());
+  EXPECT_EQ(rig.leave(kNow + Nanoseconds(1000)), 0u) << "one is under way";
+  rig.put(100, Operation::write, kNow + Nanoseconds(1000));
+  EXPECT_EQ(rig.gather.due(), kNow + Nanoseconds(500)) << "very small on the average";
+  EXPECT_EQ(rig.leave(kNow + Nanoseconds(1000)), 2u);
+}
+
 TEST(Gather, ADelayHoldsNothingWhereNothingIsJoined) {
   Rig rig({.delay = Nanoseconds(500)});
   rig.put();

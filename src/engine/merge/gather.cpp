@@ -27,6 +27,7 @@ bool Gather::put(const Request* request, Nanoseconds now) {
   }
   file.held.push_back(request);
   file.bytes += bytes;
+  file.pieces += request->pieces.size();
   return true;
 }
 
@@ -46,7 +47,10 @@ void Gather::let_go(File& file, std::vector<const Request*>& leaving) const {
   const size_t count = options_.by_count ? std::min<size_t>(file.held.size(), options_.count) : file.held.size();
   if (count > 1) file.learnt->pays = false;  // began() says otherwise
   const auto end = file.held.begin() + static_cast<ptrdiff_t>(count);
-  for (auto it = file.held.begin(); it != end; ++it) file.bytes -= bytes_of(**it);
+  for (auto it = file.held.begin(); it != end; ++it) {
+    file.bytes -= bytes_of(**it);
+    file.pieces -= (*it)->pieces.size();
+  }
   leaving.insert(leaving.end(), file.held.begin(), end);
   file.held.erase(file.held.begin(), end);
 }
@@ -55,15 +59,20 @@ bool Gather::held_back(const File& file, Nanoseconds now) const {
   if (file.impatient > 0 || file.held.size() >= options_.count) return false;
   if (options_.by_count) return true;
   if (!file.learnt->pays || file.bytes >= options_.bytes) return false;
-  if (options_.delay > Nanoseconds::zero()) return now - file.since < options_.delay;
-  return file.under_way > 0;
+  return is_delayed(file) ? now - file.since < options_.delay : file.under_way > 0;
+}
+
+bool Gather::is_delayed(const File& file) const {
+  return options_.delay > Nanoseconds::zero() && file.bytes < options_.very_small * file.pieces;
 }
 
 std::optional<Nanoseconds> Gather::due() const {
   if (options_.delay == Nanoseconds::zero() || options_.by_count) return std::nullopt;
   std::optional<Nanoseconds> least;
   for (const FileId id : waiting_) {
-    const Nanoseconds due = files_.at(id).since + options_.delay;
+    const File& file = files_.at(id);
+    if (!is_delayed(file)) continue;  // the end of what is under way is waited for
+    const Nanoseconds due = file.since + options_.delay;
     least = std::min(least.value_or(due), due);
   }
   return least;

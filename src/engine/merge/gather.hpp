@@ -1,9 +1,10 @@
 // Gather: holds small writes back while it pays, so that there are more of them to merge.
 //
-// The small writes of a file gather for `delay`, or without one as long as small accesses of the file are under way,
-// and leave together. Where the last that left together had nothing in common to be joined, nothing is held any more,
-// until it has again. Reads, large writes and what somebody waits for are never held. Knows the time only as it is
-// told, and nothing of how accesses are carried out. Driven by the engine's thread.
+// The small writes of a file gather as long as small accesses of the file are under way, very small ones for `delay`
+// even if there are none; then they leave together. Where the last that left together had nothing in common to be
+// joined, nothing is held any more, until it has again. Reads, large writes and what somebody waits for are never
+// held. Knows the time only as it is told, and nothing of how accesses are carried out. Driven by the engine's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,10 @@ struct GatherOptions {
   // What is held of a file leaves when it is so many requests, or so many bytes.
   uint32_t count = 32768;
   uint64_t bytes = uint64_t{64} << 20;
-  // The first of them waits so long for others. 0: no longer than small accesses are under way.
+  // The first very small one waits so long for others, whatever is under way; 0: it does not.
   Nanoseconds delay{0};
+  // Whose pieces are shorter than this on the average is very small: an access of its own costs more than its bytes.
+  uint64_t very_small = uint64_t{64} << 10;
   // Whose pieces are shorter than this on the average is small.
   uint64_t small = uint64_t{512} << 10;
   // What is held leaves by `count` alone, or when somebody waits for it: what is merged does not depend on how fast
@@ -67,12 +70,14 @@ class Gather {
   struct File {
     std::vector<const Request*> held;
     uint64_t bytes = 0;
+    uint64_t pieces = 0;
     Nanoseconds since{0};    // when the first of them came
     uint32_t under_way = 0;  // accesses of small writes
     uint32_t impatient = 0;
     std::shared_ptr<Learnt> learnt = std::make_shared<Learnt>();
   };
 
+  bool is_delayed(const File& file) const;
   bool held_back(const File& file, Nanoseconds now) const;
   void let_go(File& file, std::vector<const Request*>& leaving) const;
 
