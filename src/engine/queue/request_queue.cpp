@@ -166,7 +166,8 @@ uint32_t RequestQueue::bond_of(Pending& pending) {
 void RequestQueue::admit_read(FileQueue& file, Pending& read) {
   const uint64_t since = file.fence == kNone ? 0 : slots_[file.fence].number;
   const std::vector<Piece>& pieces = read.request.pieces;
-  size_t at = 0;  // the piece that is looked at
+  size_t at = 0;              // the piece that is looked at
+  size_t of_last = SIZE_MAX;  // that the last of what is left is of: a failure must name the right one
   const auto memory_of = [&](uint64_t offset) {
     while (pieces[at].extent.end() <= offset) ++at;
     return pieces[at].memory + (offset - pieces[at].extent.offset);
@@ -184,13 +185,11 @@ void RequestQueue::admit_read(FileQueue& file, Pending& read) {
   };
   const auto unserved = [&](const Extent& extent) {
     std::byte* const memory = memory_of(extent.offset);
-    if (!read.left.empty()) {
-      Piece& last = read.left.back();
-      if (last.extent.end() == extent.offset && last.memory + last.extent.length == memory) {
-        last.extent.length += extent.length;
-        return;
-      }
+    if (of_last == at && read.left.back().extent.end() == extent.offset) {
+      read.left.back().extent.length += extent.length;
+      return;
     }
+    of_last = at;
     read.left.push_back({extent, memory});
   };
   file.index.read(pieces, read.request.slot, found, unserved);
