@@ -42,12 +42,16 @@ TEST(FileFigures, SayWhatMergingMadeOfManyPieces) {
   SessionRig rig(memory_config(), {.shut = true});
   const uint32_t file = open(rig, "a.raw");
   const uint32_t other = open(rig, "b.raw");
-  for (uint64_t i = 0; i < kPieces; ++i) write(rig, file, {{i * 7 % kPieces * 100, 100}});
+  for (uint64_t i = 0; i < kPieces; ++i) {
+    write(rig, file, {{i * 7 % kPieces * 100, 100}});
+    if (i == 0) rig.gate().wait_for(1);  // alone, so that the others gather
+  }
   write(rig, other, {{5000, 1000}, {0, 3}});
-  rig.gate().open();
   std::vector<std::byte> back(32);
   const tailrace_extent extent{3200, 32};
+  // From the memory of a write; then the server has taken all of them in.
   ASSERT_OK(rig.client().files().read(file, {&extent, 1}, back.data()));
+  rig.gate().open();
   ASSERT_OK(rig.client().files().close(file));
   ASSERT_OK(rig.client().files().close(other));
   const FileBook::Figures of = figures_of(rig, "a.raw");
