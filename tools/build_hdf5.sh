@@ -3,20 +3,25 @@
 # position-independent, hidden from the application by the way libtailrace links it (docs/decisions/002).
 #
 #   tools/build_hdf5.sh DESTINATION
+#   tools/build_hdf5.sh --is-built DESTINATION     only says so, by its exit code
 #
 # Takes about a minute on two cores; does nothing when DESTINATION is complete. Needs cargo, cmake and ninja. At -O1:
 # what HDF5 does here is the metadata of a file in memory, a fraction of a millisecond, and -O3 takes twice as long.
 set -euo pipefail
 
+only_look=
+[ "$1" != --is-built ] || { only_look=yes && shift; }
 destination=$(mkdir -p "$1" && cd "$1" && pwd)
 crate_version=0.9.5 # of hdf5-metno-src; carries HDF5 1.14.6
+stamp=$destination/complete-$crate_version-2
 
-[ -f "$destination/complete-$crate_version" ] && exit 0
+[ -f "$stamp" ] && exit 0
+[ -z "$only_look" ] || exit 1
 
 # Two builds may start at once (two presets, an editor): the second waits for the first and finds it done.
 exec 9>"$destination.lock"
 flock 9
-[ -f "$destination/complete-$crate_version" ] && exit 0
+[ -f "$stamp" ] && exit 0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,8 +40,16 @@ TOML
 touch "$work/lib.rs"
 (cd "$work" && cargo vendor --quiet vendor >/dev/null)
 
+# It looks at no variable of the environment: those are for the HDF5 of the program (HDF5_DRIVER, and
+# HDF5_VOL_CONNECTOR, which would have this one load tailrace's connector for it).
+cat >"$work/no_environment.h" <<HEADER
+#include <stdlib.h>
+#define getenv(name) ((char *)0)
+HEADER
+
 cmake -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \
+  -DCMAKE_C_FLAGS="-include $work/no_environment.h" \
   -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
   -DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
   -DCMAKE_C_VISIBILITY_PRESET=hidden -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_EXAMPLES=OFF \
@@ -44,4 +57,4 @@ cmake -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
   -DHDF5_ENABLE_Z_LIB_SUPPORT=OFF -Wno-dev >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
 cmake --build "$work/build" --target install >>"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
-touch "$destination/complete-$crate_version"
+touch "$stamp"

@@ -87,7 +87,7 @@ install_python_packages() {
 
 # Quick when it is complete; build_hdf5.sh decides, so that CMake alone can call it too.
 build_hdf5() {
-  compgen -G "$root/.deps/hdf5/complete-*" >/dev/null && return
+  "$root/tools/build_hdf5.sh" --is-built "$root/.deps/hdf5" && return
   step "building HDF5 from source (once, about a minute)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
 }
 

@@ -166,6 +166,7 @@ typedef struct tailrace_open_options {
   const char*
       python_environment; /* folder (Python's sys.prefix) whose packages Python actions see, if the configuration
                              has no `python.environment` and it is of the right version of Python */
+  const char* files;      /* replaces `storage.files`: the directory below which raw files lie */
 } tailrace_open_options;
 
 /* What a client has done so far. Counters only grow; times are in seconds. */
@@ -356,15 +357,15 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
 
 /* ---- raw files ---------------------------------------------------------------------------------------- */
 
-/* Opens the file `path`, which is relative to (the first) `storage.path` and stays below it: no "..", and no symbolic
- * link on its way; its directory must be there. `mode` is TAILRACE_FILE_READ (the file must be there), or
- * TAILRACE_FILE_WRITE: to read and write; it is made if it is not there, and what is in it stays, unless
- * TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same file;
- * one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE added, its
- * writes, and what others write meanwhile, go to storage at once; a program for which that is so of some writes alone
- * opens the file twice, and its order is the same through both. At most 64 files of a client are open at once. Waits
- * for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the system refuses.
- * Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
+/* Opens the file `path`, which is relative to `storage.files` (or else the first `storage.path`) and stays below it:
+ * no "..", and no symbolic link on its way; its directory must be there. `mode` is TAILRACE_FILE_READ (the file must
+ * be there), or TAILRACE_FILE_WRITE: to read and write; it is made if it is not there, and what is in it stays,
+ * unless TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same
+ * file; one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE
+ * added, its writes, and what others write meanwhile, go to storage at once; a program for which that is so of some
+ * writes alone opens the file twice, and its order is the same through both. At most 64 files of a client are open at
+ * once. Waits for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the system
+ * refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode,
                                                 tailrace_file* out);
 

@@ -33,7 +33,7 @@ Status check_below(const std::string& root, const std::string& relative) {
     const size_t slash = relative.find('/', begin);
     const bool last = slash == std::string::npos;
     const std::string name = relative.substr(begin, last ? slash : slash - begin);
-    const std::string path = root + "/" + relative.substr(0, slash);
+    const std::string path = (root == "/" ? "" : root) + "/" + relative.substr(0, slash);
     struct stat info {};
     if (::fstatat(at.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
       if (last && errno == ENOENT) return {};

@@ -210,8 +210,9 @@ void read_paths(const YamlValue& value, Config& config) {
 }
 
 void read_storage(const YamlValue& value, Config& config) {
-  value.only({"path", "backend", "durability", "file_per", "slots", "direct", "queue_depth"});
+  value.only({"path", "files", "backend", "durability", "file_per", "slots", "direct", "queue_depth"});
   if (const auto path = value.find("path")) read_paths(*path, config);
+  if (const auto files = value.find("files")) config.storage.files = without_slashes(files->text("a directory"));
   if (const auto backend = value.find("backend")) {
     constexpr Backend choices[] = {Backend::automatic, Backend::uring, Backend::posix, Backend::memory};
     config.storage.backend = choices[backend->choice({"auto", "uring", "posix", "memory"})];
@@ -282,8 +283,9 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   check_shared_files(top, config);
   check_file_per_job(top, config);
   check_slots(top, config);
-  if (const auto layouts = top.require("layouts", "at least one layout")) read_layouts(*layouts, parameters, config);
-  if (const auto variables = top.require("variables", "at least one variable")) read_variables(*variables, config);
+  // Programs that have raw files alone need neither.
+  if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
+  if (const auto variables = top.find("variables")) read_variables(*variables, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
   if (const auto python = top.find("python")) read_python(*python, config);
   check_sync(top, config);
@@ -353,6 +355,7 @@ Result<Config> read_config(const ConfigInput& input) {
   if (!report.ok()) return report.status();
 
   if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};
+  if (input.files_override) config.storage.files = without_slashes(*input.files_override);
   if (config.storage.paths.empty()) config.storage.paths = {"."};
   config.program_python = input.program_python;
   return config;

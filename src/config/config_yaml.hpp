@@ -16,9 +16,10 @@
 namespace tailrace::impl {
 
 struct ConfigInput {
-  std::string file;                          // names the configuration in messages; read unless `text` is given
-  std::optional<std::string> text;           // the YAML itself
-  std::optional<std::string> path_override;  // replaces storage.path
+  std::string file;                           // names the configuration in messages; read unless `text` is given
+  std::optional<std::string> text;            // the YAML itself
+  std::optional<std::string> path_override;   // replaces storage.path
+  std::optional<std::string> files_override;  // replaces storage.files
   std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
   int client = 0;                                           // the value of the parameter `client`
   std::string program_python;                               // Config::program_python

@@ -115,6 +115,7 @@ struct Config {
   } memory;
   struct {
     std::vector<std::string> paths;  // one directory a device; files go to them in turn
+    std::string files;               // below which raw files lie; empty: the first of `paths`
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
@@ -159,6 +160,12 @@ struct Config {
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
   // Whether the blocks of several clients share files.
+  // Where the raw file `path` lies, which is relative.
+  const std::string& files_root() const { return storage.files.empty() ? storage.paths[0] : storage.files; }
+  std::string file_path(const std::string& path) const {
+    const std::string& root = files_root();
+    return root.ends_with('/') ? root + path : root + "/" + path;
+  }
   bool shares_files() const { return storage.file_per != FilePer::process; }
   // Whether small writes may gather though the storage is idle, so that who waits for them must say so. Not for
   // `delay` where a program that finds no memory does something else than wait: it would find less.

@@ -37,6 +37,7 @@ Result<std::string> encode_client(const ConfigInput& input) {
                   {"directory", directory.string()},
                   {"parameters", std::move(parameters)}};
   if (input.path_override) message["path"] = *input.path_override;
+  if (input.files_override) message["files"] = *input.files_override;
   if (!input.program_python.empty()) message["python"] = input.program_python;
   // Names and paths need not be UTF-8.
   return message.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -55,6 +56,7 @@ Result<ClientMessage> decode_client(const std::string& text) {
       message.input.parameters.emplace_back(name, value.get<int64_t>());
     }
     if (json.contains("path")) message.input.path_override = json.at("path").get<std::string>();
+    if (json.contains("files")) message.input.files_override = json.at("files").get<std::string>();
     message.input.program_python = json.value("python", "");
     if (message.directory.empty() || message.directory.front() != '/') return wrong("found a relative directory");
     return message;
@@ -68,6 +70,7 @@ Result<Config> config_of(const ClientMessage& message) {
   if (!config.ok()) return config;
   Config& of = config.value();
   for (std::string& path : of.storage.paths) path = absolute(path, message.directory);
+  of.storage.files = absolute(of.storage.files, message.directory);
   of.log.file = absolute(of.log.file, message.directory);
   return config;
 }

@@ -32,7 +32,7 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       sent_(channel_.returned.capacity(), 0),
       variables_(config.variables.size()),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone),
-      files_(static_cast<ClientFiles::Host&>(*this), config.storage.paths[0], channel_.files,
+      files_(static_cast<ClientFiles::Host&>(*this), config.file_path(""), channel_.files,
              config.merge.read_after == ReadAfter::submitted) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
   if (trace_.on()) files_.keep_names();

@@ -118,7 +118,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   }
   host_.keep_file_block(bytes, true);
   book_.opened(opening.record, plain.value());
-  open_[last_] = {root_ + "/" + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes, opening.record};
+  open_[last_] = {root_ + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes, opening.record};
   if (keeps_names_) names_[last_] = plain.value();
   host_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;

@@ -50,8 +50,8 @@ class ClientFiles {
     virtual void note_file(TraceEvent::What what, uint32_t file, uint64_t bytes, Nanoseconds start) = 0;
   };
 
-  // `host` is borrowed; `root`: where files lie, for messages. `reads_own`: a read may have the bytes of the client's
-  // own pending writes.
+  // `host` is borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the bytes of the
+  // client's own pending writes.
   ClientFiles(Host& host, std::string root, FileLog log, bool reads_own)
       : host_(host), root_(std::move(root)), reads_own_(reads_own), book_(log) {}
 
@@ -72,7 +72,7 @@ class ClientFiles {
 
  private:
   struct Open {
-    std::string path;  // with the root
+    std::string path;  // with what stands before it
     bool writes = false;
     PoolBlock block;      // of its opening, until its close
     uint64_t bytes = 0;   // of the block

@@ -149,7 +149,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
   last_ = std::max(last_, descriptor.variable);
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
   const Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
-  const std::string path = wanted.ok() ? config_.storage.paths[0] + "/" + wanted.value().path : "";
+  const std::string path = wanted.ok() ? config_.file_path(wanted.value().path) : "";
   if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
   if (file.ok() || again) {
     Open& of = open_[descriptor.variable];
@@ -174,13 +174,12 @@ void RawFiles::forget_opening(uint32_t block, uint64_t sequence) {
 }
 
 Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
-  const std::string& root = config_.storage.paths[0];
   if (config_.storage.backend != Backend::memory) {
-    if (Status below = check_below(root, wanted.path); !below.ok()) return below;
+    if (Status below = check_below(config_.files_root(), wanted.path); !below.ok()) return below;
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
   if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
-  return files_.open(root + "/" + wanted.path, mode);
+  return files_.open(config_.file_path(wanted.path), mode);
 }
 
 void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {

@@ -98,6 +98,34 @@ TEST(RawFiles, AListOfManyExtents) {
   EXPECT_TRUE(test::bytes_of(directory.path() / "many.raw") == model.bytes());
 }
 
+TEST(RawFiles, LieWhereTheProgramSaysAndNowhereElse) {
+  const Directory directory;
+  const Directory elsewhere;
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  const std::string text = test::Config().text();
+  const std::string path = directory.path();
+  options.config_text = text.c_str();
+  options.path = path.c_str();
+  options.files = "/";
+  tailrace_client* client = nullptr;
+  ASSERT_EQ(tailrace_open_with("test.yaml", 0, &options, &client), TAILRACE_OK) << test::last_error(nullptr).message;
+  const std::string name = (elsewhere.path() / "a.raw").string();
+  tailrace_file file{};
+  ASSERT_EQ(tailrace_file_open(client, name.c_str() + 1, kWrite, &file), TAILRACE_OK);
+  const tailrace_extent extent{3, 4};
+  EXPECT_EQ(tailrace_file_write(file, 1, &extent, "abcd"), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(test::bytes_of(name), (Bytes{0, 0, 0, 'a', 'b', 'c', 'd'}));
+  const std::string missing = (elsewhere.path() / "none" / "a.raw").string();
+  EXPECT_EQ(tailrace_file_open(client, missing.c_str() + 1, kWrite, &file), TAILRACE_NOT_FOUND);
+  const std::string message = test::last_error(client).message;
+  EXPECT_NE(message.find("'" + (elsewhere.path() / "none").string() + "'"), std::string::npos) << message;
+  EXPECT_EQ(tailrace_close(client), TAILRACE_OK);
+  test::await_left("run", 0);
+  EXPECT_FALSE(test::fs::exists(directory.path() / "a.raw"));
+}
+
 TEST(RawFiles, OneIsSharedBetweenHandlesAndKeptAcrossOpenings) {
   const Directory directory;
   OpenRun run(test::Config(), directory);

@@ -377,6 +377,24 @@ TEST(program, its_path_replaces_all_paths) {
   EXPECT_EQ(result.value().storage.paths, std::vector<std::string>{"elsewhere"});
 }
 
+TEST(program, its_directory_of_raw_files_replaces_the_given_one) {
+  ConfigInput input;
+  input.file = "given.yaml";
+  input.text = "tailrace: 1\nname: a\nstorage: {path: out, files: elsewhere/}\n";
+  const auto given = read_config(input);
+  ASSERT_TRUE(given.ok()) << message_of(given);
+  EXPECT_EQ(given.value().file_path("a/b"), "elsewhere/a/b");
+  input.files_override = "/";
+  const auto replaced = read_config(input);
+  ASSERT_TRUE(replaced.ok()) << message_of(replaced);
+  EXPECT_EQ(replaced.value().file_path("a/b"), "/a/b");
+  input.files_override.reset();
+  input.text = "tailrace: 1\nname: a\nstorage: {path: out}\n";
+  const auto none = read_config(input);
+  ASSERT_TRUE(none.ok()) << message_of(none);
+  EXPECT_EQ(none.value().file_path("a/b"), "out/a/b");
+}
+
 TEST(program, its_parameters_replace_and_add) {
   ConfigInput input;
   input.file = "given.yaml";

@@ -46,7 +46,7 @@ THIRD_PARTY = [
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
     (r"(zlib|zstd)\.h$", ["src/filter", "apps", "bench", "tests"]),
-    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "apps", "bench", "tests", "testing"]),
+    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "bindings/hdf5_vol", "apps", "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
     (r"CLI/", ["apps", "bench", "src/api"]),

@@ -1,0 +1,125 @@
+#include "carrier.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Where this process keeps what tailrace needs beside the files: locks and logs.
+std::string session_directory() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* const temporary = std::getenv("TMPDIR");
+  const std::string root = runtime != nullptr ? runtime : temporary != nullptr ? temporary : "/tmp";
+  return root + "/tailrace-hdf5-" + std::to_string(getuid());
+}
+
+std::string last_message(tailrace_client* client) {
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  tailrace_last_error(client, &error);
+  return error.message != nullptr ? error.message : "";
+}
+
+}  // namespace
+
+Carrier& Carrier::instance() {
+  static Carrier* const only = new Carrier;  // never destroyed
+  return *only;
+}
+
+void Carrier::close_client() {
+  const std::lock_guard lock(mutex_);
+  while (keep_earlier(tailrace_flush(client_))) {
+  }
+  tailrace_close(client_);
+  client_ = nullptr;
+  for (const auto& [file, failures] : failures_) {
+    for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+  }
+  failures_.clear();
+}
+
+void Carrier::configure(const Settings& settings) {
+  const std::lock_guard lock(mutex_);
+  if (!tried_) settings_ = settings;
+}
+
+bool Carrier::open_client() {
+  if (tried_) return client_ != nullptr;
+  tried_ = true;
+  const std::string text = settings_.configuration();
+  const std::string directory = session_directory();
+  const bool by_file = !settings_.config.empty();
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.files = "/";
+  if (!by_file) options.config_text = text.c_str();
+  if (!by_file) options.path = directory.c_str();
+  const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
+  if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
+    std::atexit([] { instance().close_client(); });
+    return true;
+  }
+  std::fprintf(stderr, "tailrace: HDF5 writes its data itself, since tailrace could not be opened: %s\n",
+               last_message(nullptr).c_str());
+  client_ = nullptr;
+  return false;
+}
+
+bool Carrier::keep_earlier(tailrace_status status) {
+  if (status != TAILRACE_EARLIER_FAILURE) return false;
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  tailrace_last_error(client_, &error);
+  const std::string file = std::filesystem::path(error.file != nullptr ? error.file : "").lexically_normal();
+  failures_[file].push_back(error.message != nullptr ? error.message : tailrace_status_text(error.status));
+  return true;
+}
+
+Carrier::Refusal Carrier::refusal(tailrace_status status) {
+  if (status == TAILRACE_OK || keep_earlier(status)) return {};
+  return {status, last_message(client_)};
+}
+
+bool Carrier::open(const std::string& path, tailrace_file* out) {
+  const std::lock_guard lock(mutex_);
+  return open_client() && tailrace_file_open(client_, path.c_str() + 1, TAILRACE_FILE_WRITE, out) == TAILRACE_OK;
+}
+
+void Carrier::close(tailrace_file file) {
+  const std::lock_guard lock(mutex_);
+  if (client_ != nullptr) keep_earlier(tailrace_file_close(file));
+}
+
+Carrier::Refusal Carrier::write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+}
+
+Carrier::Refusal Carrier::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_read(file, extents.size(), extents.data(), data));
+}
+
+void Carrier::flush() {
+  const std::lock_guard lock(mutex_);
+  while (client_ != nullptr && keep_earlier(tailrace_flush(client_))) {
+  }
+}
+
+std::vector<std::string> Carrier::take_failures(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = failures_.find(path);
+  if (found == failures_.end()) return {};
+  std::vector<std::string> taken = std::move(found->second);
+  failures_.erase(found);
+  return taken;
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,64 @@
+// The one client of tailrace in this process, which carries the data of all files of all hosts.
+//
+// It is opened when the first bytes are to be carried: programs that have none pay nothing. Any thread may call: HDF5
+// lets one at a time in, but two HDF5 libraries in a process know nothing of each other.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "settings.hpp"
+
+namespace tailrace::hdf5 {
+
+class Carrier {
+ public:
+  // The only one; not opened yet. Lives until the process ends: HDF5 closes files very late.
+  static Carrier& instance();
+
+  // How it will be opened. The last before that counts.
+  void configure(const Settings& settings);
+
+  // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
+  // open, or the client could not be opened, which is told once on standard error.
+  bool open(const std::string& path, tailrace_file* out);
+  // Waits for all writes of the file.
+  void close(tailrace_file file);
+
+  // Hands the bytes over: `data` is the caller's again. Not TAILRACE_OK: why not all of it was accepted.
+  struct Refusal {
+    tailrace_status status = TAILRACE_OK;
+    std::string message;
+  };
+  Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data);
+  // Reads, and sees all that was written before.
+  Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
+  // Waits until everything is written, of all files.
+  void flush();
+
+  // What could not be written of `path` though it was accepted, each told once.
+  std::vector<std::string> take_failures(const std::string& path);
+
+ private:
+  bool open_client();
+  // When the process ends, before what the library needs has ended. HDF5 closes files that the program has left open
+  // only after that: failures that it can no longer tell are told on standard error.
+  void close_client();
+  // Keeps the earlier failure that a call has told of; true if it did.
+  bool keep_earlier(tailrace_status status);
+  Refusal refusal(tailrace_status status);
+
+  std::mutex mutex_;  // guards all below
+  Settings settings_;
+  bool tried_ = false;
+  tailrace_client* client_ = nullptr;
+  std::map<std::string, std::vector<std::string>> failures_;  // by path
+};
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,125 @@
+// The connector as HDF5 sees it, and the two functions by which it finds the plugin.
+#include <H5PLextern.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "callbacks.hpp"
+#include "carrier.hpp"
+#include "errors.hpp"
+#include "host.hpp"
+#include "settings.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Of the numbers that The HDF Group leaves to everybody.
+constexpr H5VL_class_value_t kValue = 0x7a1e & 0x7fff;
+
+// What the native connector can do.
+constexpr uint64_t kCapabilities = (H5VL_CAP_FLAG_FILL_VALUES << 1) - 1 - H5VL_CAP_FLAG_THREADSAFE -
+                                   H5VL_CAP_FLAG_ASYNC - H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
+
+herr_t initialize(hid_t) {
+  Host* const host = host_of(__builtin_return_address(0));
+  if (host == nullptr) return -1;
+  host->native = host->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
+  register_errors(*host);
+  return host->native < 0 ? -1 : 0;
+}
+
+herr_t terminate() {
+  Host* const host = host_of(__builtin_return_address(0));
+  if (host == nullptr) return 0;
+  unregister_errors(*host);
+  if (host->native >= 0) host->H5VLclose(host->native);
+  host->native = H5I_INVALID_HID;
+  return 0;
+}
+
+// The information of a connector is what stands behind its name: here the text as it is.
+void* copy_information(const void* information) {
+  return information != nullptr ? strdup(static_cast<const char*>(information)) : nullptr;
+}
+
+herr_t compare_information(int* order, const void* one, const void* other) {
+  const auto text = [](const void* information) {
+    return information != nullptr ? static_cast<const char*>(information) : "";
+  };
+  *order = std::strcmp(text(one), text(other));
+  return 0;
+}
+
+herr_t free_information(void* information) {
+  std::free(information);
+  return 0;
+}
+
+herr_t information_to_text(const void* information, char** text) {
+  *text = static_cast<char*>(copy_information(information));
+  return 0;
+}
+
+// HDF5 passes on why only by its own error stack, which says less.
+herr_t information_from_text(const char* text, void** information) {
+  Settings settings;
+  std::string why;
+  if (!parse_settings(text, settings, why)) {
+    std::fprintf(stderr, "tailrace: what the HDF5 connector is told: %s\n", why.c_str());
+    return -1;
+  }
+  Carrier::instance().configure(settings);
+  *information = copy_information(text);
+  return 0;
+}
+
+herr_t get_capabilities(const void*, uint64_t* flags) {
+  *flags = kCapabilities;
+  return 0;
+}
+
+}  // namespace
+
+const H5VL_class_t& connector_class() {
+  static const H5VL_class_t connector = [] {
+    H5VL_class_t of{};
+    of.version = H5VL_VERSION;
+    of.value = kValue;
+    of.name = "tailrace";
+    of.conn_version = 1;
+    of.cap_flags = kCapabilities;
+    of.initialize = initialize;
+    of.terminate = terminate;
+    of.info_cls = {
+        1, copy_information, compare_information, free_information, information_to_text, information_from_text};
+    of.wrap_cls = wrap_callbacks;
+    of.attr_cls = attribute_callbacks;
+    of.dataset_cls = dataset_callbacks;
+    of.datatype_cls = datatype_callbacks;
+    of.file_cls = file_callbacks;
+    of.group_cls = group_callbacks;
+    of.link_cls = link_callbacks;
+    of.object_cls = object_callbacks;
+    of.introspect_cls = introspect_callbacks;
+    of.introspect_cls.get_cap_flags = get_capabilities;
+    of.blob_cls = blob_callbacks;
+    of.token_cls = token_callbacks;
+    of.optional = pass_optional;
+    return of;
+  }();
+  return connector;
+}
+
+}  // namespace tailrace::hdf5
+
+// The first function that HDF5 calls of a plugin: by the address that it comes back to, the host is known.
+H5PL_type_t H5PLget_plugin_type() {
+  std::string why;
+  if (tailrace::hdf5::host_of(__builtin_return_address(0), &why) != nullptr) return H5PL_TYPE_VOL;
+  std::fprintf(stderr, "tailrace: the HDF5 connector cannot be used by this program: %s\n", why.c_str());
+  return H5PL_TYPE_ERROR;
+}
+
+const void* H5PLget_plugin_info() { return &tailrace::hdf5::connector_class(); }

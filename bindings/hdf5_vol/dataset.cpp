@@ -1,0 +1,279 @@
+#include "dataset.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "errors.hpp"
+#include "object.hpp"
+#include "selection.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
+constexpr uint64_t kPart = uint64_t{4} << 20;
+
+unsigned long number_of(const Object& object) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t arguments{};
+  arguments.op_type = H5VL_OBJECT_GET_INFO;
+  arguments.args.get_info.fields = H5O_INFO_BASIC;
+  arguments.args.get_info.oinfo = &info;
+  const H5VL_loc_params_t itself{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, H5P_DEFAULT, nullptr) < 0) {
+    return 0;
+  }
+  return info.fileno;
+}
+
+// An identifier of `what` it has; the caller's to close.
+hid_t get(const Object& object, H5VL_dataset_get_t what) {
+  H5VL_dataset_get_args_t arguments{};
+  arguments.op_type = what;
+  arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
+  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, H5P_DEFAULT, nullptr) < 0) {
+    return H5I_INVALID_HID;
+  }
+  return arguments.args.get_type.type_id;
+}
+
+haddr_t address_of(const Object& object) {
+  haddr_t address = HADDR_UNDEF;
+  H5VL_native_dataset_optional_args_t below{};
+  below.get_offset.offset = &address;
+  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
+  const herr_t got =
+      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, H5P_DEFAULT, nullptr);
+  return got < 0 ? HADDR_UNDEF : address;
+}
+
+bool is_plain_and_contiguous(const Object& object) {
+  const Host& host = object.host;
+  const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
+  const bool plain = dcpl >= 0 && host.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
+  if (dcpl >= 0) host.H5Pclose(dcpl);
+  return plain;
+}
+
+// Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
+bool is_flat(const Host& host, hid_t type) {
+  return host.H5Tdetect_class(type, H5T_VLEN) == 0 && host.H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
+         host.H5Tis_variable_str(type) == 0 && host.H5Tdetect_class(type, H5T_STRING) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
+  Host& host = object.host;
+  std::unique_ptr<Dataset> dataset(new Dataset(host));
+  const std::shared_ptr<File> file = file_of(host, number_of(object));
+  if (file == nullptr || !is_plain_and_contiguous(object)) return dataset;
+  const haddr_t address = address_of(object);
+  if (address == HADDR_UNDEF) return dataset;
+  const hid_t type = get(object, H5VL_DATASET_GET_TYPE);
+  dataset->type_ = host.H5Tcopy(type);  // of a named type, a copy: the original would hold the file open
+  host.H5Tclose(type);
+  dataset->space_ = get(object, H5VL_DATASET_GET_SPACE);
+  if (dataset->type_ < 0 || dataset->space_ < 0 || !is_flat(host, dataset->type_)) return dataset;
+  dataset->element_ = host.H5Tget_size(dataset->type_);
+  dataset->elements_ = static_cast<uint64_t>(host.H5Sget_simple_extent_npoints(dataset->space_));
+  dataset->offset_ = address;
+  if (file->ready()) dataset->file_ = file;
+  return dataset;
+}
+
+Dataset::~Dataset() {
+  if (type_ >= 0) host_.H5Tclose(type_);
+  if (space_ >= 0) host_.H5Sclose(space_);
+}
+
+bool Dataset::may_convert(hid_t memory_type) const {
+  const auto simple = [this](hid_t type) {
+    const H5T_class_t of = host_.H5Tget_class(type);
+    return of == H5T_INTEGER || of == H5T_FLOAT || of == H5T_BITFIELD || of == H5T_ENUM;
+  };
+  return simple(memory_type) && simple(type_);
+}
+
+// Whatever is not understood, or wrong, is for HDF5 to do, or to refuse in its own words.
+bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const {
+  if (file_ == nullptr) return false;
+  if (transfer != H5P_DEFAULT && host_.H5Pget_data_transform(transfer, nullptr, 0) > 0) return false;
+  if (file_space == H5S_ALL) {
+    move.file_space = space_;
+  } else {
+    const hssize_t extent = file_space > H5S_PLIST ? host_.H5Sget_simple_extent_npoints(file_space) : -1;
+    if (extent < 0 || static_cast<uint64_t>(extent) != elements_ || host_.H5Sselect_valid(file_space) <= 0)
+      return false;
+    move.file_space = file_space;
+  }
+  const hssize_t selected = host_.H5Sget_select_npoints(move.file_space);
+  if (selected < 0) return false;
+  move.elements = static_cast<uint64_t>(selected);
+  move.memory_space = memory_space == H5S_ALL ? file_space : memory_space;
+  if (move.memory_space == H5S_BLOCK) move.memory_space = H5S_ALL;
+  if (move.memory_space != H5S_ALL) {
+    if (move.memory_space == H5S_PLIST || host_.H5Sselect_valid(move.memory_space) <= 0) return false;
+    if (host_.H5Sget_select_npoints(move.memory_space) != selected) return false;
+  }
+  move.converts = host_.H5Tequal(memory_type, type_) <= 0;
+  move.memory_element = move.converts ? host_.H5Tget_size(memory_type) : element_;
+  return !move.converts || may_convert(memory_type);
+}
+
+// Where the elements begin, if they lie one after the other in memory; else null.
+const std::byte* Dataset::one_run(const Move& move, const void* data) const {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  if (move.memory_space == H5S_ALL) return bytes;
+  SelectionWalk walk(host_, move.memory_space, move.memory_element);
+  uint64_t begin = 0;
+  return walk.ok() && walk.is_one_run(move.elements, begin) ? bytes + begin : nullptr;
+}
+
+Dataset::Outcome Dataset::write(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
+                                const void* data) {
+  Move move{};
+  if (data == nullptr || !plan(memory_type, memory_space, file_space, transfer, move)) {
+    if (file_ != nullptr) file_->drain();
+    return Outcome::pass;
+  }
+  if (move.elements == 0) return Outcome::done;
+  const std::byte* const run = move.converts ? nullptr : one_run(move, data);
+  if (run == nullptr) return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data));
+  SelectionWalk walk(host_, move.file_space, element_);
+  std::vector<tailrace_extent> runs;
+  if (!walk.ok() || !walk.next(move.elements, offset_, runs)) return Outcome::pass;
+  return write_runs(runs, run);
+}
+
+// A selection of points may have one twice, and then the later counts: such runs go one by one.
+Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data) {
+  const Carrier::Refusal refused = file_->write(offset_, runs, data);
+  if (refused.status == TAILRACE_OK) return Outcome::done;
+  if (refused.status != TAILRACE_INVALID_ARGUMENT || runs.size() == 1) return refuse("H5Dwrite", refused);
+  for (const tailrace_extent& run : runs) {
+    const Carrier::Refusal why = file_->write(offset_, {&run, 1}, data);
+    if (why.status != TAILRACE_OK) return refuse("H5Dwrite", why);
+    data += run.length;
+  }
+  return Outcome::done;
+}
+
+// The elements of a move, a part at a time, between the program's memory and one run of bytes.
+class Dataset::Parts {
+ public:
+  Parts(const Dataset& dataset, const Move& move)
+      : move_(move),
+        host_(dataset.host_),
+        at_once_(
+            std::min(move.elements, std::max<uint64_t>(kPart / std::max(dataset.element_, move.memory_element), 1))),
+        bytes_(at_once_ * std::max(dataset.element_, move.memory_element)),
+        base_(dataset.offset_),
+        file_(host_, move.file_space, dataset.element_) {
+    if (move.memory_space != H5S_ALL) memory_.emplace(host_, move.memory_space, move.memory_element);
+  }
+  bool ok() const { return file_.ok() && (!memory_ || memory_->ok()); }
+
+  // Goes on to the next part; false at the end, and on an error.
+  bool next() {
+    done_ += count_;
+    count_ = std::min(at_once_, move_.elements - done_);
+    if (count_ == 0) return false;
+    in_memory_.clear();
+    in_file_.clear();
+    if (!memory_) in_memory_.push_back({done_ * move_.memory_element, count_ * move_.memory_element});
+    failed_ = (memory_ && !memory_->next(count_, 0, in_memory_)) || !file_.next(count_, base_, in_file_);
+    return !failed_;
+  }
+  bool failed() const { return failed_; }
+
+  void gather(const std::byte* data) {
+    std::byte* to = bytes_.data();
+    for (const tailrace_extent& run : in_memory_) {
+      std::memcpy(to, data + run.offset, run.length);
+      to += run.length;
+    }
+  }
+  void scatter(std::byte* data) const {
+    const std::byte* from = bytes_.data();
+    for (const tailrace_extent& run : in_memory_) {
+      std::memcpy(data + run.offset, from, run.length);
+      from += run.length;
+    }
+  }
+  bool convert(hid_t from, hid_t to, hid_t transfer) {
+    return !move_.converts || host_.H5Tconvert(from, to, count_, bytes_.data(), nullptr, transfer) >= 0;
+  }
+  std::byte* bytes() { return bytes_.data(); }
+  const std::vector<tailrace_extent>& in_file() const { return in_file_; }
+
+ private:
+  const Move& move_;
+  const Host& host_;
+  const uint64_t at_once_;
+  std::vector<std::byte> bytes_;
+  const uint64_t base_;
+  SelectionWalk file_;
+  std::optional<SelectionWalk> memory_;
+  std::vector<tailrace_extent> in_memory_;
+  std::vector<tailrace_extent> in_file_;
+  uint64_t done_ = 0;
+  uint64_t count_ = 0;
+  bool failed_ = false;
+};
+
+// Gathers what lies apart in memory, and converts what has another type there.
+Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data) {
+  Parts parts(*this, move);
+  if (!parts.ok()) return Outcome::failed;
+  while (parts.next()) {
+    parts.gather(data);
+    if (!parts.convert(memory_type, type_, transfer)) return Outcome::failed;
+    if (const Outcome written = write_runs(parts.in_file(), parts.bytes()); written != Outcome::done) return written;
+  }
+  return parts.failed() ? Outcome::failed : Outcome::done;
+}
+
+// What has not been written since the file was last whole, HDF5 reads at once. Other data come with what is still on
+// its way; if they cannot, as when the file is shorter than its datasets, that is waited for.
+Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
+  if (file_ == nullptr || !file_->pending(offset_)) return Outcome::pass;
+  Move move{};
+  const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
+  if (planned && read_parts(move, memory_type, transfer, static_cast<std::byte*>(data))) return Outcome::done;
+  file_->drain();
+  return Outcome::pass;
+}
+
+bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data) {
+  if (move.elements == 0) return true;
+  if (const std::byte* const run = move.converts ? nullptr : one_run(move, data)) {
+    SelectionWalk walk(host_, move.file_space, element_);
+    std::vector<tailrace_extent> runs;
+    return walk.ok() && walk.next(move.elements, offset_, runs) &&
+           file_->read(runs, data + (run - data)).status == TAILRACE_OK;
+  }
+  Parts parts(*this, move);
+  if (!parts.ok()) return false;
+  while (parts.next()) {
+    if (file_->read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) return false;
+    if (!parts.convert(type_, memory_type, transfer)) return false;
+    parts.scatter(data);
+  }
+  return !parts.failed();
+}
+
+Dataset::Outcome Dataset::refuse(const char* function, const Carrier::Refusal& why) const {
+  push_error(host_, function, why.message);
+  return Outcome::failed;
+}
+
+bool Dataset::tell_failures() const {
+  if (file_ == nullptr) return true;
+  const std::vector<std::string> failures = file_->take_failures();
+  for (const std::string& failure : failures) push_error(host_, "H5Dwrite", failure);
+  return failures.empty();
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,64 @@
+// Where the data of an open dataset lie, and how they travel: contiguous ones as extents of their file, beside the
+// program; all others as HDF5 itself takes them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "files.hpp"
+#include "host.hpp"
+
+namespace tailrace::hdf5 {
+
+struct Object;
+
+class Dataset {
+ public:
+  // Looks at the dataset that `object` is. Never null.
+  static std::unique_ptr<Dataset> look_at(const Object& object);
+  ~Dataset();
+
+  enum class Outcome {
+    done,
+    failed,  // and said why on the error stack
+    pass     // for HDF5 itself to do, now that nothing of the file is on its way
+  };
+  Outcome write(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data);
+  Outcome read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
+
+  // The file, if data of it may be on their way; null if nobody carries any.
+  File* file() const { return file_.get(); }
+  // Puts failures of accepted writes on the error stack; false if there were any.
+  bool tell_failures() const;
+
+ private:
+  explicit Dataset(Host& host) : host_(host) {}
+
+  // What one call moves, as far as it can be carried.
+  struct Move {
+    hid_t file_space;    // whose selection says where in the file; the dataset's own for all
+    hid_t memory_space;  // H5S_ALL: as the selection in the file, one after the other
+    uint64_t elements;
+    size_t memory_element;  // bytes
+    bool converts;
+  };
+  class Parts;
+  bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
+  bool may_convert(hid_t memory_type) const;
+  const std::byte* one_run(const Move& move, const void* data) const;
+  bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
+  Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data);
+  Outcome write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data);
+  Outcome refuse(const char* function, const Carrier::Refusal& why) const;
+
+  Host& host_;
+  std::shared_ptr<File> file_;  // null: nothing is carried
+  hid_t type_ = H5I_INVALID_HID;
+  hid_t space_ = H5I_INVALID_HID;
+  size_t element_ = 0;
+  uint64_t elements_ = 0;
+  uint64_t offset_ = 0;  // in the file
+};
+
+}  // namespace tailrace::hdf5

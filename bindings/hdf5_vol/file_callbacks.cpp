@@ -1,0 +1,174 @@
+// Files: opened by the native connector, and remembered if their data can be carried.
+#include <climits>
+#include <cstdlib>
+#include <string>
+
+#include "callbacks.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "object.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// A list of properties like another one, closed at its end.
+class List {
+ public:
+  List(const Host& host, hid_t like) : host_(host), id_(host.H5Pcopy(like)) {}
+  ~List() {
+    if (id_ >= 0) host_.H5Pclose(id_);
+  }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+  hid_t id() const { return id_; }
+
+ private:
+  const Host& host_;
+  hid_t id_;
+};
+
+// Access as the program asked for it, by the native connector.
+bool use_native(const Host& host, const List& access) {
+  return access.id() >= 0 && host.H5Pset_vol(access.id(), host.native, nullptr) >= 0;
+}
+
+// Plain files alone, and those that nobody else may see change: what other drivers do with bytes is their own, and
+// what a page buffer holds would be stale.
+bool can_be_carried(const Host& host, hid_t access, unsigned flags) {
+  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
+  size_t page_buffer = 0;
+  unsigned metadata_percent = 0;
+  unsigned raw_percent = 0;
+  return host.H5Pget_driver(access) == host.sec2() &&
+         host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 && page_buffer == 0;
+}
+
+unsigned long number_of(const Host& host, void* under) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t arguments{};
+  arguments.op_type = H5VL_FILE_GET_FILENO;
+  arguments.args.get_fileno.fileno = &number;
+  return host.H5VLfile_get(under, host.native, &arguments, H5P_DEFAULT, nullptr) < 0 ? 0 : number;
+}
+
+// Wraps a file that has been opened to be written.
+void* remember(Host& host, void* under, const std::string& name) {
+  void* const pointer = wrap(host, under);
+  if (pointer == nullptr) return nullptr;
+  char path[PATH_MAX];
+  if (realpath(name.c_str(), path) == nullptr) return pointer;
+  Object& object = object_at(pointer);
+  object.file = make_file(host, number_of(host, under), path);
+  ++object.file->opens;
+  return pointer;
+}
+
+// HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
+void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
+  if (host == nullptr) return nullptr;
+  const List access(*host, fapl);
+  if (!use_native(*host, access)) return nullptr;
+  const bool carried = (create || (flags & H5F_ACC_RDWR) != 0) && can_be_carried(*host, fapl, flags);
+  if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
+  void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
+                             : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  return carried ? remember(*host, under, name) : wrap(*host, under);
+}
+
+void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, void**) {
+  return create_or_open(host_of(__builtin_return_address(0)), name, flags, fcpl, fapl, dxpl, true);
+}
+
+void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**) {
+  return create_or_open(host_of(__builtin_return_address(0)), name, flags, H5P_DEFAULT, fapl, dxpl, false);
+}
+
+herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
+  const Object& object = object_at(pointer);
+  return object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
+}
+
+// What is on its way to `file` is waited for; failures go to the error stack.
+bool settle(const Host& host, File* file, const char* function) {
+  if (file == nullptr) return true;
+  file->drain();
+  const std::vector<std::string> failures = file->take_failures();
+  for (const std::string& failure : failures) push_error(host, function, failure);
+  return failures.empty();
+}
+
+herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
+  const Host& host = object.host;
+  if (host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr) < 0) return -1;
+  void** const file = arguments->args.reopen.file;
+  *file = wrap(object.host, *file);
+  if (object.file != nullptr) {
+    object_at(*file).file = object.file;
+    ++object.file->opens;
+  }
+  return 0;
+}
+
+// Those that name a file instead of having one: they know the connector by its access list alone.
+herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
+  if (host == nullptr) return -1;
+  H5VL_file_specific_args_t below = *arguments;
+  hid_t& fapl = below.op_type == H5VL_FILE_DELETE ? below.args.del.fapl_id : below.args.is_accessible.fapl_id;
+  const List access(*host, fapl);
+  if (!use_native(*host, access)) return -1;
+  fapl = access.id();
+  return host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
+}
+
+herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t dxpl, void**) {
+  if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE || arguments->op_type == H5VL_FILE_DELETE) {
+    return specific_of_name(host_of(__builtin_return_address(0)), arguments, dxpl);
+  }
+  Object& object = object_at(pointer);
+  const Host& host = object.host;
+  if (arguments->op_type == H5VL_FILE_REOPEN) return reopen(object, arguments, dxpl);
+  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {
+    H5VL_file_specific_args_t below = *arguments;
+    if (below.args.is_equal.obj2 != nullptr) below.args.is_equal.obj2 = object_at(below.args.is_equal.obj2).under;
+    return host.H5VLfile_specific(object.under, host.native, &below, dxpl, nullptr);
+  }
+  drain_all();  // a flush; by whichever object of the file
+  const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
+  return settle(host, object.file.get(), "H5Fflush") ? done : -1;
+}
+
+herr_t file_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
+  const Object& object = object_at(pointer);
+  if (object.file != nullptr) {
+    object.file->drain();
+    if (arguments->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) object.file->leave_alone();
+  }
+  return object.host.H5VLfile_optional(object.under, object.host.native, arguments, dxpl, nullptr);
+}
+
+// HDF5 closes again, when the program ends, what it could not close: so a close that told of failures leaves an
+// empty wrapper for that.
+herr_t file_close(void* pointer, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  if (object.under == nullptr) {
+    unwrap(pointer);
+    return 0;
+  }
+  const Host& host = object.host;
+  const bool whole = settle(host, object.file.get(), "H5Fclose");
+  const std::vector<std::string> none;
+  const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
+  if (closed < 0) return closed;
+  object.under = nullptr;
+  if (object.file != nullptr) --object.file->opens;
+  object.file.reset();
+  if (!whole) return -1;
+  unwrap(pointer);
+  return 0;
+}
+
+}  // namespace
+
+const H5VL_file_class_t file_callbacks = {file_create, file_open, file_get, file_specific, file_optional, file_close};
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,61 @@
+// The files whose data may be carried, as HDF5 counts them: opened twice, a file is one.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "carrier.hpp"
+#include "host.hpp"
+
+namespace tailrace::hdf5 {
+
+// One file of one host. Used under the host's own lock, as HDF5 calls are.
+class File {
+ public:
+  explicit File(std::string path) : path_(std::move(path)) {}
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // How often the program has it open; what is still in use of a file that is closed may be written to.
+  int opens = 0;
+
+  // False if its data cannot be carried after all.
+  bool ready();
+  // Of the dataset whose data begin at `dataset`.
+  Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
+  Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
+  // Whether something of that dataset may not have reached the file yet.
+  bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
+  // Waits for everything.
+  void drain();
+  // Of what was accepted, what has failed; each once.
+  std::vector<std::string> take_failures() { return Carrier::instance().take_failures(path_); }
+  // From now on nothing of it is carried.
+  void leave_alone();
+
+ private:
+  enum class State { unopened, open, refused };
+
+  const std::string path_;
+  State state_ = State::unopened;
+  tailrace_file raw_{};
+  std::set<uint64_t> pending_;  // where datasets begin that were written since the last drain
+};
+
+// The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is
+// none.
+std::shared_ptr<File> file_of(const Host& host, unsigned long number);
+std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path);
+
+// Waits for all files: before what may free space that is being written to.
+void drain_all();
+
+}  // namespace tailrace::hdf5

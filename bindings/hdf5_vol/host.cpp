@@ -1,0 +1,70 @@
+#include "host.hpp"
+
+#include <dlfcn.h>
+
+#include <deque>
+#include <mutex>
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Never destroyed, as HDF5 ends after everything else. They stay where they are.
+struct Hosts {
+  std::mutex mutex;  // guards `all`, which only grows
+  std::deque<Host> all;
+};
+
+Hosts& hosts() {
+  static Hosts* const only = new Hosts;
+  return *only;
+}
+
+Host* find(const void* base) {
+  const std::lock_guard lock(hosts().mutex);
+  for (Host& host : hosts().all) {
+    if (host.base == base) return &host;
+  }
+  return nullptr;
+}
+
+// The name of the first function that is not there; null if all are.
+const char* take_functions(Host& host) {
+#define TAILRACE_HDF5_TAKE(name)                                                \
+  host.name = reinterpret_cast<decltype(host.name)>(dlsym(host.handle, #name)); \
+  if (host.name == nullptr) return #name;
+  TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_TAKE)
+#undef TAILRACE_HDF5_TAKE
+  return nullptr;
+}
+
+}  // namespace
+
+Host* host_of(const void* caller, std::string* why) {
+  Dl_info info;
+  if (dladdr(caller, &info) == 0) {
+    if (why != nullptr) *why = "the caller lies in no library";
+    return nullptr;
+  }
+  if (Host* known = find(info.dli_fbase)) return known;
+  Host host;
+  host.base = info.dli_fbase;
+  host.library = info.dli_fname;
+  host.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (host.handle == nullptr) host.handle = dlopen(nullptr, RTLD_LAZY);  // HDF5 is linked into the program itself
+  if (const char* missing = take_functions(host)) {
+    if (why != nullptr) *why = host.library + " has no function " + missing + " that a plugin could find";
+    dlclose(host.handle);
+    return nullptr;
+  }
+  const std::lock_guard lock(hosts().mutex);
+  return &hosts().all.emplace_back(std::move(host));
+}
+
+// Up to 1.14 a function registers the driver when it is first asked; from 2.0 on a variable has it.
+hid_t Host::sec2() const {
+  if (const void* at = dlsym(handle, "H5FD_SEC2_id_g")) return *static_cast<const hid_t*>(at);
+  if (void* at = dlsym(handle, "H5FD_sec2_init")) return reinterpret_cast<hid_t (*)()>(at)();
+  return H5I_INVALID_HID;
+}
+
+}  // namespace tailrace::hdf5

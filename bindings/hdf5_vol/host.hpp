@@ -1,0 +1,71 @@
+// The HDF5 library that has loaded this plugin, and its functions.
+//
+// The plugin is linked to no HDF5. It takes the functions from the very library that calls it, found by the address
+// it is called from, so that one binary serves every HDF5 from 1.14 on: of a C program, and those that Python wheels
+// carry, two of them in one process, too. Identifiers (hid_t) of one host mean nothing to another.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+
+// H5VLconnector.h is part of what <hdf5.h> has; these two are for authors of connectors.
+#include <H5VLconnector.h>
+#include <H5VLconnector_passthru.h>
+#include <H5VLnative.h>
+
+// Constants of HDF5 call its functions before they have their value; a plugin is called when all that has been done.
+#undef H5CHECK
+#define H5CHECK
+#undef H5OPEN
+#define H5OPEN
+
+// Every function of HDF5 that the connector calls, by its name.
+// clang-format off
+#define TAILRACE_HDF5_FUNCTIONS(F) \
+  F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLget_wrap_ctx) F(H5VLwrap_object) \
+  F(H5VLunwrap_object) F(H5VLfree_wrap_ctx) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_get_cap_flags) \
+  F(H5VLintrospect_opt_query) F(H5VLoptional) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) \
+  F(H5VLattr_write) F(H5VLattr_get) F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close) \
+  F(H5VLdataset_create) F(H5VLdataset_open) F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) \
+  F(H5VLdataset_specific) F(H5VLdataset_optional) F(H5VLdataset_close) F(H5VLdatatype_commit) \
+  F(H5VLdatatype_open) F(H5VLdatatype_get) F(H5VLdatatype_specific) F(H5VLdatatype_optional) \
+  F(H5VLdatatype_close) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get) F(H5VLfile_specific) \
+  F(H5VLfile_optional) F(H5VLfile_close) F(H5VLgroup_create) F(H5VLgroup_open) F(H5VLgroup_get) \
+  F(H5VLgroup_specific) F(H5VLgroup_optional) F(H5VLgroup_close) F(H5VLlink_create) F(H5VLlink_copy) \
+  F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional) F(H5VLobject_open) \
+  F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific) F(H5VLobject_optional) F(H5VLblob_put) \
+  F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) \
+  F(H5VLtoken_from_str) F(H5Pcopy) F(H5Pclose) F(H5Pset_vol) F(H5Pget_driver) F(H5Pget_page_buffer_size) \
+  F(H5Pset_sieve_buf_size) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) \
+  F(H5Pget_fill_time) F(H5Pfill_value_defined) F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) \
+  F(H5Sget_select_npoints) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) \
+  F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
+  F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
+  F(H5Eunregister_class) F(H5Ecreate_msg) F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
+// clang-format on
+
+namespace tailrace::hdf5 {
+
+struct Host {
+#define TAILRACE_HDF5_MEMBER(name) decltype(&::name) name = nullptr;
+  TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_MEMBER)
+#undef TAILRACE_HDF5_MEMBER
+
+  std::string library;             // its path
+  const void* base = nullptr;      // where it lies in memory: its identity
+  void* handle = nullptr;          // of dlopen
+  hid_t native = H5I_INVALID_HID;  // the connector below; from initialize on
+  hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
+  hid_t error_major = H5I_INVALID_HID;
+  hid_t error_minor = H5I_INVALID_HID;
+
+  // The identifier of its driver for plain files; found by name, as versions differ in how.
+  hid_t sec2() const;
+};
+
+// The host that has the code at `caller` (a return address); null, with a message, if it is no HDF5 of which all
+// functions can be found. Known ones are found again without looking. Lives as long as the process.
+Host* host_of(const void* caller, std::string* why = nullptr);
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,29 @@
+// What stands for an object of the library below: every pointer that the host holds of us.
+#pragma once
+
+#include <memory>
+
+#include "host.hpp"
+
+namespace tailrace::hdf5 {
+
+class File;
+class Dataset;
+
+struct Object {
+  Host& host;
+  void* under;                       // of the native connector; owned by it
+  std::shared_ptr<File> file;        // of files whose data may be carried
+  std::unique_ptr<Dataset> dataset;  // of datasets, from the first time their data are asked for
+};
+
+inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }
+inline const Object& object_at(const void* pointer) { return *static_cast<const Object*>(pointer); }
+
+// Null for null: what could not be opened below was not opened.
+void* wrap(Host& host, void* under);
+
+// Gives the wrapper back, not what is under it.
+void unwrap(void* pointer);
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,22 @@
+// What stands behind the connector's name, in HDF5_VOL_CONNECTOR or in an access list: "tailrace place=core".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tailrace::hdf5 {
+
+struct Settings {
+  std::string config;            // a configuration file of tailrace; then nothing else is given
+  std::string place = "thread";  // or "core"
+  uint64_t budget = uint64_t{256} << 20;
+
+  // The configuration without a file.
+  std::string configuration() const;
+};
+
+// Words KEY=VALUE, apart by spaces: config, or place and budget (bytes). "" gives the defaults. False if `text` is
+// wrong, and then `why` says what was found and what was expected.
+bool parse_settings(const std::string& text, Settings& settings, std::string& why);
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,83 @@
+"""`tailrace run`: a program that writes HDF5, unchanged, with its data carried by tailrace.
+
+Sets the two environment variables by which HDF5 (1.14 and later) finds the connector, and becomes the program. What
+can be wrong with them is looked at first: HDF5's own answer to a wrong path or configuration is to crash some
+programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+import tailrace
+
+from .. import quantity
+from . import output
+
+PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
+
+
+def register(subparsers: Any) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "run", help="run an HDF5 program, unchanged, with its data carried by tailrace",
+        description="Runs PROGRAM with HDF5's data carried by tailrace: C, Fortran and C++ programs with HDF5 1.14 "
+                    "or later, h5py, netCDF4, PyTables. The same without this command: set HDF5_PLUGIN_PATH and "
+                    "HDF5_VOL_CONNECTOR to what --print shows.",
+        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE]] [--print] -- PROGRAM [ARGUMENT ...]")
+    parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
+                        help="a configuration of tailrace; its variables are not used")
+    parser.add_argument("--place", choices=("thread", "core"), help="who writes (default: thread)")
+    parser.add_argument("--budget", metavar="SIZE", help="memory of each process for what is on its way "
+                                                          "(default: 256MiB)")
+    parser.add_argument("--print", action="store_true", help="show the variables, and run nothing")
+    parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command: does not return if the program was started."""
+    try:
+        added = variables(arguments.config, arguments.place, arguments.budget, os.environ)
+    except ValueError as why:
+        output.complain(str(why))
+        return 2
+    if arguments.print or not arguments.program:
+        for name, value in added.items():
+            print(f"export {name}='{value}'")
+        return 0
+    program = shutil.which(arguments.program[0])
+    if program is None:
+        output.complain(f"found no program '{arguments.program[0]}' that can be run")
+        return 2
+    os.execve(program, arguments.program, {**os.environ, **added})
+
+
+def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
+              environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables to set. Raises ValueError with what is wrong, and tailrace.Error of a wrong configuration."""
+    if not any(PLUGINS.glob("lib*.so")):
+        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is not whole")
+    if config is not None and (place or budget):
+        raise ValueError("found --config beside --place or --budget, expected them in the configuration")
+    words = ["tailrace"]
+    if config is not None:
+        if not config.is_file():
+            raise ValueError(f"found no file {config}")
+        if any(letter.isspace() for letter in str(config.resolve())):
+            raise ValueError(f"found a space in '{config.resolve()}', which HDF5 would take for its end")
+        tailrace.check(config)
+        words.append(f"config={config.resolve()}")
+    if place:
+        words.append(f"place={place}")
+    if budget:
+        words.append(f"budget={quantity.parse_size(budget)}")
+    paths = [str(PLUGINS)]
+    if environment.get("HDF5_PLUGIN_PATH"):
+        paths.append(environment["HDF5_PLUGIN_PATH"])
+    return {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}

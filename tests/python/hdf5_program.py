@@ -1,0 +1,115 @@
+"""A random program of HDF5 calls by h5py: hdf5_program.py SEED FILE. Prints a digest of all that it read.
+
+Run with and without the connector it must read the same and leave equal files. No array of it is small enough to be
+left to HDF5 alone, but for some that are meant to be.
+"""
+
+import hashlib
+import sys
+
+import h5py
+import numpy as np
+
+TYPES = ["f4", "f8", "i4", "i8", "u1", ">f8", ">i4", "f2"]
+
+
+class Program:
+    def __init__(self, seed: int, name: str) -> None:
+        self.random = np.random.default_rng(seed)
+        self.name = name
+        self.digest = hashlib.sha256()
+        self.file = h5py.File(name, "w")
+        self.names: list[str] = []
+        self.made = 0
+        # What HDF5 has never written in space that was another dataset's once is whatever was there: programs that
+        # delete therefore fill all that they make.
+        self.deletes = self.random.random() < 0.5
+
+    def step(self) -> None:
+        kinds = [self.create, self.write, self.write, self.write, self.write, self.read, self.read, self.attribute,
+                 self.flush, self.reopen, self.delete, self.copy, self.points]
+        kinds[self.random.integers(len(kinds))]()
+
+    def create(self) -> None:
+        name = f"group{self.random.integers(3)}/data{self.number()}"
+        rank = self.random.integers(1, 4)
+        shape = tuple(int(n) for n in self.random.integers(4, [40000, 300, 50][rank - 1], rank))
+        more = [{}, {}, {}, {"fillvalue": 7}, {"chunks": True}, {"chunks": True, "compression": "gzip"},
+                {"maxshape": (None,) * rank}][self.random.integers(7)]
+        data = self.file.create_dataset(name, shape, self.random.choice(TYPES), **more)
+        if self.deletes:
+            data[()] = self.values(shape)
+        self.names.append(name)
+
+    def number(self) -> int:
+        self.made += 1
+        return self.made
+
+    def some(self) -> h5py.Dataset | None:
+        return self.file[self.names[self.random.integers(len(self.names))]] if self.names else None
+
+    def selection(self, shape: tuple[int, ...]) -> tuple[slice, ...]:
+        parts = []
+        for length in shape:
+            begin, end = sorted(int(n) for n in self.random.integers(0, length + 1, 2))
+            parts.append(slice(begin, end, int(self.random.integers(1, 4))))
+        return tuple(parts) if self.random.random() < 0.7 else ()
+
+    def values(self, shape: tuple[int, ...]) -> np.ndarray:
+        values = self.random.integers(0, 100, shape).astype(self.random.choice(["f8", "f4", "i4", "i8"]))
+        # Sometimes apart in memory, too.
+        return values.T.copy().T if self.random.random() < 0.3 else values
+
+    def write(self) -> None:
+        data = self.some()
+        if data is not None:
+            where = self.selection(data.shape)
+            data[where] = self.values(np.empty(data.shape, "u1")[where].shape)
+
+    def points(self) -> None:
+        data = self.some()
+        if data is not None and data.ndim == 1:
+            where = np.unique(self.random.integers(0, len(data), 20))
+            data[where] = self.values(where.shape)
+
+    def read(self) -> None:
+        data = self.some()
+        if data is not None:
+            self.digest.update(data[self.selection(data.shape)].tobytes())
+
+    def attribute(self) -> None:
+        data = self.some()
+        if data is not None:
+            data.attrs[f"a{self.random.integers(4)}"] = self.random.integers(0, 9, 3)
+
+    def flush(self) -> None:
+        self.file.flush()
+
+    def reopen(self) -> None:
+        self.file.close()
+        self.file = h5py.File(self.name, "r+")
+
+    def delete(self) -> None:
+        if self.deletes and len(self.names) > 3:
+            del self.file[self.names.pop(self.random.integers(len(self.names)))]
+
+    def copy(self) -> None:
+        data = self.some()
+        if data is not None:
+            name = f"copy{self.number()}"
+            self.file.copy(data, self.file, name=name)
+            self.names.append(name)
+
+
+def main() -> None:
+    program = Program(int(sys.argv[1]), sys.argv[2])
+    for _ in range(60):
+        program.step()
+    program.file.close()
+    with h5py.File(sys.argv[2]) as file:
+        for name in program.names:
+            program.digest.update(file[name][()].tobytes())
+    print(program.digest.hexdigest())
+
+
+main()

@@ -1,0 +1,135 @@
+"""The HDF5 connector through the unmodified wheels of h5py and netCDF4: nobody notices but by the clock.
+
+TAILRACE_SEED=… repeats what is random here.
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tailrace
+from tailrace import cli
+from tailrace.cli import run as run_command
+
+PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
+PLACES = ("thread", "core")
+
+
+@pytest.fixture
+def carried(tmp_path, monkeypatch):
+    """Runs Python code with the connector, and returns what it printed."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+
+    def start(*arguments, place="thread", budget="16MiB", more=None):
+        added = run_command.variables(None, place, budget, {})
+        return execute(arguments, {**added, **(more or {})})
+    return start
+
+
+def execute(arguments, more=None):
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                          env={**os.environ, **(more or {})}, check=False)
+    assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_random_programs_leave_what_plain_hdf5_leaves(carried, tmp_path, place):
+    seed = int(os.environ.get("TAILRACE_SEED", random.randrange(1 << 32)))
+    for each in range(seed, seed + (1 if "TAILRACE_SEED" in os.environ else 5)):
+        print("TAILRACE_SEED:", each)
+        plain = execute([PROGRAM, each, tmp_path / "plain.h5"])
+        ours = carried(PROGRAM, each, tmp_path / "ours.h5", place=place)
+        assert ours == plain, f"read something else; repeat with TAILRACE_SEED={each}"
+        if shutil.which("h5diff"):
+            differ = subprocess.run(["h5diff", tmp_path / "plain.h5", tmp_path / "ours.h5"], capture_output=True,
+                                    text=True, check=False)
+            assert differ.returncode == 0, f"{differ.stdout}{differ.stderr}\nrepeat with TAILRACE_SEED={each}"
+
+
+def test_the_connector_carries_and_tells(carried, tmp_path):
+    said = carried("-c", f"""
+import h5py, numpy
+with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file:
+    data = file.create_dataset("x", (1000, 1000), "f8")
+    for row in range(1000):
+        data[row] = numpy.full(1000, row)
+    print(h5py.h5d.DatasetID.get_offset(data.id) > 0, data[999, 0])
+""")
+    assert said.split() == ["True", "999.0"]
+
+
+def test_two_hdf5_libraries_in_one_process(carried, tmp_path):
+    pytest.importorskip("netCDF4")
+    said = carried("-c", f"""
+import h5py, netCDF4, numpy
+values = numpy.arange(100000.0).reshape(100, 1000)
+with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file, netCDF4.Dataset({str(tmp_path / "b.nc")!r}, "w") as other:
+    other.createDimension("y", 100)
+    other.createDimension("x", 1000)
+    other.createVariable("v", "f8", ("y", "x"), fill_value=False)[:] = values
+    file["v"] = values
+    assert (other["v"][:] == values).all() and (file["v"][:] == values).all()
+print("done")
+""")
+    assert said == "done\n"
+    import h5py
+    for name in ("a.h5", "b.nc"):
+        with h5py.File(tmp_path / name) as file:
+            assert file["v"][99, 999] == 99999.0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small file system")
+def test_a_full_disk_is_told_by_hdf5_itself(carried, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    code = f"""
+import h5py
+file = h5py.File({str(small / "a.h5")!r}, "w")
+data = file.create_dataset("x", (4 << 20,), "f8")
+try:
+    data[:] = 1.0
+    file.flush()
+    print("nothing told")
+except (OSError, RuntimeError) as error:
+    print("told:", error)
+"""
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", small], check=False)
+    if mount.returncode != 0:
+        pytest.skip("cannot mount")
+    try:
+        said = carried("-c", code)
+        assert "told:" in said and "No space left on device" in said and str(small / "a.h5") in said
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_run_starts_the_program_with_the_connector(tmp_path):
+    said = subprocess.run([sys.executable, "-m", "tailrace.cli", "run", "--place", "core", "--budget", "1 MiB", "--",
+                           sys.executable, "-c", "import os; print(os.environ['HDF5_VOL_CONNECTOR'])"],
+                          capture_output=True, text=True, check=True).stdout
+    assert said == "tailrace place=core budget=1048576\n"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--config", "none.yaml", "--", "true"], "found no file none.yaml"),
+    (["--budget", "much", "--", "true"], "much"),
+    (["--", "no-such-program"], "found no program 'no-such-program'"),
+])
+def test_run_says_what_is_wrong(arguments, words, capsys):
+    assert cli.main(["run", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_wrong_information_is_told(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import h5py; h5py.File('a.h5', 'w')"], capture_output=True,
+                          text=True, cwd=tmp_path, check=False,
+                          env={**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS),
+                               "HDF5_VOL_CONNECTOR": "tailrace place=nowhere"})
+    assert "found 'place=nowhere', expected config=FILE" in done.stderr
+    assert isinstance(tailrace.__version__, str)
