@@ -14,13 +14,13 @@ namespace {
 // So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
 constexpr uint64_t kPart = uint64_t{4} << 20;
 
-unsigned long number_of(const Object& object) {
+unsigned long number_of(const Object& object, H5I_type_t type) {
   H5O_info2_t info{};
   H5VL_object_get_args_t arguments{};
   arguments.op_type = H5VL_OBJECT_GET_INFO;
   arguments.args.get_info.fields = H5O_INFO_BASIC;
   arguments.args.get_info.oinfo = &info;
-  const H5VL_loc_params_t itself{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  const H5VL_loc_params_t itself{type, H5VL_OBJECT_BY_SELF, {}};
   if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, H5P_DEFAULT, nullptr) < 0) {
     return 0;
   }
@@ -67,7 +67,7 @@ bool is_flat(const Host& host, hid_t type) {
 std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   Host& host = object.host;
   std::unique_ptr<Dataset> dataset(new Dataset(host));
-  const std::shared_ptr<File> file = file_of(host, number_of(object));
+  const std::shared_ptr<File> file = file_of(host, number_of(object, H5I_DATASET));
   if (file == nullptr || !is_plain_and_contiguous(object)) return dataset;
   const haddr_t address = address_of(object);
   if (address == HADDR_UNDEF) return dataset;
@@ -81,6 +81,12 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   dataset->offset_ = address;
   if (file->ready()) dataset->file_ = file;
   return dataset;
+}
+
+bool Dataset::lies_in_carried_file(const Object& object, H5I_type_t type) {
+  const std::shared_ptr<File> file =
+      object.file != nullptr ? object.file : file_of(object.host, number_of(object, type));
+  return file != nullptr && file->ready();
 }
 
 Dataset::~Dataset() {
@@ -122,6 +128,11 @@ bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_
   return !move.converts || may_convert(memory_type);
 }
 
+// Whether all of the dataset is written. (A selection of points may have some of them twice.)
+bool Dataset::is_whole(const Move& move) const {
+  return move.elements == elements_ && host_.H5Sget_select_type(move.file_space) != H5S_SEL_POINTS;
+}
+
 // Where the elements begin, if they lie one after the other in memory; else null.
 const std::byte* Dataset::one_run(const Move& move, const void* data) const {
   const auto* bytes = static_cast<const std::byte*>(data);
@@ -139,6 +150,11 @@ Dataset::Outcome Dataset::write(hid_t memory_type, hid_t memory_space, hid_t fil
     return Outcome::pass;
   }
   if (move.elements == 0) return Outcome::done;
+  if (is_whole(move)) {
+    file_->filled(offset_);
+  } else {
+    file_->fill(offset_);
+  }
   const std::byte* const run = move.converts ? nullptr : one_run(move, data);
   if (run == nullptr) return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data));
   SelectionWalk walk(host_, move.file_space, element_);
@@ -238,7 +254,9 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
 // What has not been written since the file was last whole, HDF5 reads at once. Other data come with what is still on
 // its way; if they cannot, as when the file is shorter than its datasets, that is waited for.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
-  if (file_ == nullptr || !file_->pending(offset_)) return Outcome::pass;
+  if (file_ == nullptr) return Outcome::pass;
+  file_->fill(offset_);
+  if (!file_->pending(offset_)) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
   if (planned && read_parts(move, memory_type, transfer, static_cast<std::byte*>(data))) return Outcome::done;
@@ -267,6 +285,10 @@ bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, st
 Dataset::Outcome Dataset::refuse(const char* function, const Carrier::Refusal& why) const {
   push_error(host_, function, why.message);
   return Outcome::failed;
+}
+
+void Dataset::fill_later(std::vector<std::byte> element) const {
+  if (file_ != nullptr) file_->fill_later(offset_, elements_ * element_, std::move(element));
 }
 
 bool Dataset::tell_failures() const {

@@ -17,6 +17,8 @@ class Dataset {
  public:
   // Looks at the dataset that `object` is. Never null.
   static std::unique_ptr<Dataset> look_at(const Object& object);
+  // Whether `object`, which is of that type, lies in a file whose data are carried.
+  static bool lies_in_carried_file(const Object& object, H5I_type_t type);
   ~Dataset();
 
   enum class Outcome {
@@ -29,6 +31,8 @@ class Dataset {
 
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
+  // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
+  void fill_later(std::vector<std::byte> element) const;
   // Puts failures of accepted writes on the error stack; false if there were any.
   bool tell_failures() const;
 
@@ -45,6 +49,7 @@ class Dataset {
   };
   class Parts;
   bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
+  bool is_whole(const Move& move) const;
   bool may_convert(hid_t memory_type) const;
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);

@@ -16,29 +16,80 @@ uint64_t bytes_of(const Host& host, hid_t type, hid_t space) {
   return elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
 }
 
-// Whether its place in the file can be given at once without anybody noticing: nothing is filled in then that HDF5
-// would not fill in, and the program has not asked for another time.
-bool can_be_early(const Host& host, hid_t dcpl) {
-  H5D_alloc_time_t time{};
-  H5D_fill_value_t fill{};
-  return host.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0 &&
-         host.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_LATE &&
-         host.H5Pfill_value_defined(dcpl, &fill) >= 0 && fill != H5D_FILL_VALUE_USER_DEFINED;
+// How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.
+class EarlyPlace {
+ public:
+  EarlyPlace(const Object& at, H5I_type_t kind, hid_t type, hid_t space, hid_t dcpl) : host_(at.host) {
+    H5D_alloc_time_t time{};
+    H5D_fill_value_t fill{};
+    H5D_fill_time_t fill_time{};
+    const bool may_be = bytes_of(host_, type, space) >= kSmallest && host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS &&
+                        host_.H5Pget_external_count(dcpl) == 0 && host_.H5Pget_alloc_time(dcpl, &time) >= 0 &&
+                        time == H5D_ALLOC_TIME_LATE && host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
+                        host_.H5Pget_fill_time(dcpl, &fill_time) >= 0;
+    if (!may_be) return;
+    fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
+    if (fills_ && (!is_number(type) || !Dataset::lies_in_carried_file(at, kind))) return;
+    dcpl_ = host_.H5Pcopy(dcpl);
+    if (dcpl_ < 0) return;
+    host_.H5Pset_alloc_time(dcpl_, H5D_ALLOC_TIME_EARLY);
+    if (!fills_) return;
+    // HDF5 would fill it when it is made, and wait for that; what the program writes then would be written twice.
+    host_.H5Pset_fill_time(dcpl_, H5D_FILL_TIME_NEVER);
+    element_.resize(host_.H5Tget_size(type));
+    host_.H5Pget_fill_value(dcpl, type, element_.data());
+  }
+  ~EarlyPlace() {
+    if (dcpl_ >= 0) host_.H5Pclose(dcpl_);
+  }
+  EarlyPlace(const EarlyPlace&) = delete;
+  EarlyPlace& operator=(const EarlyPlace&) = delete;
+
+  hid_t dcpl_or(hid_t other) const { return dcpl_ >= 0 ? dcpl_ : other; }
+  bool leaves_unfilled() const { return dcpl_ >= 0 && fills_; }
+  const std::vector<std::byte>& element() const { return element_; }
+
+ private:
+  bool is_number(hid_t type) const {
+    const H5T_class_t of = host_.H5Tget_class(type);
+    return of == H5T_INTEGER || of == H5T_FLOAT;
+  }
+
+  const Host& host_;
+  hid_t dcpl_ = H5I_INVALID_HID;
+  bool fills_ = false;
+  std::vector<std::byte> element_;
+};
+
+// A link has led into a file that is not carried: it is filled at once.
+herr_t fill_now(const Object& object, hid_t type, hid_t space, const std::vector<std::byte>& element) {
+  std::vector<std::byte> all(bytes_of(object.host, type, space));
+  for (size_t at = 0; at < all.size(); ++at) all[at] = element[at % element.size()];
+  void* under = object.under;
+  hid_t whole = H5S_ALL;
+  const void* data = all.data();
+  return object.host.H5VLdataset_write(1, &under, object.host.native, &type, &whole, &whole, H5P_DEFAULT, &data,
+                                       nullptr);
 }
 
 void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
                      hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  hid_t early = H5I_INVALID_HID;
-  if (bytes_of(host, type, space) >= kSmallest && can_be_early(host, dcpl)) {
-    early = host.H5Pcopy(dcpl);
-    if (early >= 0) host.H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY);
+  const EarlyPlace early(object, where->obj_type, type, space, dcpl);
+  void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
+                                                        early.dcpl_or(dcpl), dapl, dxpl, nullptr));
+  if (made == nullptr || !early.leaves_unfilled()) return made;
+  Object& dataset = object_at(made);
+  dataset.dataset = Dataset::look_at(dataset);
+  if (dataset.dataset->file() != nullptr) {
+    dataset.dataset->fill_later(early.element());
+  } else if (fill_now(dataset, type, space, early.element()) < 0) {
+    host.H5VLdataset_close(dataset.under, host.native, dxpl, nullptr);
+    unwrap(made);
+    return nullptr;
   }
-  void* const under = host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
-                                              early >= 0 ? early : dcpl, dapl, dxpl, nullptr);
-  if (early >= 0) host.H5Pclose(early);
-  return wrap(host, under);
+  return made;
 }
 
 void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {

@@ -1,11 +1,14 @@
 #include "files.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
 
 namespace tailrace::hdf5 {
 namespace {
+
+constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
 
 // Never destroyed, as HDF5 ends after everything else.
 struct Known {
@@ -40,7 +43,36 @@ Carrier::Refusal File::read(std::span<const tailrace_extent> extents, void* data
   return Carrier::instance().read(raw_, extents, data);
 }
 
+void File::fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element) {
+  unfilled_[dataset] = {bytes, std::move(element)};
+}
+
+void File::fill(uint64_t dataset) {
+  const auto found = unfilled_.find(dataset);
+  if (found == unfilled_.end()) return;
+  const Fill fill = std::move(found->second);
+  unfilled_.erase(found);
+  const uint64_t elements = std::max<uint64_t>(std::min(fill.bytes, kFillAtOnce) / fill.element.size(), 1);
+  std::vector<std::byte> many(elements * fill.element.size());
+  for (size_t at = 0; at < many.size(); at += fill.element.size()) {
+    std::copy(fill.element.begin(), fill.element.end(), many.begin() + static_cast<ptrdiff_t>(at));
+  }
+  for (uint64_t done = 0; done < fill.bytes; done += many.size()) {
+    const tailrace_extent extent{dataset + done, std::min<uint64_t>(many.size(), fill.bytes - done)};
+    const Carrier::Refusal refused = write(dataset, {&extent, 1}, many.data());
+    if (refused.status != TAILRACE_OK) return failures_.push_back(refused.message);
+  }
+}
+
+std::vector<std::string> File::take_failures() {
+  std::vector<std::string> all = Carrier::instance().take_failures(path_);
+  all.insert(all.end(), failures_.begin(), failures_.end());
+  failures_.clear();
+  return all;
+}
+
 void File::drain() {
+  while (!unfilled_.empty()) fill(unfilled_.begin()->first);
   if (pending_.empty()) return;
   Carrier::instance().flush();
   pending_.clear();

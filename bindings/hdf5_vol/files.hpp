@@ -3,6 +3,7 @@
 
 #include <tailrace/tailrace.h>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -29,15 +30,22 @@ class File {
 
   // False if its data cannot be carried after all.
   bool ready();
+  // The data of a dataset, `bytes` from `dataset` on, have their place and nothing in it yet: they are filled with
+  // `element`, again and again, unless all of them are written first (filled()).
+  void fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element);
+  void filled(uint64_t dataset) { unfilled_.erase(dataset); }
+  // Fills it now, if that is still to be done. What fails is told later, as of all writes.
+  void fill(uint64_t dataset);
+
   // Of the dataset whose data begin at `dataset`.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
-  // Waits for everything.
+  // Waits for everything, when all that is to be filled has been.
   void drain();
   // Of what was accepted, what has failed; each once.
-  std::vector<std::string> take_failures() { return Carrier::instance().take_failures(path_); }
+  std::vector<std::string> take_failures();
   // From now on nothing of it is carried.
   void leave_alone();
 
@@ -47,7 +55,13 @@ class File {
   const std::string path_;
   State state_ = State::unopened;
   tailrace_file raw_{};
-  std::set<uint64_t> pending_;  // where datasets begin that were written since the last drain
+  struct Fill {
+    uint64_t bytes;
+    std::vector<std::byte> element;
+  };
+  std::map<uint64_t, Fill> unfilled_;  // by where the dataset begins
+  std::vector<std::string> failures_;  // of filling
+  std::set<uint64_t> pending_;         // where datasets begin that were written since the last drain
 };
 
 // The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is

@@ -38,11 +38,12 @@
   F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) \
   F(H5VLtoken_from_str) F(H5Pcopy) F(H5Pclose) F(H5Pset_vol) F(H5Pget_driver) F(H5Pget_page_buffer_size) \
   F(H5Pset_sieve_buf_size) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) \
-  F(H5Pget_fill_time) F(H5Pfill_value_defined) F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) \
-  F(H5Sget_select_npoints) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) \
-  F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
-  F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
-  F(H5Eunregister_class) F(H5Ecreate_msg) F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
+  F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) \
+  F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sget_select_npoints) F(H5Sget_select_type) \
+  F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) \
+  F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) F(H5Tdetect_class) F(H5Tis_variable_str) \
+  F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) F(H5Eunregister_class) F(H5Ecreate_msg) \
+  F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
 // clang-format on
 
 namespace tailrace::hdf5 {

@@ -34,8 +34,8 @@ class Program:
         name = f"group{self.random.integers(3)}/data{self.number()}"
         rank = self.random.integers(1, 4)
         shape = tuple(int(n) for n in self.random.integers(4, [40000, 300, 50][rank - 1], rank))
-        more = [{}, {}, {}, {"fillvalue": 7}, {"chunks": True}, {"chunks": True, "compression": "gzip"},
-                {"maxshape": (None,) * rank}][self.random.integers(7)]
+        more = [{}, {}, {}, {"fillvalue": 7}, {"fillvalue": 3}, {"chunks": True},
+                {"chunks": True, "compression": "gzip"}, {"maxshape": (None,) * rank}][self.random.integers(8)]
         data = self.file.create_dataset(name, shape, self.random.choice(TYPES), **more)
         if self.deletes:
             data[()] = self.values(shape)

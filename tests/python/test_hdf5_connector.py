@@ -84,6 +84,25 @@ print("done")
             assert file["v"][99, 999] == 99999.0
 
 
+def test_fill_values_of_netcdf_are_where_nothing_was_written(carried, tmp_path):
+    pytest.importorskip("netCDF4")
+    said = carried("-c", f"""
+import netCDF4, numpy
+with netCDF4.Dataset({str(tmp_path / "a.nc")!r}, "w") as file:
+    file.createDimension("y", 100)
+    file.createDimension("x", 1000)
+    for name in ("whole", "part", "none"):
+        file.createVariable(name, "i4", ("y", "x"))
+    file["whole"][:] = 1
+    file["part"][10:20] = 2
+    print(file["part"][:].mask.sum(), file["none"][:].mask.all())
+with netCDF4.Dataset({str(tmp_path / "a.nc")!r}) as file:
+    print((file["whole"][:] == 1).all(), (file["part"][10:20] == 2).all(), file["part"][:].mask.sum(),
+          file["none"][:].mask.all())
+""")
+    assert said.split() == ["90000", "True", "True", "True", "90000", "True"]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small file system")
 def test_a_full_disk_is_told_by_hdf5_itself(carried, tmp_path):
     small = tmp_path / "small"
