@@ -48,6 +48,11 @@ void Carrier::configure(const Settings& settings) {
   if (!tried_) settings_ = settings;
 }
 
+uint64_t Carrier::budget() {
+  const std::lock_guard lock(mutex_);
+  return settings_.budget;
+}
+
 bool Carrier::open_client() {
   if (tried_) return client_ != nullptr;
   tried_ = true;

@@ -25,6 +25,9 @@ class Carrier {
   // How it will be opened. The last before that counts.
   void configure(const Settings& settings);
 
+  // Bytes that may be on their way.
+  uint64_t budget();
+
   // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
   // open, or the client could not be opened, which is told once on standard error.
   bool open(const std::string& path, tailrace_file* out);

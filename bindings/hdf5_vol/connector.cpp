@@ -26,8 +26,9 @@ herr_t initialize(hid_t) {
   Host* const host = host_of(__builtin_return_address(0));
   if (host == nullptr) return -1;
   host->native = host->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
+  host->take_transfer();
   register_errors(*host);
-  return host->native < 0 ? -1 : 0;
+  return host->native < 0 || host->transfer < 0 ? -1 : 0;
 }
 
 herr_t terminate() {

@@ -14,17 +14,19 @@ namespace {
 // So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
 constexpr uint64_t kPart = uint64_t{4} << 20;
 
-unsigned long number_of(const Object& object, H5I_type_t type) {
+// Which file it is in, and which object there; a file number of 0 if that cannot be had.
+H5O_info2_t identity_of(const Object& object, H5I_type_t type) {
   H5O_info2_t info{};
   H5VL_object_get_args_t arguments{};
   arguments.op_type = H5VL_OBJECT_GET_INFO;
   arguments.args.get_info.fields = H5O_INFO_BASIC;
   arguments.args.get_info.oinfo = &info;
   const H5VL_loc_params_t itself{type, H5VL_OBJECT_BY_SELF, {}};
-  if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, H5P_DEFAULT, nullptr) < 0) {
-    return 0;
+  if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, object.host.transfer,
+                                 nullptr) < 0) {
+    return {};
   }
-  return info.fileno;
+  return info;
 }
 
 // An identifier of `what` it has; the caller's to close.
@@ -32,7 +34,7 @@ hid_t get(const Object& object, H5VL_dataset_get_t what) {
   H5VL_dataset_get_args_t arguments{};
   arguments.op_type = what;
   arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
-  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, H5P_DEFAULT, nullptr) < 0) {
+  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, object.host.transfer, nullptr) < 0) {
     return H5I_INVALID_HID;
   }
   return arguments.args.get_type.type_id;
@@ -44,16 +46,8 @@ haddr_t address_of(const Object& object) {
   below.get_offset.offset = &address;
   H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
   const herr_t got =
-      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, H5P_DEFAULT, nullptr);
+      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, object.host.transfer, nullptr);
   return got < 0 ? HADDR_UNDEF : address;
-}
-
-bool is_plain_and_contiguous(const Object& object) {
-  const Host& host = object.host;
-  const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
-  const bool plain = dcpl >= 0 && host.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
-  if (dcpl >= 0) host.H5Pclose(dcpl);
-  return plain;
 }
 
 // Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
@@ -67,25 +61,45 @@ bool is_flat(const Host& host, hid_t type) {
 std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   Host& host = object.host;
   std::unique_ptr<Dataset> dataset(new Dataset(host));
-  const std::shared_ptr<File> file = file_of(host, number_of(object, H5I_DATASET));
-  if (file == nullptr || !is_plain_and_contiguous(object)) return dataset;
-  const haddr_t address = address_of(object);
-  if (address == HADDR_UNDEF) return dataset;
-  const hid_t type = get(object, H5VL_DATASET_GET_TYPE);
-  dataset->type_ = host.H5Tcopy(type);  // of a named type, a copy: the original would hold the file open
-  host.H5Tclose(type);
-  dataset->space_ = get(object, H5VL_DATASET_GET_SPACE);
-  if (dataset->type_ < 0 || dataset->space_ < 0 || !is_flat(host, dataset->type_)) return dataset;
-  dataset->element_ = host.H5Tget_size(dataset->type_);
-  dataset->elements_ = static_cast<uint64_t>(host.H5Sget_simple_extent_npoints(dataset->space_));
-  dataset->offset_ = address;
-  if (file->ready()) dataset->file_ = file;
+  const H5O_info2_t identity = identity_of(object, H5I_DATASET);
+  const std::shared_ptr<File> file = file_of(host, identity.fileno);
+  const hid_t dcpl = file != nullptr ? get(object, H5VL_DATASET_GET_DCPL) : H5I_INVALID_HID;
+  if (dcpl < 0) return dataset;
+  const H5D_layout_t layout = host.H5Pget_layout(dcpl);
+  const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
+  if ((contiguous || layout == H5D_CHUNKED) && dataset->take_type(object)) {
+    if (contiguous) dataset->find_place(object, file);
+    if (layout == H5D_CHUNKED) dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
+    if (dataset->chunked_ != nullptr) dataset->file_ = file;
+  }
+  host.H5Pclose(dcpl);
   return dataset;
+}
+
+// Of a named type, a copy: the original would hold the file open.
+bool Dataset::take_type(const Object& object) {
+  const hid_t type = get(object, H5VL_DATASET_GET_TYPE);
+  if (type < 0) return false;
+  type_ = host_.H5Tcopy(type);
+  host_.H5Tclose(type);
+  if (type_ < 0 || !is_flat(host_, type_)) return false;
+  element_ = host_.H5Tget_size(type_);
+  return true;
+}
+
+void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file) {
+  const haddr_t address = address_of(object);
+  if (address == HADDR_UNDEF) return;
+  space_ = get(object, H5VL_DATASET_GET_SPACE);
+  if (space_ < 0 || !file->ready()) return;
+  elements_ = static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_));
+  offset_ = address;
+  file_ = file;
 }
 
 bool Dataset::lies_in_carried_file(const Object& object, H5I_type_t type) {
   const std::shared_ptr<File> file =
-      object.file != nullptr ? object.file : file_of(object.host, number_of(object, type));
+      object.file != nullptr ? object.file : file_of(object.host, identity_of(object, type).fileno);
   return file != nullptr && file->ready();
 }
 
@@ -102,10 +116,27 @@ bool Dataset::may_convert(hid_t memory_type) const {
   return simple(memory_type) && simple(type_);
 }
 
+// Whole chunks, from one run of memory.
+Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
+                                       hid_t transfer, const void* data) {
+  // Its extent may have changed since the last time.
+  if (space_ >= 0) host_.H5Sclose(space_);
+  space_ = get(object, H5VL_DATASET_GET_SPACE);
+  elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
+  Move move{};
+  if (space_ >= 0 && data != nullptr && plan(memory_type, memory_space, file_space, transfer, move)) {
+    if (move.elements == 0) return Outcome::done;
+    const std::byte* const run = one_run(move, data);
+    if (run != nullptr && chunked_->write(object.under, memory_type, move.file_space, run)) return Outcome::done;
+  }
+  chunked_->settle();
+  return Outcome::pass;
+}
+
 // Whatever is not understood, or wrong, is for HDF5 to do, or to refuse in its own words.
 bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const {
   if (file_ == nullptr) return false;
-  if (transfer != H5P_DEFAULT && host_.H5Pget_data_transform(transfer, nullptr, 0) > 0) return false;
+  if (transfer != host_.transfer && host_.H5Pget_data_transform(transfer, nullptr, 0) > 0) return false;
   if (file_space == H5S_ALL) {
     move.file_space = space_;
   } else {
@@ -142,8 +173,9 @@ const std::byte* Dataset::one_run(const Move& move, const void* data) const {
   return walk.ok() && walk.is_one_run(move.elements, begin) ? bytes + begin : nullptr;
 }
 
-Dataset::Outcome Dataset::write(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
-                                const void* data) {
+Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
+                                hid_t transfer, const void* data) {
+  if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data);
   Move move{};
   if (data == nullptr || !plan(memory_type, memory_space, file_space, transfer, move)) {
     if (file_ != nullptr) file_->drain();
@@ -255,6 +287,10 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
 // its way; if they cannot, as when the file is shorter than its datasets, that is waited for.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (file_ == nullptr) return Outcome::pass;
+  if (chunked_) {
+    chunked_->settle();
+    return Outcome::pass;
+  }
   file_->fill(offset_);
   if (!file_->pending(offset_)) return Outcome::pass;
   Move move{};
@@ -290,6 +326,12 @@ Dataset::Outcome Dataset::refuse(const char* function, const Carrier::Refusal& w
 void Dataset::fill_later(std::vector<std::byte> element) const {
   if (file_ != nullptr) file_->fill_later(offset_, elements_ * element_, std::move(element));
 }
+
+void Dataset::settle_chunks() {
+  if (chunked_) chunked_->settle();
+}
+
+bool Dataset::close_later(void* under) { return chunked_ && chunked_->close_later(under); }
 
 bool Dataset::tell_failures() const {
   if (file_ == nullptr) return true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "chunked.hpp"
 #include "files.hpp"
 #include "host.hpp"
 
@@ -26,9 +27,15 @@ class Dataset {
     failed,  // and said why on the error stack
     pass     // for HDF5 itself to do, now that nothing of the file is on its way
   };
-  Outcome write(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data);
+  // `object`: which the dataset is.
+  Outcome write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
+                const void* data);
   Outcome read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
 
+  // Waits until HDF5 has all chunks that are being filtered, if it is stored in chunks: before what asks for them.
+  void settle_chunks();
+  // Whether `under` is closed later, when HDF5 has all chunks, and not by the caller.
+  bool close_later(void* under);
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
   // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
@@ -39,6 +46,10 @@ class Dataset {
  private:
   explicit Dataset(Host& host) : host_(host) {}
 
+  bool take_type(const Object& object);
+  void find_place(const Object& object, const std::shared_ptr<File>& file);
+  Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
+                       const void* data);
   // What one call moves, as far as it can be carried.
   struct Move {
     hid_t file_space;    // whose selection says where in the file; the dataset's own for all
@@ -58,7 +69,8 @@ class Dataset {
   Outcome refuse(const char* function, const Carrier::Refusal& why) const;
 
   Host& host_;
-  std::shared_ptr<File> file_;  // null: nothing is carried
+  std::shared_ptr<File> file_;        // null: nothing is carried
+  std::unique_ptr<Chunked> chunked_;  // if it is stored in chunks that are filtered here
   hid_t type_ = H5I_INVALID_HID;
   hid_t space_ = H5I_INVALID_HID;
   size_t element_ = 0;

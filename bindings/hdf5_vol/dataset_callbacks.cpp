@@ -68,8 +68,8 @@ herr_t fill_now(const Object& object, hid_t type, hid_t space, const std::vector
   void* under = object.under;
   hid_t whole = H5S_ALL;
   const void* data = all.data();
-  return object.host.H5VLdataset_write(1, &under, object.host.native, &type, &whole, &whole, H5P_DEFAULT, &data,
-                                       nullptr);
+  return object.host.H5VLdataset_write(1, &under, object.host.native, &type, &whole, &whole, object.host.transfer,
+                                       &data, nullptr);
 }
 
 void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
@@ -126,7 +126,7 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
     Object& object = object_at(pointers[i]);
     const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
-    const auto outcome = dataset.write(memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
+    const auto outcome = dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
     if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) return -1;
     if (outcome == Dataset::Outcome::pass &&
         host.H5VLdataset_write(1, &object.under, host.native, &memory_types[i], &memory_spaces[i], &file_spaces[i],
@@ -138,26 +138,31 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
 }
 
 herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
+  Object& object = object_at(pointer);
+  const bool asks_for_chunks =
+      arguments->op_type == H5VL_DATASET_GET_STORAGE_SIZE || arguments->op_type == H5VL_DATASET_GET_SPACE_STATUS;
+  if (asks_for_chunks) dataset_of(object).settle_chunks();
   return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
 // What is on its way is waited for, if there is any.
-bool settle(const Object& object) {
-  if (object.dataset == nullptr || object.dataset->file() == nullptr) return true;
-  object.dataset->file()->drain();
-  return object.dataset->tell_failures();
+bool settle(Object& object) {
+  Dataset& dataset = dataset_of(object);
+  if (dataset.file() == nullptr) return true;
+  dataset.file()->drain();
+  return dataset.tell_failures();
 }
 
 herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
+  Object& object = object_at(pointer);
   const bool whole = settle(object);
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
   return whole ? done : -1;
 }
 
 herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
+  Object& object = object_at(pointer);
+  dataset_of(object).settle_chunks();
   return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
@@ -171,7 +176,8 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   const Host& host = object.host;
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
   const bool whole = file == nullptr || file->opens > 0 || settle(object);
-  const herr_t closed = host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
+  const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
+  const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   if (closed < 0) return closed;
   object.under = nullptr;
   object.dataset.reset();

@@ -48,7 +48,7 @@ unsigned long number_of(const Host& host, void* under) {
   H5VL_file_get_args_t arguments{};
   arguments.op_type = H5VL_FILE_GET_FILENO;
   arguments.args.get_fileno.fileno = &number;
-  return host.H5VLfile_get(under, host.native, &arguments, H5P_DEFAULT, nullptr) < 0 ? 0 : number;
+  return host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0 ? 0 : number;
 }
 
 // Wraps a file that has been opened to be written.

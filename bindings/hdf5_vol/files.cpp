@@ -71,7 +71,20 @@ std::vector<std::string> File::take_failures() {
   return all;
 }
 
+std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+  Token key;
+  std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
+  std::shared_ptr<ChunkQueue>& queue = queues_[key];
+  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
+  return queue;
+}
+
+void File::settle_chunks() {
+  for (const auto& [token, queue] : queues_) queue->place(true, failures_);
+}
+
 void File::drain() {
+  settle_chunks();
   while (!unfilled_.empty()) fill(unfilled_.begin()->first);
   if (pending_.empty()) return;
   Carrier::instance().flush();
@@ -95,7 +108,7 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();
   if (file == nullptr) {
-    file = std::make_shared<File>(path);
+    file = std::make_shared<File>(host, path);
     place = file;
     std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
   }

@@ -3,6 +3,7 @@
 
 #include <tailrace/tailrace.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "carrier.hpp"
+#include "chunk_queue.hpp"
 #include "host.hpp"
 
 namespace tailrace::hdf5 {
@@ -18,11 +20,12 @@ namespace tailrace::hdf5 {
 // One file of one host. Used under the host's own lock, as HDF5 calls are.
 class File {
  public:
-  explicit File(std::string path) : path_(std::move(path)) {}
+  File(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
+  const Host& host() const { return host_; }
   const std::string& path() const { return path_; }
 
   // How often the program has it open; what is still in use of a file that is closed may be written to.
@@ -30,6 +33,13 @@ class File {
 
   // False if its data cannot be carried after all.
   bool ready();
+  // The chunks of the dataset with that token which are being filtered; made by the first call.
+  std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
+  // Waits until HDF5 has them all.
+  void settle_chunks();
+  // Where failures go that are told later.
+  std::vector<std::string>& failures() { return failures_; }
+
   // The data of a dataset, `bytes` from `dataset` on, have their place and nothing in it yet: they are filled with
   // `element`, again and again, unless all of them are written first (filled()).
   void fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element);
@@ -42,7 +52,7 @@ class File {
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
-  // Waits for everything, when all that is to be filled has been.
+  // Waits for everything, chunks too, when all that is to be filled has been.
   void drain();
   // Of what was accepted, what has failed; each once.
   std::vector<std::string> take_failures();
@@ -52,7 +62,11 @@ class File {
  private:
   enum class State { unopened, open, refused };
 
+  using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
+
+  const Host& host_;
   const std::string path_;
+  std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
   State state_ = State::unopened;
   tailrace_file raw_{};
   struct Fill {
@@ -60,7 +74,7 @@ class File {
     std::vector<std::byte> element;
   };
   std::map<uint64_t, Fill> unfilled_;  // by where the dataset begins
-  std::vector<std::string> failures_;  // of filling
+  std::vector<std::string> failures_;  // of filling, and of chunks
   std::set<uint64_t> pending_;         // where datasets begin that were written since the last drain
 };
 

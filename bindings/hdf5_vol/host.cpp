@@ -60,11 +60,23 @@ Host* host_of(const void* caller, std::string* why) {
   return &hosts().all.emplace_back(std::move(host));
 }
 
+void Host::take_transfer() {
+  if (const void* at = dlsym(handle, "H5P_LST_DATASET_XFER_ID_g")) transfer = *static_cast<const hid_t*>(at);
+}
+
 // Up to 1.14 a function registers the driver when it is first asked; from 2.0 on a variable has it.
 hid_t Host::sec2() const {
   if (const void* at = dlsym(handle, "H5FD_SEC2_id_g")) return *static_cast<const hid_t*>(at);
   if (void* at = dlsym(handle, "H5FD_sec2_init")) return reinterpret_cast<hid_t (*)()>(at)();
   return H5I_INVALID_HID;
+}
+
+unsigned Host::major() const {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return major;
 }
 
 }  // namespace tailrace::hdf5

@@ -37,13 +37,14 @@
   F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific) F(H5VLobject_optional) F(H5VLblob_put) \
   F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) \
   F(H5VLtoken_from_str) F(H5Pcopy) F(H5Pclose) F(H5Pset_vol) F(H5Pget_driver) F(H5Pget_page_buffer_size) \
-  F(H5Pset_sieve_buf_size) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) \
-  F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) \
-  F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sget_select_npoints) F(H5Sget_select_type) \
-  F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) \
-  F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) F(H5Tdetect_class) F(H5Tis_variable_str) \
-  F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) F(H5Eunregister_class) F(H5Ecreate_msg) \
-  F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
+  F(H5Pset_sieve_buf_size) F(H5Pget_chunk) F(H5Pget_chunk_opts) F(H5Pget_nfilters) F(H5Pget_filter2) \
+  F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) F(H5Pget_fill_time) \
+  F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) F(H5Pget_data_transform) \
+  F(H5Sget_simple_extent_npoints) F(H5Sget_select_npoints) F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) \
+  F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) F(H5Ssel_iter_create) \
+  F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) F(H5Tdetect_class) \
+  F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) F(H5Eunregister_class) \
+  F(H5Ecreate_msg) F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
 // clang-format on
 
 namespace tailrace::hdf5 {
@@ -57,10 +58,17 @@ struct Host {
   const void* base = nullptr;      // where it lies in memory: its identity
   void* handle = nullptr;          // of dlopen
   hid_t native = H5I_INVALID_HID;  // the connector below; from initialize on
+  // The usual properties of transfers, for calls of our own; from initialize on. Not H5P_DEFAULT: some of the calls
+  // for connectors leave what they are given to the call that HDF5 is in the middle of.
+  hid_t transfer = H5I_INVALID_HID;
   hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
 
+  // To be called when the host has been initialised as far as connectors need it.
+  void take_transfer();
+  // 1 or 2: of 2 some structures are others.
+  unsigned major() const;
   // The identifier of its driver for plain files; found by name, as versions differ in how.
   hid_t sec2() const;
 };

@@ -27,7 +27,7 @@ class Program:
 
     def step(self) -> None:
         kinds = [self.create, self.write, self.write, self.write, self.write, self.read, self.read, self.attribute,
-                 self.flush, self.reopen, self.delete, self.copy, self.points]
+                 self.flush, self.reopen, self.delete, self.copy, self.points, self.resize, self.chunks]
         kinds[self.random.integers(len(kinds))]()
 
     def create(self) -> None:
@@ -35,11 +35,17 @@ class Program:
         rank = self.random.integers(1, 4)
         shape = tuple(int(n) for n in self.random.integers(4, [40000, 300, 50][rank - 1], rank))
         more = [{}, {}, {}, {"fillvalue": 7}, {"fillvalue": 3}, {"chunks": True},
-                {"chunks": True, "compression": "gzip"}, {"maxshape": (None,) * rank}][self.random.integers(8)]
+                {"chunks": True, "compression": "gzip"}, {"maxshape": (None,) * rank},
+                {"chunks": self.some_chunk(shape), "compression": "gzip", "shuffle": True, "fillvalue": 2},
+                {"chunks": self.some_chunk(shape), "compression": 1, "maxshape": (None,) * rank},
+                {"chunks": self.some_chunk(shape), "shuffle": True}][self.random.integers(11)]
         data = self.file.create_dataset(name, shape, self.random.choice(TYPES), **more)
         if self.deletes:
             data[()] = self.values(shape)
         self.names.append(name)
+
+    def some_chunk(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(self.random.integers(1 + length // 4, length + 1)) for length in shape)
 
     def number(self) -> int:
         self.made += 1
@@ -71,6 +77,24 @@ class Program:
         if data is not None and data.ndim == 1:
             where = np.unique(self.random.integers(0, len(data), 20))
             data[where] = self.values(where.shape)
+
+    def resize(self) -> None:
+        data = self.some()
+        if data is not None and data.chunks and None in data.maxshape:
+            data.resize([int(self.random.integers(1, 2 * length)) for length in data.shape])
+
+    def chunks(self) -> None:
+        """Whole chunks, and what HDF5 knows of them."""
+        data = self.some()
+        if data is None or not data.chunks:
+            return
+        where = []
+        for length, chunk in zip(data.shape, data.chunks):
+            first, last = sorted(int(n) for n in self.random.integers(0, -(-length // chunk), 2))
+            where.append(slice(first * chunk, min((last + 1) * chunk, length)))
+        data[tuple(where)] = self.values(np.empty(data.shape, "u1")[tuple(where)].shape)
+        if self.random.random() < 0.3:
+            self.digest.update(str(data.id.get_storage_size()).encode())
 
     def read(self) -> None:
         data = self.some()

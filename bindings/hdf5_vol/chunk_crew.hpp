@@ -1,0 +1,47 @@
+// The threads that filter chunks, of all files of the process.
+//
+// They touch bytes alone, never HDF5: who asked for a chunk takes it back and places it, on the program's own thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "chunk_filter.hpp"
+
+namespace tailrace::hdf5 {
+
+// One chunk. Whoever made it may touch `bytes` and `left_out` before submit() and after it has been done.
+struct ChunkJob {
+  std::vector<ChunkFilter> filters;
+  std::vector<std::byte> bytes;
+  uint32_t left_out = 0;
+  bool done = false;  // guard: the crew's mutex
+};
+
+class ChunkCrew {
+ public:
+  // The only one, with a thread for each processor but one; they live as long as the process.
+  static ChunkCrew& instance();
+
+  void submit(std::shared_ptr<ChunkJob> job);
+  bool is_done(const ChunkJob& job);
+  // Helps with what is to be done meanwhile.
+  void wait(const ChunkJob& job);
+
+ private:
+  ChunkCrew();
+  void work();
+  // Takes the first job, and does it without the lock.
+  void do_one(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable asked_;
+  std::condition_variable done_;
+  std::deque<std::shared_ptr<ChunkJob>> jobs_;
+};
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,21 @@
+// The filters of a chunked dataset that are applied here, beside the program: shuffle and deflate, as HDF5's own of
+// these names do it. Pure functions over bytes; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tailrace::hdf5 {
+
+struct ChunkFilter {
+  enum class Kind { shuffle, deflate };
+  Kind kind;
+  unsigned value;  // bytes of an element, or zlib's level
+};
+
+// Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it made no
+// sense of the bytes (deflate, where they do not get smaller).
+uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, std::vector<std::byte>& bytes);
+
+}  // namespace tailrace::hdf5

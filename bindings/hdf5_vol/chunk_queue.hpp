@@ -1,0 +1,54 @@
+// The chunks of one dataset that are being filtered, in the order in which they were written.
+//
+// Under the host's own lock, as HDF5 calls are.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chunk_crew.hpp"
+#include "host.hpp"
+
+namespace tailrace::hdf5 {
+
+class ChunkQueue {
+ public:
+  // `path`: the file, for messages.
+  ChunkQueue(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
+
+  // Of the dataset open as `under`, the chunk that begins at `offset`.
+  void add(void* under, std::vector<hsize_t> offset, std::shared_ptr<ChunkJob> job);
+  // Gives HDF5 those that are filtered, in order; or, if `all`, waits for and gives all. What HDF5 could not write is
+  // added to `failures`.
+  void place(bool all, std::vector<std::string>& failures);
+  // Waits for the first one and places it.
+  void place_one(std::vector<std::string>& failures);
+  bool empty() const { return waiting_.empty(); }
+  // Closes `under` when all has been placed, since the program has closed it.
+  void close_later(void* under) { closing_.push_back(under); }
+
+  // Bytes of all queues of the process, before they were filtered.
+  static uint64_t bytes() { return bytes_; }
+
+ private:
+  struct Waiting {
+    void* under;
+    std::vector<hsize_t> offset;
+    std::shared_ptr<ChunkJob> job;
+    uint64_t bytes;
+  };
+
+  bool give(const Waiting& chunk) const;
+
+  const Host& host_;
+  const std::string path_;
+  std::deque<Waiting> waiting_;
+  std::vector<void*> closing_;
+  static std::atomic<uint64_t> bytes_;  // a sum, and orders nothing: relaxed
+};
+
+}  // namespace tailrace::hdf5

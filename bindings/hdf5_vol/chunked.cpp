@@ -1,0 +1,193 @@
+#include "chunked.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "carrier.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Smaller ones are filtered sooner than they are handed over.
+constexpr uint64_t kSmallest = 4 << 10;
+
+uint64_t product(const std::vector<hsize_t>& of) {
+  return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
+}
+
+// The next index inside `count`, in the order of memory, in steps; false at the end. The last dimension stays.
+bool next_row(std::vector<hsize_t>& at, const std::vector<hsize_t>& count) {
+  for (size_t axis = at.size() - 1; axis-- > 0;) {
+    if (++at[axis] < count[axis]) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+uint64_t index_in(const std::vector<hsize_t>& at, const std::vector<hsize_t>& shape) {
+  uint64_t index = 0;
+  for (size_t axis = 0; axis < at.size(); ++axis) index = index * shape[axis] + at[axis];
+  return index;
+}
+
+}  // namespace
+
+std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl,
+                                          hid_t type) {
+  const Host& host = file->host();
+  std::unique_ptr<Chunked> chunked(new Chunked(host, file));
+  hsize_t chunk[H5S_MAX_RANK];
+  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+  unsigned options = 0;
+  if (rank <= 0 || host.H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return nullptr;
+  chunked->chunk_.assign(chunk, chunk + rank);
+  chunked->type_ = type;
+  chunked->fill_.resize(host.H5Tget_size(type));
+  if (!chunked->read_filters(dcpl) || product(chunked->chunk_) * chunked->fill_.size() < kSmallest) return nullptr;
+  H5D_fill_value_t fill{};
+  if (host.H5Pfill_value_defined(dcpl, &fill) < 0) return nullptr;
+  if (fill == H5D_FILL_VALUE_USER_DEFINED && host.H5Pget_fill_value(dcpl, type, chunked->fill_.data()) < 0) {
+    return nullptr;
+  }
+  chunked->queue_ = file->queue_of(token);
+  return chunked;
+}
+
+bool Chunked::read_filters(hid_t dcpl) {
+  const int count = host_.H5Pget_nfilters(dcpl);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    size_t values = 1;
+    unsigned value = 0;
+    unsigned config = 0;
+    const H5Z_filter_t filter =
+        host_.H5Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
+    // One that must not be left out may fail, and HDF5 says how.
+    const bool may_be_left_out = (flags & H5Z_FLAG_OPTIONAL) != 0;
+    if (filter == H5Z_FILTER_SHUFFLE && values >= 1) {
+      filters_.push_back({ChunkFilter::Kind::shuffle, value});
+    } else if (filter == H5Z_FILTER_DEFLATE && values >= 1 && may_be_left_out) {
+      filters_.push_back({ChunkFilter::Kind::deflate, value});
+    } else {
+      return false;
+    }
+  }
+  return count > 0;
+}
+
+// The selection, if it is one block.
+std::optional<Chunked::Box> Chunked::box_of(hid_t file_space) const {
+  const size_t rank = chunk_.size();
+  std::vector<hsize_t> begin(rank);
+  std::vector<hsize_t> end(rank);
+  if (host_.H5Sget_select_bounds(file_space, begin.data(), end.data()) < 0) return std::nullopt;
+  Box box{begin, end};
+  for (size_t axis = 0; axis < rank; ++axis) box.count[axis] = end[axis] - begin[axis] + 1;
+  const H5S_sel_type kind = host_.H5Sget_select_type(file_space);
+  if (kind != H5S_SEL_ALL && kind != H5S_SEL_HYPERSLABS) return std::nullopt;
+  const hssize_t selected = host_.H5Sget_select_npoints(file_space);
+  return selected > 0 && static_cast<uint64_t>(selected) == product(box.count) ? std::optional(box) : std::nullopt;
+}
+
+bool Chunked::covers_whole_chunks(const Box& box, hid_t file_space) const {
+  std::vector<hsize_t> shape(chunk_.size());
+  if (host_.H5Sget_simple_extent_dims(file_space, shape.data(), nullptr) < 0) return false;
+  for (size_t axis = 0; axis < chunk_.size(); ++axis) {
+    const hsize_t end = box.begin[axis] + box.count[axis];
+    if (box.begin[axis] % chunk_[axis] != 0) return false;
+    if (end % chunk_[axis] != 0 && end != shape[axis]) return false;
+  }
+  return true;
+}
+
+// `file_space` has the extent that the dataset has now.
+bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data) {
+  queue_->place(false, file_->failures());
+  const std::optional<Box> box = box_of(file_space);
+  if (!box || !covers_whole_chunks(*box, file_space)) {
+    settle();
+    return false;
+  }
+  std::vector<hsize_t> chunks(chunk_.size());
+  for (size_t axis = 0; axis < chunk_.size(); ++axis) {
+    chunks[axis] = (box->count[axis] + chunk_[axis] - 1) / chunk_[axis];
+  }
+  std::vector<hsize_t> at(chunk_.size());
+  for (uint64_t i = 0, count = product(chunks); i < count; ++i) {
+    uint64_t rest = i;
+    for (size_t axis = chunk_.size(); axis-- > 0; rest /= chunks[axis]) {
+      at[axis] = box->begin[axis] + rest % chunks[axis] * chunk_[axis];
+    }
+    if (!add_chunk(under, *box, at, memory_type, data)) {
+      settle();
+      return false;  // HDF5 writes all of it again
+    }
+  }
+  return true;
+}
+
+void Chunked::make_room(uint64_t bytes) {
+  const uint64_t budget = Carrier::instance().budget();
+  while (ChunkQueue::bytes() + bytes > budget && !queue_->empty()) queue_->place_one(file_->failures());
+  if (ChunkQueue::bytes() + bytes > budget) file_->settle_chunks();
+}
+
+// The chunk that begins at `at`. What of it lies beyond the extent of the dataset has the fill value.
+bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
+                        const std::byte* data) {
+  const size_t element = fill_.size();
+  const bool converts = host_.H5Tequal(memory_type, type_) <= 0;
+  const size_t from_element = converts ? host_.H5Tget_size(memory_type) : element;
+  const uint64_t elements = product(chunk_);
+  make_room(elements * element);
+  std::vector<hsize_t> part(chunk_.size());   // of the chunk that is there
+  std::vector<hsize_t> first(chunk_.size());  // of it in the box
+  for (size_t axis = 0; axis < chunk_.size(); ++axis) {
+    first[axis] = at[axis] - box.begin[axis];
+    part[axis] = std::min(chunk_[axis], box.count[axis] - first[axis]);
+  }
+  const uint64_t found = product(part);
+  // All rows one after the other, so that they can be converted; then each to its place in the chunk.
+  std::vector<std::byte> rows(found * std::max(element, from_element));
+  const uint64_t row = part.back();
+  std::vector<hsize_t> index(chunk_.size());
+  std::byte* to = rows.data();
+  do {
+    std::vector<hsize_t> where = first;
+    for (size_t axis = 0; axis < where.size(); ++axis) where[axis] += index[axis];
+    std::memcpy(to, data + index_in(where, box.count) * from_element, row * from_element);
+    to += row * from_element;
+  } while (next_row(index, part));
+  if (converts && host_.H5Tconvert(memory_type, type_, found, rows.data(), nullptr, host_.transfer) < 0) return false;
+  auto job = std::make_shared<ChunkJob>();
+  job->filters = filters_;
+  if (found == elements) {
+    rows.resize(elements * element);
+    job->bytes = std::move(rows);
+  } else {
+    job->bytes.resize(elements * element);
+    for (uint64_t i = 0; i < elements; ++i) std::copy(fill_.begin(), fill_.end(), job->bytes.data() + i * element);
+    const std::byte* from = rows.data();
+    do {
+      std::memcpy(job->bytes.data() + index_in(index, chunk_) * element, from, row * element);
+      from += row * element;
+    } while (next_row(index, part));
+  }
+  queue_->add(under, at, std::move(job));
+  return true;
+}
+
+bool Chunked::close_later(void* under) {
+  queue_->place(false, file_->failures());
+  if (queue_->empty() || file_->opens == 0) {
+    settle();
+    return false;
+  }
+  queue_->close_later(under);
+  return true;
+}
+
+}  // namespace tailrace::hdf5
