@@ -1,6 +1,7 @@
 #include "chunk_crew.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -13,7 +14,11 @@ ChunkCrew& ChunkCrew::instance() {
 
 ChunkCrew::ChunkCrew() {
   const unsigned processors = std::thread::hardware_concurrency();
-  for (unsigned i = 0; i < std::clamp(processors, 2u, 9u) - 1; ++i) std::thread([this] { work(); }).detach();
+  try {
+    for (unsigned i = 0; i < std::clamp(processors, 2u, 9u) - 1; ++i) std::thread([this] { work(); }).detach();
+  } catch (const std::system_error&) {
+    // There are fewer, or none: whoever waits for a chunk does what is to be done.
+  }
 }
 
 void ChunkCrew::submit(std::shared_ptr<ChunkJob> job) {

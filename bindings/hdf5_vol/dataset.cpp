@@ -60,14 +60,19 @@ bool is_flat(const Host& host, hid_t type) {
 
 std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   Host& host = object.host;
-  std::unique_ptr<Dataset> dataset(new Dataset(host));
+  std::unique_ptr<Dataset> dataset = left_to_hdf5(host);
+  if (!File::any()) {
+    dataset->changes_ = true;
+    return dataset;
+  }
   const H5O_info2_t identity = identity_of(object, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
-  const hid_t dcpl = file != nullptr ? get(object, H5VL_DATASET_GET_DCPL) : H5I_INVALID_HID;
+  const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
   if (dcpl < 0) return dataset;
   const H5D_layout_t layout = host.H5Pget_layout(dcpl);
+  dataset->is_virtual_ = layout == H5D_VIRTUAL;
   const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
-  if ((contiguous || layout == H5D_CHUNKED) && dataset->take_type(object)) {
+  if (file != nullptr && (contiguous || layout == H5D_CHUNKED) && dataset->take_type(object)) {
     if (contiguous) dataset->find_place(object, file);
     if (layout == H5D_CHUNKED) dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
     if (dataset->chunked_ != nullptr) dataset->file_ = file;
@@ -88,11 +93,12 @@ bool Dataset::take_type(const Object& object) {
 }
 
 void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file) {
-  const haddr_t address = address_of(object);
-  if (address == HADDR_UNDEF) return;
   space_ = get(object, H5VL_DATASET_GET_SPACE);
-  if (space_ < 0 || !file->ready()) return;
-  elements_ = static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_));
+  elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
+  if (elements_ * element_ < kSmallest) return;
+  const haddr_t address = address_of(object);
+  changes_ = address == HADDR_UNDEF;
+  if (changes_ || !file->ready()) return;
   offset_ = address;
   file_ = file;
 }
@@ -124,7 +130,9 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   space_ = get(object, H5VL_DATASET_GET_SPACE);
   elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
   Move move{};
-  if (space_ >= 0 && data != nullptr && plan(memory_type, memory_space, file_space, transfer, move)) {
+  // Properties of the transfer may have functions that are to be called, or say how.
+  if (space_ >= 0 && data != nullptr && transfer == host_.transfer &&
+      plan(memory_type, memory_space, file_space, transfer, move)) {
     if (move.elements == 0) return Outcome::done;
     const std::byte* const run = one_run(move, data);
     if (run != nullptr && chunked_->write(object.under, memory_type, move.file_space, run)) return Outcome::done;
@@ -175,6 +183,7 @@ const std::byte* Dataset::one_run(const Move& move, const void* data) const {
 
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
                                 hid_t transfer, const void* data) {
+  if (is_virtual_) drain_all();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data);
   Move move{};
   if (data == nullptr || !plan(memory_type, memory_space, file_space, transfer, move)) {
@@ -286,6 +295,7 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
 // What has not been written since the file was last whole, HDF5 reads at once. Other data come with what is still on
 // its way; if they cannot, as when the file is shorter than its datasets, that is waited for.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
+  if (is_virtual_) drain_all();
   if (file_ == nullptr) return Outcome::pass;
   if (chunked_) {
     chunked_->settle();

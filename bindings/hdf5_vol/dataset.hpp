@@ -16,6 +16,11 @@ struct Object;
 
 class Dataset {
  public:
+  // Smaller datasets are HDF5's own: carrying them would cost more than writing them does.
+  static constexpr uint64_t kSmallest = 32 << 10;  // bytes
+
+  // One that is HDF5's own for ever.
+  static std::unique_ptr<Dataset> left_to_hdf5(Host& host) { return std::unique_ptr<Dataset>(new Dataset(host)); }
   // Looks at the dataset that `object` is. Never null.
   static std::unique_ptr<Dataset> look_at(const Object& object);
   // Whether `object`, which is of that type, lies in a file whose data are carried.
@@ -36,6 +41,8 @@ class Dataset {
   void settle_chunks();
   // Whether `under` is closed later, when HDF5 has all chunks, and not by the caller.
   bool close_later(void* under);
+  // Whether it may be carried later: when HDF5 has given it a place, with the first write, or other files are open.
+  bool changes() const { return changes_; }
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
   // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
@@ -71,6 +78,8 @@ class Dataset {
   Host& host_;
   std::shared_ptr<File> file_;        // null: nothing is carried
   std::unique_ptr<Chunked> chunked_;  // if it is stored in chunks that are filtered here
+  bool changes_ = false;
+  bool is_virtual_ = false;  // reads other datasets, of whichever files
   hid_t type_ = H5I_INVALID_HID;
   hid_t space_ = H5I_INVALID_HID;
   size_t element_ = 0;

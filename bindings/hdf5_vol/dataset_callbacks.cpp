@@ -8,12 +8,15 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Smaller ones are written by HDF5 itself: carrying them would cost more than their writing does.
-constexpr uint64_t kSmallest = 32 << 10;
-
 uint64_t bytes_of(const Host& host, hid_t type, hid_t space) {
   const hssize_t elements = host.H5Sget_simple_extent_npoints(space);
   return elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
+}
+
+// Whether it is small, and will be: one in chunks may grow.
+bool is_small(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
+  const H5D_layout_t layout = host.H5Pget_layout(dcpl);
+  return (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT) && bytes_of(host, type, space) < Dataset::kSmallest;
 }
 
 // How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.
@@ -23,9 +26,10 @@ class EarlyPlace {
     H5D_alloc_time_t time{};
     H5D_fill_value_t fill{};
     H5D_fill_time_t fill_time{};
-    const bool may_be = bytes_of(host_, type, space) >= kSmallest && host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS &&
-                        host_.H5Pget_external_count(dcpl) == 0 && host_.H5Pget_alloc_time(dcpl, &time) >= 0 &&
-                        time == H5D_ALLOC_TIME_LATE && host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
+    const bool may_be = bytes_of(host_, type, space) >= Dataset::kSmallest &&
+                        host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0 &&
+                        host_.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_LATE &&
+                        host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
                         host_.H5Pget_fill_time(dcpl, &fill_time) >= 0;
     if (!may_be) return;
     fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
@@ -79,8 +83,10 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   const EarlyPlace early(object, where->obj_type, type, space, dcpl);
   void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                         early.dcpl_or(dcpl), dapl, dxpl, nullptr));
-  if (made == nullptr || !early.leaves_unfilled()) return made;
+  if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
+  if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
+  if (!early.leaves_unfilled()) return made;
   dataset.dataset = Dataset::look_at(dataset);
   if (dataset.dataset->file() != nullptr) {
     dataset.dataset->fill_later(early.element());
@@ -99,7 +105,7 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
 }
 
 Dataset& dataset_of(Object& object) {
-  if (object.dataset == nullptr) object.dataset = Dataset::look_at(object);
+  if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
   return *object.dataset;
 }
 

@@ -24,6 +24,7 @@ Known& known() {
 }  // namespace
 
 File::~File() {
+  count_.fetch_sub(1, std::memory_order_relaxed);
   if (state_ == State::open) Carrier::instance().close(raw_);
 }
 

@@ -4,6 +4,7 @@
 #include <tailrace/tailrace.h>
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,10 +21,15 @@ namespace tailrace::hdf5 {
 // One file of one host. Used under the host's own lock, as HDF5 calls are.
 class File {
  public:
-  File(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
+  File(const Host& host, std::string path) : host_(host), path_(std::move(path)) {
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
+
+  // Whether there is any in the process.
+  static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
 
   const Host& host() const { return host_; }
   const std::string& path() const { return path_; }
@@ -61,6 +67,9 @@ class File {
 
  private:
   enum class State { unopened, open, refused };
+
+  // Of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
+  static inline std::atomic<int> count_ = 0;
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 

@@ -55,7 +55,6 @@ void check_config(const Config& config) {
     TAILRACE_REQUIRE(!path.empty() && path.find('\0') == std::string::npos);
     TAILRACE_REQUIRE(std::count(paths.begin(), paths.end(), path) == 1);
   }
-  TAILRACE_REQUIRE(!config.layouts.empty() && !config.variables.empty());
   for (const Layout& layout : config.layouts) check_layout(config, layout);
   for (size_t i = 0; i < config.variables.size(); ++i) {
     const Variable& variable = config.variables[i];

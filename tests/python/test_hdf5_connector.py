@@ -64,6 +64,25 @@ with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file:
     assert said.split() == ["True", "999.0"]
 
 
+def test_whoever_has_a_dataset_open_sees_what_others_wrote(carried, tmp_path):
+    """One that gets its place by the first write, and one that presents another."""
+    execute(["-c", f"import h5py; h5py.File({str(tmp_path / 'a.h5')!r}, 'w').create_dataset('x', (100000,), 'f8')"])
+    said = carried("-c", f"""
+import h5py
+with h5py.File({str(tmp_path / "a.h5")!r}, "r+") as file:
+    one, other = file["x"], file["x"]
+    layout = h5py.VirtualLayout((100000,), "f8")
+    layout[:] = h5py.VirtualSource(one)
+    shown = file.create_virtual_dataset("v", layout)
+    one[:10] = 1
+    other[:] = 2
+    print((one[:] == 2).all(), (shown[:] == 2).all())
+    one[:] = 3
+    print((shown[:] == 3).all(), (other[:] == 3).all())
+""")
+    assert said.split() == ["True"] * 4
+
+
 def test_two_hdf5_libraries_in_one_process(carried, tmp_path):
     pytest.importorskip("netCDF4")
     said = carried("-c", f"""
