@@ -148,9 +148,8 @@ bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_
   if (file_space == H5S_ALL) {
     move.file_space = space_;
   } else {
-    const hssize_t extent = file_space > H5S_PLIST ? host_.H5Sget_simple_extent_npoints(file_space) : -1;
-    if (extent < 0 || static_cast<uint64_t>(extent) != elements_ || host_.H5Sselect_valid(file_space) <= 0)
-      return false;
+    if (file_space <= H5S_PLIST || host_.H5Sextent_equal(file_space, space_) <= 0) return false;
+    if (host_.H5Sselect_valid(file_space) <= 0) return false;
     move.file_space = file_space;
   }
   const hssize_t selected = host_.H5Sget_select_npoints(move.file_space);

@@ -24,27 +24,26 @@
 // clang-format off
 #define TAILRACE_HDF5_FUNCTIONS(F) \
   F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLget_wrap_ctx) F(H5VLwrap_object) \
-  F(H5VLunwrap_object) F(H5VLfree_wrap_ctx) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_get_cap_flags) \
-  F(H5VLintrospect_opt_query) F(H5VLoptional) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) \
-  F(H5VLattr_write) F(H5VLattr_get) F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close) \
-  F(H5VLdataset_create) F(H5VLdataset_open) F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) \
-  F(H5VLdataset_specific) F(H5VLdataset_optional) F(H5VLdataset_close) F(H5VLdatatype_commit) \
-  F(H5VLdatatype_open) F(H5VLdatatype_get) F(H5VLdatatype_specific) F(H5VLdatatype_optional) \
-  F(H5VLdatatype_close) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get) F(H5VLfile_specific) \
-  F(H5VLfile_optional) F(H5VLfile_close) F(H5VLgroup_create) F(H5VLgroup_open) F(H5VLgroup_get) \
-  F(H5VLgroup_specific) F(H5VLgroup_optional) F(H5VLgroup_close) F(H5VLlink_create) F(H5VLlink_copy) \
-  F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional) F(H5VLobject_open) \
-  F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific) F(H5VLobject_optional) F(H5VLblob_put) \
-  F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp) F(H5VLtoken_to_str) \
-  F(H5VLtoken_from_str) F(H5Pcopy) F(H5Pclose) F(H5Pset_vol) F(H5Pget_driver) F(H5Pget_page_buffer_size) \
-  F(H5Pset_sieve_buf_size) F(H5Pget_chunk) F(H5Pget_chunk_opts) F(H5Pget_nfilters) F(H5Pget_filter2) \
-  F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) F(H5Pget_fill_time) \
-  F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) F(H5Pget_data_transform) \
-  F(H5Sget_simple_extent_npoints) F(H5Sget_select_npoints) F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) \
-  F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) F(H5Sget_simple_extent_type) F(H5Ssel_iter_create) \
-  F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) F(H5Tdetect_class) \
-  F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) F(H5Eunregister_class) \
-  F(H5Ecreate_msg) F(H5Epush2) F(H5Idec_ref) F(H5Iinc_ref) F(H5get_libversion)
+  F(H5VLunwrap_object) F(H5VLfree_wrap_ctx) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query) \
+  F(H5VLoptional) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) F(H5VLattr_write) F(H5VLattr_get) \
+  F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close) F(H5VLdataset_create) F(H5VLdataset_open) \
+  F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) F(H5VLdataset_specific) F(H5VLdataset_optional) \
+  F(H5VLdataset_close) F(H5VLdatatype_commit) F(H5VLdatatype_open) F(H5VLdatatype_get) F(H5VLdatatype_specific) \
+  F(H5VLdatatype_optional) F(H5VLdatatype_close) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get) \
+  F(H5VLfile_specific) F(H5VLfile_optional) F(H5VLfile_close) F(H5VLgroup_create) F(H5VLgroup_open) \
+  F(H5VLgroup_get) F(H5VLgroup_specific) F(H5VLgroup_optional) F(H5VLgroup_close) F(H5VLlink_create) \
+  F(H5VLlink_copy) F(H5VLlink_move) F(H5VLlink_get) F(H5VLlink_specific) F(H5VLlink_optional) \
+  F(H5VLobject_open) F(H5VLobject_copy) F(H5VLobject_get) F(H5VLobject_specific) F(H5VLobject_optional) \
+  F(H5VLblob_put) F(H5VLblob_get) F(H5VLblob_specific) F(H5VLblob_optional) F(H5VLtoken_cmp) \
+  F(H5VLtoken_to_str) F(H5VLtoken_from_str) F(H5Pcopy) F(H5Pclose) F(H5Pset_vol) F(H5Pget_driver) \
+  F(H5Pget_page_buffer_size) F(H5Pset_sieve_buf_size) F(H5Pget_chunk) F(H5Pget_chunk_opts) F(H5Pget_nfilters) \
+  F(H5Pget_filter2) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) F(H5Pset_alloc_time) \
+  F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) \
+  F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sextent_equal) F(H5Sget_select_npoints) \
+  F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) \
+  F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
+  F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
+  F(H5Eunregister_class) F(H5Ecreate_msg) F(H5Epush2) F(H5get_libversion)
 // clang-format on
 
 namespace tailrace::hdf5 {
