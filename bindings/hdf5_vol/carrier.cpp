@@ -33,8 +33,8 @@ Carrier& Carrier::instance() {
 
 void Carrier::close_client() {
   const std::lock_guard lock(mutex_);
-  while (keep_earlier(tailrace_flush(client_))) {
-  }
+  const Refusal flushed = flush_all();
+  if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
   tailrace_close(client_);
   client_ = nullptr;
   for (const auto& [file, failures] : failures_) {
@@ -112,10 +112,17 @@ Carrier::Refusal Carrier::read(tailrace_file file, std::span<const tailrace_exte
   return refusal(tailrace_file_read(file, extents.size(), extents.data(), data));
 }
 
-void Carrier::flush() {
+Carrier::Refusal Carrier::flush() {
   const std::lock_guard lock(mutex_);
-  while (client_ != nullptr && keep_earlier(tailrace_flush(client_))) {
-  }
+  return client_ != nullptr ? flush_all() : Refusal();
+}
+
+Carrier::Refusal Carrier::flush_all() {
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_flush(client_);
+  } while (keep_earlier(status));
+  return refusal(status);
 }
 
 std::vector<std::string> Carrier::take_failures(const std::string& path) {

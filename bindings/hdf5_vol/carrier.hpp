@@ -42,14 +42,15 @@ class Carrier {
   Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data);
   // Reads, and sees all that was written before.
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
-  // Waits until everything is written, of all files.
-  void flush();
+  // Waits until everything is written, of all files. Not TAILRACE_OK: why that is not known.
+  Refusal flush();
 
   // What could not be written of `path` though it was accepted, each told once.
   std::vector<std::string> take_failures(const std::string& path);
 
  private:
   bool open_client();
+  Refusal flush_all();
   // When the process ends, before what the library needs has ended. HDF5 closes files that the program has left open
   // only after that: failures that it can no longer tell are told on standard error.
   void close_client();

@@ -156,7 +156,6 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   }
   const Host& host = object.host;
   const bool whole = settle(host, object.file.get(), "H5Fclose");
-  const std::vector<std::string> none;
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
   if (closed < 0) return closed;
   object.under = nullptr;

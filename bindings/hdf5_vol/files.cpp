@@ -88,7 +88,8 @@ void File::drain() {
   settle_chunks();
   while (!unfilled_.empty()) fill(unfilled_.begin()->first);
   if (pending_.empty()) return;
-  Carrier::instance().flush();
+  const Carrier::Refusal flushed = Carrier::instance().flush();
+  if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);
   pending_.clear();
 }
 
