@@ -27,11 +27,13 @@ enum class Verb : uint8_t {
   file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
   file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
   file_sync = 12,
-  file_close = 13
+  file_close = 13,
+  file_write_at = 14  // a block with the bytes of one extent, and no list; else as file_write
 };
 
 // Whether it is about a raw file, and so about no variable or iteration.
-constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_close; }
+constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_write_at; }
+constexpr bool writes_file(Verb verb) { return verb == Verb::file_write || verb == Verb::file_write_at; }
 
 struct Descriptor {
   Verb verb = Verb::flush;
@@ -48,6 +50,14 @@ struct Descriptor {
     uint32_t reserved = 0;
     int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
   };
+  // The same with an extent; where both have a member, it may be read as either's.
+  struct BytesAt {
+    uint64_t address;
+    uint64_t offset;  // in the file
+    uint32_t block;
+    uint32_t length;
+    int64_t handed;
+  };
   struct Setting {
     int64_t value;
     uint32_t index;  // of this one among the settings that take effect together, from 0
@@ -55,10 +65,14 @@ struct Descriptor {
   };
   union {
     Bytes bytes = {};
+    BytesAt at;                 // file_write_at
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
     uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
   };
+
+  // Of the block, of a verb that has one.
+  uint64_t block_bytes() const { return verb == Verb::file_write_at ? at.length : bytes.length; }
 };
 
 static_assert(sizeof(Descriptor) == 64);
@@ -67,6 +81,8 @@ static_assert(offsetof(Descriptor, iteration) == 8);
 static_assert(offsetof(Descriptor, sequence) == 16);
 static_assert(offsetof(Descriptor, ticket) == 24);
 static_assert(offsetof(Descriptor, bytes) == 32);
+static_assert(offsetof(Descriptor, at) == 32);
+static_assert(sizeof(Descriptor::BytesAt) == sizeof(Descriptor::Bytes));
 static_assert(offsetof(Descriptor, event) == 32);
 static_assert(offsetof(Descriptor, waited) == 32);
 static_assert(offsetof(Descriptor, setting) == 32);

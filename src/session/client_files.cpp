@@ -287,14 +287,22 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
 }
 
 Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data) {
-  const Result<PoolBlock> block = host_.file_block(batch.block());
+  // Bytes that lie on a page of the pool, as they may on one of the file, can go past the page cache.
+  const bool alone = batch.extents.size() == 1 && batch.bytes <= std::numeric_limits<uint32_t>::max();
+  const Result<PoolBlock> block = host_.file_block(alone ? batch.bytes : batch.block());
   if (!block.ok()) return block.status();
   const Nanoseconds start = host_.file_clock();
-  const uint64_t to = put_list(block.value(), batch);
+  const uint64_t to = alone ? block.value().offset : put_list(block.value(), batch);
   std::byte* const bytes = host_.file_memory().data() + to;
   stream_copy(bytes, data, batch.bytes);
   host_.count_file_copy(host_.file_clock() - start);
-  const Result<uint64_t> sent = host_.send_file_verb(describe(Verb::file_write, file, block.value(), batch.block()));
+  Descriptor verb = describe(Verb::file_write, file, block.value(), batch.block());
+  if (alone) {
+    verb.verb = Verb::file_write_at;
+    verb.at = {to, batch.extents[0].offset, block.value().index, static_cast<uint32_t>(batch.bytes),
+               verb.bytes.handed};
+  }
+  const Result<uint64_t> sent = host_.send_file_verb(verb);
   if (sent.ok() && book_.is_read(record)) {
     own_.sent(record, block.value().index, sent.value(), batch.extents, bytes);
   }

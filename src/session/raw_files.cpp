@@ -15,7 +15,8 @@ namespace {
 const char* name_of(Verb verb) {
   switch (verb) {
     case Verb::file_open: return "file_open";
-    case Verb::file_write: return "file_write";
+    case Verb::file_write:
+    case Verb::file_write_at: return "file_write";
     case Verb::file_read: return "file_read";
     case Verb::file_sync: return "file_sync";
     case Verb::file_close: return "file_close";
@@ -24,7 +25,7 @@ const char* name_of(Verb verb) {
   TAILRACE_ASSERT(false);
 }
 
-bool has_block(Verb verb) { return verb == Verb::file_open || verb == Verb::file_write || verb == Verb::file_read; }
+bool has_block(Verb verb) { return verb == Verb::file_open || verb == Verb::file_read || writes_file(verb); }
 
 // "3 extents from offset 0 to 4096", for messages.
 std::string text_of(const std::vector<Piece>& pieces) {
@@ -76,15 +77,15 @@ Status RawFiles::check(const Descriptor& descriptor) {
   if (has_block(descriptor.verb)) {
     if (Status sound = check_block(descriptor); !sound.ok()) return sound;
   }
-  if (descriptor.verb != Verb::file_write && descriptor.ticket == kNoTicket)
-    return refuse("a question without a ticket");
+  if (!writes_file(descriptor.verb) && descriptor.ticket == kNoTicket) return refuse("a question without a ticket");
   return descriptor.verb == Verb::file_open ? check_opening(descriptor) : check_open_file(descriptor);
 }
 
 Status RawFiles::check_block(const Descriptor& descriptor) const {
   const Descriptor::Bytes& bytes = descriptor.bytes;
   const uint64_t pool = channel_.memory.size();
-  if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
+  if (bytes.address > pool || descriptor.block_bytes() > pool - bytes.address)
+    return refuse("a block outside its pool");
   if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
   if (bytes.block >= channel_.returned.capacity()) return refuse("a block of an impossible number");
   return {};
@@ -99,24 +100,31 @@ Status RawFiles::check_opening(const Descriptor& descriptor) const {
 Status RawFiles::check_open_file(const Descriptor& descriptor) {
   const auto found = open_.find(descriptor.variable);
   if (found == open_.end() || found->second.closing) return refuse("a verb about a file that it has not opened");
-  if (descriptor.verb == Verb::file_write && !found->second.writes)
-    return refuse("bytes for a file that it only reads");
+  if (writes_file(descriptor.verb) && !found->second.writes) return refuse("bytes for a file that it only reads");
   if (!has_block(descriptor.verb)) return {};
-  Result<std::vector<Piece>> pieces = read_file_list(block_of(descriptor));
+  Result<std::vector<Piece>> pieces = read_pieces(descriptor);
   if (!pieces.ok()) return pieces.status();
   checked_ = {descriptor.sequence, std::move(pieces).value()};
   return {};
 }
 
 std::span<std::byte> RawFiles::block_of(const Descriptor& descriptor) const {
-  return channel_.memory.subspan(descriptor.bytes.address, descriptor.bytes.length);
+  return channel_.memory.subspan(descriptor.bytes.address, descriptor.block_bytes());
+}
+
+Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) const {
+  if (descriptor.verb != Verb::file_write_at) return read_file_list(block_of(descriptor));
+  const Extent extent{descriptor.at.offset, descriptor.at.length};
+  if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
+  if (extent.length == 0) return refuse("an empty extent");
+  return std::vector<Piece>{{extent, block_of(descriptor).data()}};
 }
 
 // Read once: the client may have changed the block since.
 Result<std::vector<Piece>> RawFiles::pieces_of(const Descriptor& descriptor) {
   Checked checked = std::exchange(checked_, {});
   if (checked.sequence == descriptor.sequence && !checked.pieces.empty()) return std::move(checked.pieces);
-  return read_file_list(block_of(descriptor));
+  return read_pieces(descriptor);
 }
 
 // ---- verbs ----------------------------------------------------------------------------------------------------
@@ -185,10 +193,8 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
 void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
   Result<std::vector<Piece>> pieces = pieces_of(descriptor);
   if (!pieces.ok()) return end(descriptor, pieces.status(), of.path, {});
-  const bool write = descriptor.verb == Verb::file_write;
-  const uint64_t token = next_token_++;
-  works_[token].descriptor = descriptor;
-  works_[token].may_repeat = !write && !again && is_written(of.file);
+  const bool write = writes_file(descriptor.verb);
+  const uint64_t token = new_work(descriptor, !write && !again && is_written(of.file));
   ++of.under_way;
   of.writing += write ? 1 : 0;
   const bool immediate = !write || of.immediate;
@@ -239,8 +245,7 @@ bool RawFiles::is_written(const SharedFile* file) const {
 
 void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
   if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // nobody can have written it
-  const uint64_t token = next_token_++;
-  works_[token].descriptor = descriptor;
+  const uint64_t token = new_work(descriptor, false);
   ++of.under_way;
   submit(token, of.file->sync, Operation::sync, {}, false);
 }
@@ -249,9 +254,20 @@ void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
 Status RawFiles::sync_directory(uint64_t token, const Open& of) {
   const Result<FileId> directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
   if (!directory.ok()) return directory.status();
-  works_.at(token).directory = directory.value();
+  works_[token].directory = directory.value();
   submit(token, directory.value(), Operation::sync, {}, false);
   return {};
+}
+
+uint64_t RawFiles::new_work(const Descriptor& descriptor, bool may_repeat) {
+  if (free_works_.empty()) {
+    free_works_.push_back(works_.size());
+    works_.emplace_back();
+  }
+  const uint64_t token = free_works_.back();
+  free_works_.pop_back();
+  works_[token] = {descriptor, 0, may_repeat};
+  return token;
 }
 
 void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate) {
@@ -269,7 +285,7 @@ void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vec
 
 void RawFiles::ended(const Request& request, const Status& how) {
   Status status = how;
-  const Work work = works_.at(request.token);
+  const Work work = works_[request.token];
   const Descriptor& descriptor = work.descriptor;
   Open& of = open_.at(descriptor.variable);
   if (work.directory != 0) {
@@ -282,9 +298,9 @@ void RawFiles::ended(const Request& request, const Status& how) {
     status = sync_directory(request.token, of);
     if (status.ok()) return;
   }
-  works_.erase(request.token);
+  free_works_.push_back(request.token);
   --of.under_way;
-  if (descriptor.verb == Verb::file_write) {
+  if (writes_file(descriptor.verb)) {
     --of.writing;
     host_.file_write_went(descriptor, request, status);
   }
@@ -314,7 +330,7 @@ void RawFiles::end(const Descriptor& descriptor, const Status& status, const std
 }
 
 void RawFiles::leave() {
-  TAILRACE_REQUIRE(works_.empty());
+  TAILRACE_REQUIRE(idle());
   for (auto& [number, of] : open_) {
     if (of.file == nullptr) continue;
     meter_.closed(of.record, of.file->data);

@@ -10,7 +10,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -30,7 +29,7 @@ class RawFiles final : public CompletionSink {
     virtual ~Host() = default;
     // A verb has ended: from here on its memory is not used.
     virtual void file_verb_ended(const Descriptor& descriptor, const Status& status) = 0;
-    // How a file_write went, before its end.
+    // How a write went, before its end.
     virtual void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) = 0;
   };
 
@@ -50,7 +49,7 @@ class RawFiles final : public CompletionSink {
   // Nothing is under way, and nothing more comes.
   void leave();
 
-  bool idle() const { return works_.empty(); }
+  bool idle() const { return free_works_.size() == works_.size(); }
   // Whether a verb waits until all writes before it have ended.
   bool is_waited_for() const;
 
@@ -67,7 +66,7 @@ class RawFiles final : public CompletionSink {
     bool writes = false;
     bool immediate = false;  // its writes are not held back to be merged
     bool closing = false;    // its close has come
-    uint32_t writing = 0;    // file_write under way
+    uint32_t writing = 0;    // writes under way
     uint32_t under_way = 0;  // verbs under way, all of them
     // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
     std::deque<Descriptor> waiting;
@@ -90,6 +89,7 @@ class RawFiles final : public CompletionSink {
   std::span<std::byte> block_of(const Descriptor& descriptor) const;
   void open(const Descriptor& descriptor, bool again);
   Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
+  Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void begin_sync(const Descriptor& descriptor, Open& of);
@@ -98,6 +98,7 @@ class RawFiles final : public CompletionSink {
   void look(const Open& of);
   bool begin_waiting(Open& of);
   bool is_written(const SharedFile* file) const;
+  uint64_t new_work(const Descriptor& descriptor, bool may_repeat);
   void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate);
   void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
 
@@ -114,8 +115,8 @@ class RawFiles final : public CompletionSink {
   // The server's thread only.
   std::map<uint32_t, Open> open_;  // by the client's number
   uint32_t last_ = 0;              // the largest of these numbers so far
-  uint64_t next_token_ = 1;
-  std::unordered_map<uint64_t, Work> works_;
+  std::vector<Work> works_;        // by token; used again
+  std::vector<uint64_t> free_works_;
   Checked checked_;
 };
 

@@ -89,7 +89,7 @@ void Server::measure_verb(const Descriptor& descriptor) {
 }
 
 void Server::begin(const Descriptor& descriptor) {
-  unfinished_.insert(descriptor.sequence);
+  unfinished_.add(descriptor.sequence);
   switch (descriptor.verb) {
     case Verb::write:
     case Verb::borrow: return begin_block(descriptor);
@@ -98,7 +98,8 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
     case Verb::parameter: return set_parameter(descriptor);
-    case Verb::file_write: pending_bytes_ += descriptor.bytes.length; return raw_->begin(descriptor);
+    case Verb::file_write:
+    case Verb::file_write_at: pending_bytes_ += descriptor.block_bytes(); return raw_->begin(descriptor);
     case Verb::file_open:
     case Verb::file_read:
     case Verb::file_sync:
@@ -110,8 +111,8 @@ void Server::begin(const Descriptor& descriptor) {
 
 void Server::file_verb_ended(const Descriptor& descriptor, const Status& status) {
   end_verb(descriptor, status);
-  if (descriptor.verb != Verb::file_write) return;
-  pending_bytes_ -= descriptor.bytes.length;
+  if (!writes_file(descriptor.verb)) return;
+  pending_bytes_ -= descriptor.block_bytes();
   give_back(descriptor.bytes.block, descriptor.sequence);
 }
 
@@ -277,7 +278,7 @@ void Server::end_iteration(const Descriptor& descriptor) {
   if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
   // Where other clients must end it, too, this one is done with it: its flushes must not wait for them.
   const bool actions_wait = actions_ != nullptr && actions_->ending(client(), descriptor.iteration);
-  if (!files_.end(*this, descriptor.iteration) || actions_wait) unfinished_.erase(descriptor.sequence);
+  if (!files_.end(*this, descriptor.iteration) || actions_wait) unfinished_.end(descriptor.sequence);
 }
 
 void Server::drop_iteration(const Descriptor& descriptor) {
@@ -385,7 +386,7 @@ void Server::accept_again(const Descriptor& descriptor) {
 
 void Server::accept_file_again(const Descriptor& descriptor) {
   const bool open = descriptor.verb == Verb::file_open;
-  const bool write = descriptor.verb == Verb::file_write;
+  const bool write = writes_file(descriptor.verb);
   if ((open || write) && has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
   if (write || channel_.tickets.pending(descriptor.ticket)) return begin(descriptor);
   if (open) raw_->open_again(descriptor);
@@ -549,14 +550,14 @@ void Server::measure_block(const Work& work) {
 void Server::end_verb(const Descriptor& descriptor, const Status& status) {
   if (!status.ok()) channel_.failures.add(descriptor.ticket, about(status, descriptor));
   if (descriptor.verb == Verb::read) --reads_;
-  unfinished_.erase(descriptor.sequence);
+  unfinished_.end(descriptor.sequence);
   if (descriptor.ticket == kNoTicket) return;
   channel_.tickets.end(descriptor.ticket, status.ok());
   channel_.client_bell.ring();
 }
 
 void Server::answer_flushes() {
-  while (!flushes_.empty() && (unfinished_.empty() || *unfinished_.begin() > flushes_.front().sequence)) {
+  while (!flushes_.empty() && (unfinished_.empty() || unfinished_.first() > flushes_.front().sequence)) {
     file_meter_.look_at_iterations();
     channel_.tickets.end(flushes_.front().ticket, true);
     flushes_.pop_front();

@@ -9,7 +9,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "session/iteration_meter.hpp"
 #include "session/raw_files.hpp"
 #include "session/trace.hpp"
+#include "session/unfinished.hpp"
 
 namespace tailrace::impl {
 
@@ -166,8 +166,8 @@ class Server final : public RequestSink,
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Descriptor> ends_;                 // of iterations that have not left: how they were ended
   std::map<int64_t, std::vector<Deferred>> deferred_;  // by iteration
-  std::set<uint64_t> unfinished_;                      // sequences of verbs that have not ended
-  std::deque<Descriptor> flushes_;                     // waiting for all before them
+  Unfinished unfinished_;
+  std::deque<Descriptor> flushes_;  // waiting for all before them
   Shapes shapes_;
   std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect with them
   // Of blocks that are accepted again: by variable and iteration.

@@ -141,13 +141,19 @@ void put_file_block(Attached& at, const Descriptor& verb) {
 
 Descriptor some_file_verb(Attached& at, Descriptor verb) {
   verb.iteration = -1;
-  verb.ticket = verb.verb == Verb::file_write ? kNoTicket : 1 + below(10000);
+  verb.ticket = writes_file(verb.verb) ? kNoTicket : 1 + below(10000);
   if (verb.verb == Verb::file_open) {
     verb.variable = ++at.opened;
   } else {
     verb.variable = one_in(16) ? static_cast<uint32_t>(below(at.opened + 2)) : at.opened;
   }
-  if (verb.verb != Verb::file_sync && verb.verb != Verb::file_close) put_file_block(at, verb);
+  if (verb.verb == Verb::file_write_at) {
+    const auto length = static_cast<uint32_t>(at.block_bytes - below(at.block_bytes));
+    verb.at = {verb.bytes.address, one_in(32) ? any_number() : below(10000), verb.bytes.block,
+               one_in(32) ? static_cast<uint32_t>(any_number()) : length, verb.bytes.handed};
+  } else if (verb.verb != Verb::file_sync && verb.verb != Verb::file_close) {
+    put_file_block(at, verb);
+  }
   return verb;
 }
 
@@ -156,7 +162,7 @@ Descriptor some_verb(Attached& at) {
   Descriptor verb;
   constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
                              Verb::flush, Verb::drop_iteration, Verb::signal, Verb::parameter};
-  constexpr Verb kFileVerbs[] = {Verb::file_open, Verb::file_write, Verb::file_write, Verb::file_write,
+  constexpr Verb kFileVerbs[] = {Verb::file_open, Verb::file_write, Verb::file_write, Verb::file_write_at,
                                  Verb::file_read, Verb::file_sync,  Verb::file_close};
   verb.verb = kVerbs[below(std::size(kVerbs))];
   verb.variable = static_cast<uint32_t>(below(kVariables));

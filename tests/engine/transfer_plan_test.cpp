@@ -97,6 +97,35 @@ TEST(NextTransfer, ALongRunAmongSmallOnesIsATransferOfItsOwn) {
   EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
 }
 
+TEST(NextTransfer, RunsThatMeetAtPagesGoDirectTogether) {
+  std::vector<iovec> segments;
+  for (uint64_t i = 0; i < 6; ++i) segments.push_back({address(kBase * (i + 1)), kPage});
+  const Access access = access_at(kPage, segments);
+  const std::vector<Step> expected = {{kPage, 4 * kPage, true, 4}, {5 * kPage, 2 * kPage, true, 2}};
+  EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
+}
+
+TEST(NextTransfer, SuchRunsMayHaveARaggedHeadAndTail) {
+  const Access access = access_at(
+      100, {{address(kBase + 100), kPage - 100}, {address(2 * kBase), kPage}, {address(3 * kBase), kPage + 7}});
+  const std::vector<Step> expected = {
+      {100, kPage - 100, false, 1}, {kPage, 2 * kPage, true, 2}, {3 * kPage, 7, false, 1}};
+  EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
+}
+
+TEST(NextTransfer, RunsThatMeetElsewhereGoThroughTheCache) {
+  const Access access = access_at(0, {{address(kBase), kPage + 512}, {address(2 * kBase + 512), kPage - 512}});
+  EXPECT_EQ(all_steps(access, access.extent, kDirect), (std::vector<Step>{{0, 2 * kPage, false, 2}}));
+}
+
+TEST(NextTransfer, AStretchMayBeginWhereAShorterOneEnds) {
+  const Access access = access_at(
+      0, {{address(kBase), kPage + 512}, {address(2 * kBase + 512), 2 * kPage - 512}, {address(3 * kBase), kPage}});
+  const std::vector<Step> expected = {
+      {0, kPage + 512, false, 1}, {kPage + 512, kPage - 512, false, 1}, {2 * kPage, 2 * kPage, true, 2}};
+  EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
+}
+
 // A direct transfer that ended early did so at a sector; what is left starts in the middle of a page.
 TEST(NextTransfer, RestartsAtASector) {
   const Access access = access_at(0, {{address(kBase), 6 * kPage}});

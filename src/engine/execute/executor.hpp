@@ -29,7 +29,7 @@ class Executor {
  public:
   struct Options {
     uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
-    uint64_t direct_from = uint64_t{1} << 20;       // bytes
+    uint64_t direct_from = uint64_t{128} << 10;     // bytes
     uint64_t largest_hole = 0;                      // bytes that a read goes over
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
   };

@@ -23,27 +23,81 @@ Cursor cursor_at(const Access& access, uint64_t offset) {
   return cursor;
 }
 
-// Bytes from `offset` that could go direct, were it aligned: 0 unless the run of memory is long and lies in the file
-// as in memory.
-uint64_t direct_run(const std::byte* memory, uint64_t offset, uint64_t run, const TransferLimits& limits) {
+// A walk along the memory of an access, from a file offset to the end of a range.
+class Walk {
+ public:
+  Walk(const Access& access, const Extent& range)
+      : access_(access), at_(cursor_at(access, range.offset)), offset_(range.offset), end_(range.end()) {}
+
+  bool done() const { return offset_ == end_; }
+  uint64_t offset() const { return offset_; }
+  size_t segment() const { return at_.segment; }
+  // What lies there, up to the end of the segment or the range.
+  std::byte* memory() const {
+    auto* const begin = static_cast<std::byte*>(access_.segments[at_.segment].iov_base);
+    return begin == nullptr ? nullptr : begin + at_.within;
+  }
+  uint64_t run() const { return std::min(access_.segments[at_.segment].iov_len - at_.within, end_ - offset_); }
+  // Goes on by at most run() bytes.
+  void pass(uint64_t bytes) {
+    offset_ += bytes;
+    at_.within += bytes;
+    if (at_.within < access_.segments[at_.segment].iov_len) return;
+    ++at_.segment;
+    at_.within = 0;
+  }
+
+ private:
+  const Access& access_;
+  Cursor at_;
+  uint64_t offset_;
+  const uint64_t end_;
+};
+
+// A stretch of segments that lie in memory as they lie in the file, modulo the alignment, and meet where it is a
+// multiple of it.
+struct Stretch {
+  uint64_t length = 0;
+  size_t end_segment = 0;  // where the next may begin
+};
+
+Stretch stretch_from(Walk walk, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
-  if (memory == nullptr || alignment == 0 || run < std::max(limits.direct_from, alignment)) return 0;
-  return reinterpret_cast<uintptr_t>(memory) % alignment == offset % alignment ? run : 0;
+  const uint64_t enough = std::max(limits.largest, limits.direct_from) + alignment;
+  const size_t first = walk.segment();
+  Stretch stretch;
+  for (uint32_t segments = 0; segments < limits.max_segments && stretch.length < enough && !walk.done(); ++segments) {
+    if (walk.memory() == nullptr) break;
+    if (reinterpret_cast<uintptr_t>(walk.memory()) % alignment != walk.offset() % alignment) break;
+    if (segments > 0 && walk.offset() % alignment != 0) break;
+    stretch.length += walk.run();
+    walk.pass(walk.run());
+  }
+  stretch.end_segment = std::max(walk.segment(), first + 1);
+  return stretch;
 }
 
-PlannedTransfer plan_run(std::byte* memory, uint64_t offset, uint64_t run, const TransferLimits& limits) {
-  const uint64_t alignment = limits.direct_alignment;
-  const uint64_t over = offset % alignment;
-  PlannedTransfer transfer;
-  uint64_t length = 0;
-  if (over != 0) {
-    length = std::min(alignment - over, run);  // the ragged head
-  } else {
-    transfer.direct = true;
-    length = std::min(run - run % alignment, limits.largest);
+// Fills a transfer with what follows, up to `bytes`.
+void take(PlannedTransfer& transfer, Walk& walk, uint64_t bytes) {
+  while (bytes > 0) {
+    const uint64_t length = std::min(walk.run(), bytes);
+    transfer.segments.push_back({walk.memory(), length});
+    transfer.extent.length += length;
+    bytes -= length;
+    walk.pass(length);
   }
-  transfer.extent = {offset, length};
-  transfer.segments = {{memory, length}};
+}
+
+// The first transfer of a stretch that is worth going past the page cache.
+PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& limits) {
+  const uint64_t alignment = limits.direct_alignment;
+  const uint64_t over = walk.offset() % alignment;
+  PlannedTransfer transfer;
+  transfer.extent.offset = walk.offset();
+  transfer.direct = over == 0;
+  take(transfer, walk,
+       over != 0 ? std::min(alignment - over, walk.run())  // the ragged head
+                 : std::min(length - length % alignment, limits.largest));
   return transfer;
 }
 
@@ -53,25 +107,21 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   TAILRACE_REQUIRE(range.length > 0);
   TAILRACE_REQUIRE(range.offset >= access.extent.offset);
   TAILRACE_REQUIRE(range.end() <= access.extent.end());
-  Cursor cursor = cursor_at(access, range.offset);
+  Walk walk(access, range);
   PlannedTransfer transfer;
   transfer.extent.offset = range.offset;
-  while (transfer.extent.end() < range.end() && transfer.segments.size() < limits.max_segments) {
-    const iovec& segment = access.segments[cursor.segment];
-    auto* memory = static_cast<std::byte*>(segment.iov_base);
-    if (memory != nullptr) memory += cursor.within;
-    const uint64_t offset = transfer.extent.end();
-    const uint64_t run = std::min(segment.iov_len - cursor.within, range.end() - offset);
-    if (direct_run(memory, offset, run, limits) > 0) {
-      if (transfer.segments.empty()) return plan_run(memory, offset, run, limits);
-      break;  // a transfer of its own comes next
+  size_t looked_at = limits.direct_alignment > 0 ? 0 : SIZE_MAX;  // no stretch begins before this segment
+  while (!walk.done() && transfer.segments.size() < limits.max_segments) {
+    if (walk.segment() >= looked_at) {
+      const Stretch stretch = stretch_from(walk, limits);
+      if (stretch.length >= std::max<uint64_t>(limits.direct_from, limits.direct_alignment)) {
+        // A transfer of its own.
+        return transfer.segments.empty() ? plan_stretch(walk, stretch.length, limits) : transfer;
+      }
+      looked_at = stretch.end_segment;
     }
-    const uint64_t length = std::min(run, limits.largest - transfer.extent.length);
-    transfer.segments.push_back({memory, length});
-    transfer.extent.length += length;
+    take(transfer, walk, std::min(walk.run(), limits.largest - transfer.extent.length));
     if (transfer.extent.length == limits.largest) break;
-    ++cursor.segment;
-    cursor.within = 0;
   }
   TAILRACE_ASSERT(transfer.extent.length > 0);
   return transfer;

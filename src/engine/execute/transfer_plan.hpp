@@ -1,7 +1,8 @@
 // How an access is cut into transfers: pure arithmetic, no state.
 //
-// Long runs of memory that lie in the file as they lie in memory (modulo the page) go without the page cache, in
-// large aligned pieces; what is ragged at their ends, and everything small, goes through it.
+// Memory that lies in the file as it lies in memory (modulo the page) goes without the page cache, in large aligned
+// pieces: one long run of it, or many that meet at pages. What is ragged at the ends, and everything small, goes
+// through it.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,8 +15,8 @@
 namespace tailrace::impl {
 
 struct TransferLimits {
-  uint64_t largest = uint64_t{8} << 20;      // bytes of one transfer; a multiple of direct_alignment
-  uint64_t direct_from = uint64_t{1} << 20;  // shorter runs of memory go through the page cache
+  uint64_t largest = uint64_t{8} << 20;        // bytes of one transfer; a multiple of direct_alignment
+  uint64_t direct_from = uint64_t{128} << 10;  // what is shorter goes through the page cache
   uint32_t max_segments = 1;
   uint32_t direct_alignment = 0;  // 0: nothing goes direct
 };
