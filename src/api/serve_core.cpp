@@ -4,11 +4,13 @@
 // the servers of a node are doing (--status), which needs none to answer.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/heap.hpp"
 #include "base/process.hpp"
 #include "runtime/job_status.hpp"
 #include "runtime/node_server.hpp"
@@ -23,6 +25,8 @@ using tailrace::impl::Result;
 using tailrace::impl::Status;
 
 constexpr int kWrongUsage = 2;  // as of `tailrace`
+// What some ten thousand pending requests need.
+constexpr size_t kHeap = size_t{16} << 20;
 
 struct Arguments {
   NodeServerOptions server;
@@ -112,6 +116,7 @@ int run(Arguments& arguments) {
     if (const Status status = tailrace::impl::detach(); !status.ok()) return fail(status);
     if (!options.first_client_in) options.first_client_in = std::chrono::seconds(30);
   }
+  tailrace::impl::take_heap(kHeap);
   const Status status = NodeServer::run(options);
   return status.ok() ? 0 : fail(status);
 }

@@ -178,7 +178,7 @@ void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answer
     if (of.kind != Kind::accepted) return false;
     return waits(of.descriptor.verb) && answered(of.client, of.descriptor);
   });
-  records_ = thin_settings(records_);
+  records_ = thin_settings(std::move(records_));
   shorten();
 }
 

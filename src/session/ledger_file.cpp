@@ -1,32 +1,34 @@
 #include "session/ledger_file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace tailrace::impl {
 namespace {
 
+constexpr size_t kLeastRoom = 512;  // lines
+
 std::string fresh_name(const std::string& name) { return name + ".new"; }
 
-// Returns errno, or 0.
-int put(int fd, std::span<const LedgerRecord> records, size_t at) {
-  const char* bytes = reinterpret_cast<const char*>(records.data());
-  size_t left = records.size_bytes();
-  auto offset = static_cast<off_t>(at * sizeof(LedgerRecord));
-  while (left > 0) {
-    const ssize_t some = ::pwrite(fd, bytes, left, offset);
-    if (some < 0 && errno == EINTR) continue;
-    if (some <= 0) return some < 0 ? errno : ENOSPC;
-    bytes += some;
-    offset += some;
-    left -= static_cast<size_t>(some);
-  }
-  return 0;
+// Whether somebody wrote the line to its end.
+bool is_whole(LedgerRecord& line) {
+  // acquire: the rest of the line is seen, too; partner: put().
+  return std::atomic_ref(line.kind).load(std::memory_order_acquire) != LedgerRecord::Kind{};
+}
+
+void put(LedgerRecord& line, LedgerRecord record) {
+  const LedgerRecord::Kind kind = std::exchange(record.kind, LedgerRecord::Kind{});
+  std::memcpy(static_cast<void*>(&line), &record, sizeof record);
+  // release: whoever finds the kind, after this process's death, finds the rest; partner: is_whole().
+  std::atomic_ref(line.kind).store(kind, std::memory_order_release);
 }
 
 }  // namespace
@@ -38,27 +40,49 @@ Result<std::unique_ptr<LedgerFile>> LedgerFile::open(const PrivateDirectory& dir
   return std::unique_ptr<LedgerFile>(new LedgerFile(directory, std::move(name), std::move(file).value()));
 }
 
+LedgerFile::~LedgerFile() { unmap(); }
+
 Result<std::vector<LedgerRecord>> LedgerFile::read() {
   struct stat about {};
-  if (fstat(file_.get(), &about) != 0) return Status::of_errno("look at", directory_.path_of(name_), errno);
-  written_ = static_cast<size_t>(about.st_size) / sizeof(LedgerRecord);
-  std::vector<LedgerRecord> records(written_);
-  for (size_t index = 0; index < written_; ++index) {
-    LedgerRecord& record = records[index];
-    const ssize_t got = ::pread(file_.get(), &record, sizeof record, static_cast<off_t>(index * sizeof record));
-    if (got != sizeof record) {
-      return Status::of_errno("read", directory_.path_of(name_), got < 0 ? errno : ENODATA);
-    }
-  }
-  return records;
+  if (fstat(file_.get(), &about) != 0) return failed("look at", errno);
+  const size_t room = static_cast<size_t>(about.st_size) / sizeof(LedgerRecord);
+  written_ = 0;
+  if (room == 0) return std::vector<LedgerRecord>();
+  if (Status mapped = map(room); !mapped.ok()) return mapped;
+  while (written_ < room && is_whole(lines_[written_])) ++written_;
+  return std::vector<LedgerRecord>(lines_, lines_ + written_);
 }
 
 Status LedgerFile::append(const LedgerRecord& record) {
-  if (const int error = put(file_.get(), {&record, 1}, written_); error != 0) {
-    return Status::of_errno("write", directory_.path_of(name_), error);
+  if (written_ == room_) {
+    if (Status grown = grow(); !grown.ok()) return grown;
   }
+  put(lines_[written_], record);
   ++written_;
   return {};
+}
+
+// Memory for all of it is taken here, where its lack is an error: to write to a mapping of too little is a signal.
+Status LedgerFile::grow() {
+  const size_t room = std::max(kLeastRoom, 2 * room_);
+  const auto bytes = static_cast<off_t>(room * sizeof(LedgerRecord));
+  if (const int error = posix_fallocate(file_.get(), 0, bytes); error != 0) return failed("write", error);
+  return map(room);
+}
+
+Status LedgerFile::map(size_t records) {
+  unmap();
+  void* const mapping =
+      ::mmap(nullptr, records * sizeof(LedgerRecord), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (mapping == MAP_FAILED) return failed("map", errno);
+  lines_ = static_cast<LedgerRecord*>(mapping);
+  room_ = records;
+  return {};
+}
+
+void LedgerFile::unmap() {
+  if (lines_ != nullptr) ::munmap(std::exchange(lines_, nullptr), room_ * sizeof(LedgerRecord));
+  room_ = 0;
 }
 
 // A new file beside the old one takes its name.
@@ -66,17 +90,28 @@ Status LedgerFile::replace(std::span<const LedgerRecord> records) {
   const std::string fresh = fresh_name(name_);
   Result<FileDescriptor> file = directory_.open_file(fresh, O_RDWR | O_CREAT | O_TRUNC);
   if (!file.ok()) return file.status();
-  int error = put(file.value().get(), records, 0);
-  if (error == 0 && ::renameat(directory_.fd(), fresh.c_str(), directory_.fd(), name_.c_str()) != 0) error = errno;
-  if (error != 0) return Status::of_errno("write", directory_.path_of(fresh), error);
-  file_ = std::move(file).value();
-  written_ = records.size();
+  LedgerFile next(directory_, fresh, std::move(file).value());
+  for (const LedgerRecord& record : records) {
+    if (Status status = next.append(record); !status.ok()) return status;
+  }
+  if (::renameat(directory_.fd(), fresh.c_str(), directory_.fd(), name_.c_str()) != 0) {
+    return next.failed("rename", errno);
+  }
+  std::swap(file_, next.file_);
+  std::swap(lines_, next.lines_);
+  std::swap(room_, next.room_);
+  std::swap(written_, next.written_);
   return {};
 }
 
 void LedgerFile::remove() {
+  unmap();
   file_.close();
   (void)directory_.remove_file(name_);
+}
+
+Status LedgerFile::failed(const char* what, int error) const {
+  return Status::of_errno(what, directory_.path_of(name_), error);
 }
 
 }  // namespace tailrace::impl

@@ -1,5 +1,8 @@
 // LedgerFile: a ledger's lines in a file in shared memory, which outlives the process but not the node, as the
 // blocks' bytes do. The server's thread.
+//
+// The file is mapped, so that a line costs no system call. It is longer than its lines: behind the last there are
+// zeros, or what a server was about to write when it died, with the kind, which is written last, still zero.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +19,7 @@ class LedgerFile final : public LedgerStore {
  public:
   // The file `name`, made if there is none. The directory is borrowed.
   static Result<std::unique_ptr<LedgerFile>> open(const PrivateDirectory& directory, std::string name);
+  ~LedgerFile() override;
 
   Result<std::vector<LedgerRecord>> read() override;
   Status append(const LedgerRecord& record) override;
@@ -27,10 +31,18 @@ class LedgerFile final : public LedgerStore {
   LedgerFile(const PrivateDirectory& directory, std::string name, FileDescriptor file)
       : directory_(directory), name_(std::move(name)), file_(std::move(file)) {}
 
+  // Maps the file, which has room for `records`.
+  Status map(size_t records);
+  void unmap();
+  Status grow();
+  Status failed(const char* what, int error) const;
+
   const PrivateDirectory& directory_;
   const std::string name_;
   FileDescriptor file_;
-  size_t written_ = 0;  // records in the file
+  LedgerRecord* lines_ = nullptr;  // of the mapping; null: there is none
+  size_t room_ = 0;                // lines that the file has room for
+  size_t written_ = 0;             // lines in it
 };
 
 }  // namespace tailrace::impl

@@ -1,9 +1,14 @@
 #include "session/thin_settings.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace tailrace::impl {
 namespace {
+
+bool is_setting(const LedgerRecord& record) {
+  return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
+}
 
 // What a client has set and no block or read has seen.
 struct Unseen {
@@ -33,16 +38,17 @@ void put_latest(Unseen& unseen, std::vector<LedgerRecord>& to) {
 
 }  // namespace
 
-std::vector<LedgerRecord> thin_settings(std::span<const LedgerRecord> records) {
+std::vector<LedgerRecord> thin_settings(std::vector<LedgerRecord> records) {
+  if (std::none_of(records.begin(), records.end(), is_setting)) return records;
   std::vector<LedgerRecord> kept;
   std::map<int32_t, Unseen> clients;
   for (const LedgerRecord& record : records) {
-    const bool accepted = record.kind == LedgerRecord::Kind::accepted;
-    const Verb verb = record.descriptor.verb;
-    if (accepted && verb == Verb::parameter) {
+    if (is_setting(record)) {
       add(clients[record.client], record);
       continue;
     }
+    const Verb verb = record.descriptor.verb;
+    const bool accepted = record.kind == LedgerRecord::Kind::accepted;
     const bool sees = accepted && (verb == Verb::write || verb == Verb::read);
     if (sees) put_latest(clients[record.client], kept);
     kept.push_back(record);
