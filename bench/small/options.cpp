@@ -8,7 +8,8 @@
 namespace bench::small {
 namespace {
 
-const Words<WayKind> kWays = {{"posix", WayKind::posix}, {"thread", WayKind::thread}, {"core", WayKind::core}};
+const Words<WayKind> kWays = {
+    {"limit", WayKind::limit}, {"posix", WayKind::posix}, {"thread", WayKind::thread}, {"core", WayKind::core}};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 
 namespace bench::small {
 
-enum class WayKind { posix, thread, core };
+enum class WayKind { limit, posix, thread, core };
 
 struct Options {
   std::string dir;

@@ -13,6 +13,7 @@
 #include "bench/pattern/json.hpp"
 #include "bench/pattern/memory.hpp"
 #include "bench/pattern/posix_file.hpp"
+#include "bench/small/limit.hpp"
 #include "bench/small/program_data.h"
 #include "bench/small/way.hpp"
 
@@ -159,10 +160,22 @@ std::string json_of(const Options& options, const Shared& shared) {
                   {"description", shared.results.front().description.data()}});
 }
 
+std::string limit_of(const Options& options) {
+  const Shared shared(1);
+  const Limit limit = write_limit(options);
+  Result& result = shared.results.front();
+  result.written = limit.written;
+  result.synced = limit.synced;
+  result.requests.transfers = limit.transfers;
+  limit.description.copy(result.description.data(), result.description.size() - 1);
+  return json_of(options, shared);
+}
+
 }  // namespace
 
 std::string run(const Options& options) {
   PosixFile(options.dir + "/" + kFile, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC).close();
+  if (options.way == WayKind::limit) return limit_of(options);
   if (options.way != WayKind::posix) core::leave_last_cpu();
   const Shared shared(options.pattern.clients);
   core::in_processes(options.pattern.clients, [&](int client) { work(options, shared, client); });

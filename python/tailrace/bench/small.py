@@ -1,10 +1,10 @@
 """The study of `tailrace bench small`: many small requests of many clients, to one file (seed 004, §5.4).
 
 Each pattern is written with the compactor on, with it off, with each of its parts off, by plain pwrite of the same
-requests, and collectively by MPI-IO of two MPIs; in turn, round after round, and each file is read and compared. More
-ranks of an MPI than processors are slow, so it is tried with few, too, which share the same pieces. A run that the
-machine's host disturbed is done again (steal). What cannot be had here is named with the reason. Prints nothing: an
-Observer is told.
+requests, collectively by MPI-IO of two MPIs, and at once by one process that has the whole file (the limit); in turn,
+round after round, and each file is read and compared. More ranks of an MPI than processors are slow, so it is tried
+with few, too, which share the same pieces. A run that the machine's host disturbed is done again (steal). What cannot
+be had here is named with the reason. Prints nothing: an Observer is told.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .installs import Environment, Unavailable
 from .program import Failed, Report
 from .runtime_directory import RuntimeDirectory
 from .scratch import Scratch
-from .small_patterns import COLLECTIVE, MERGE, PATTERNS, PWRITE, Pattern
+from .small_patterns import COLLECTIVE, LIMIT, MERGE, PATTERNS, PWRITE, Pattern
 from .small_program import Collective, SmallProgram
 from .steal import TRIES, Steal
 
@@ -119,7 +119,7 @@ class _Study:
         s = self._settings
         ranks = [count or pattern.clients for count in s.ranks if count <= pattern.clients]
         tried = [(mpi, count) for mpi in self._peers for count in dict.fromkeys(ranks) if pattern.name in COLLECTIVE]
-        ways: list[tuple[str, str, int]] = [(way, "", 0) for way in (*MERGE, PWRITE)]
+        ways: list[tuple[str, str, int]] = [(way, "", 0) for way in (*MERGE, PWRITE, LIMIT)]
         ways += [(f"{mpi}, {count} ranks", mpi, count) for mpi, count in tried]
         runs: dict[str, list[Report]] = {way: [] for way, _, _ in ways}
         self._observer.begin(small_patterns.TITLES[pattern.name], (s.repeats + 1) * len(ways))
@@ -150,7 +150,7 @@ class _Study:
         def once() -> Report:
             if mpi:
                 return self._peers[mpi].run(directory, ranks, pattern.shape)
-            writer = "posix" if way == PWRITE else pattern.place
+            writer = {PWRITE: "posix", LIMIT: "limit"}.get(way, pattern.place)
             return self._program.run(directory, writer, MERGE.get(way, ""), (*pattern.shape, *pattern.more))
 
         return self._steal.least_disturbed(once, self._tidy)

@@ -22,7 +22,7 @@ TITLES = {"rows": "rows of a matrix, dealt to the clients in turn",
 # MPI has no word for writes that overlap, and none for a read that follows a write of which others know nothing.
 COLLECTIVE = ("rows", *FLASH, "tiles")
 
-ON, OFF, PWRITE = "compactor on", "compactor off", "pwrite"
+ON, OFF, PWRITE, LIMIT = "compactor on", "compactor off", "pwrite", "limit"
 NO_MORPHING, NO_STEALING = "without morphing", "without stealing"
 _UNMERGED = "enabled: false, overwrite: false, read_after: written"
 # What the configuration's `merge` has.

@@ -29,9 +29,10 @@ def register(kinds: Any) -> None:
     parser = kinds.add_parser(
         "small", help="many small requests to one file: merged, unmerged, by pwrite, by MPI-IO", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Clients write small pieces of one file, with the compactor on, off, and each of its parts off,\n"
-                    "by plain pwrite, and collectively by MPI-IO; prints times, how many writes reached storage,\n"
-                    "and bars. Takes some minutes; needs a machine that does nothing else.")
+        description="Clients write small pieces of one file, with the compactor on, off, and each of its parts\n"
+                    "off, by plain pwrite, collectively by MPI-IO, and by one process that has the whole file (the\n"
+                    "limit). Prints times, how many writes reached storage, and bars. Takes some minutes; needs a\n"
+                    "machine that does nothing else.")
     add = parser.add_argument
     bench_options.add_result(add, program="small_bench")
     add("--only", type=bench_options.words(_PATTERNS), metavar="PATTERN,…", help="some patterns (default: all)")
