@@ -381,6 +381,12 @@ TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const c
 TAILRACE_API tailrace_status tailrace_file_write(tailrace_file file, size_t count, const tailrace_extent* extents,
                                                  const void* data);
 
+/* The same with a ticket, which ends when all the bytes have been written (tailrace_wait says why if they could not
+ * be). The list must fit into a fourth of the budget: TAILRACE_TOO_LARGE if it does not, and then nothing is written.
+ * `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
+TAILRACE_API tailrace_status tailrace_file_iwrite(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                                  const void* data, tailrace_ticket* ticket);
+
 /* Reads the extents into `data`, one after the other in the order of the list, and waits for it. They may overlap.
  * Sees all earlier writes of this client. Bytes of a hole are 0; TAILRACE_IO_ERROR if the file ends before an extent
  * does, and then `data` may have been written in part. */

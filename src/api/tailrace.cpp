@@ -199,6 +199,18 @@ tailrace_status tailrace_file_write(tailrace_file file, size_t count, const tail
   });
 }
 
+tailrace_status tailrace_file_iwrite(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                     const void* data, tailrace_ticket* ticket) {
+  if (ticket != nullptr) *ticket = {};
+  return guarded(file.client, Tells::earlier_failures, [&](Session& session) {
+    if (ticket == nullptr) return null_argument("ticket");
+    if (extents == nullptr && count > 0) return null_argument("extents");
+    const Result<uint64_t> id = session.client().files().iwrite(file.id, {extents, count}, data);
+    if (id.ok() && id.value() != kNoTicket) *ticket = {file.client, id.value()};
+    return id.status();
+  });
+}
+
 tailrace_status tailrace_file_read(tailrace_file file, size_t count, const tailrace_extent* extents, void* data) {
   return guarded(file.client, Tells::failures_so_far, [&](Session& session) {
     if (extents == nullptr && count > 0) return null_argument("extents");

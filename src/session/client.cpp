@@ -288,6 +288,8 @@ Result<uint64_t> Client::send_file_verb(const Descriptor& verb) {
   return sequence;
 }
 
+Result<uint64_t> Client::file_ticket() { return open_ticket(TraceEvent::kNone); }
+
 // relaxed: an end that is not seen yet is of a moment that this read may come before.
 bool Client::is_file_verb_pending(uint32_t block, uint64_t sequence) const {
   return EndedMark::sequence(channel_.ended[block].load(std::memory_order_relaxed)) < sequence;

@@ -129,6 +129,7 @@ class Client final : private ClientFiles::Host {
   void free_file_block(PoolBlock block) override { pool_.free(block); }
   void keep_file_block(uint64_t bytes, bool keep) override;
   Result<uint64_t> send_file_verb(const Descriptor& verb) override;
+  Result<uint64_t> file_ticket() override;
   bool is_file_verb_pending(uint32_t block, uint64_t sequence) const override;
   Status ask_file_verb(Descriptor verb, bool& in_use) override;
   std::span<std::byte> file_memory() const override { return channel_.memory; }

@@ -125,21 +125,67 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
 }
 
 Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
+  const Result<const Open*> found = find_to_write(file, extents, data);
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
+  const uint64_t before = book_.counts(of.record).bytes_written.get();
+  const Status done = write_all(number, of, extents, data);
+  if (!done.ok()) return about(done, "file_write", of.path);
+  written(number, of, book_.counts(of.record).bytes_written.get() - before, start);
+  return {};
+}
+
+Result<uint64_t> ClientFiles::iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
+  const Result<const Open*> found = find_to_write(file, extents, data);
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  const Nanoseconds start = host_.file_clock();
+  const auto number = static_cast<uint32_t>(file);
+  const uint64_t before = book_.counts(of.record).bytes_written.get();
+  const Result<uint64_t> ticket = write_at_once(number, of, extents, data);
+  if (!ticket.ok()) return about(ticket.status(), "file_write", of.path);
+  written(number, of, book_.counts(of.record).bytes_written.get() - before, start);
+  return ticket;
+}
+
+Result<const ClientFiles::Open*> ClientFiles::find_to_write(uint64_t file, std::span<const tailrace_extent> extents,
+                                                            const void* data) {
   const Result<Open*> found = find(file, "file_write");
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
   if (!of.writes) return about(refuse("the file was opened for reading"), "file_write", of.path);
   if (Status sound = check_list("file_write", of, extents, data, false); !sound.ok()) return sound;
-  const Nanoseconds start = host_.file_clock();
-  const auto number = static_cast<uint32_t>(file);
-  const uint64_t before = book_.counts(of.record).bytes_written.get();
-  const Status written = write_all(number, of, extents, data);
-  if (!written.ok()) return about(written, "file_write", of.path);
-  FileRecord& counts = book_.counts(of.record);
-  counts.writes.add();
+  return &of;
+}
+
+// A call has handed bytes over.
+void ClientFiles::written(uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start) {
+  book_.counts(of.record).writes.add();
   book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
-  host_.note_file(TraceEvent::What::file_write, number, counts.bytes_written.get() - before, start);
-  return {};
+  host_.note_file(TraceEvent::What::file_write, file, bytes, start);
+}
+
+Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                                            const void* data) {
+  Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
+  uint64_t bytes = 0;
+  if (!cutter.next(list_, bytes)) return kNoTicket;  // nothing but empty extents
+  std::vector<Extent> more;
+  uint64_t more_bytes = 0;
+  if (cutter.next(more, more_bytes)) {
+    return Status(TAILRACE_TOO_LARGE, fmt::format("the list has more than {} bytes or {} extents, so it needs more "
+                                                  "than a fourth of the budget: write it in parts",
+                                                  bytes, list_.size()));
+  }
+  const Result<uint64_t> ticket = host_.file_ticket();
+  if (!ticket.ok()) return ticket;
+  const Status sent =
+      send_batch(file, of.record, {list_, bytes}, static_cast<const std::byte*>(data), ticket.value());
+  if (!sent.ok()) return sent;
+  book_.counts(of.record).bytes_written.add(bytes);
+  return ticket;
 }
 
 Status ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
@@ -147,7 +193,7 @@ Status ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tai
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
-    if (Status sent = send_batch(file, of.record, {list_, bytes}, from); !sent.ok()) return sent;
+    if (Status sent = send_batch(file, of.record, {list_, bytes}, from, kNoTicket); !sent.ok()) return sent;
     book_.counts(of.record).bytes_written.add(bytes);
   }
   return {};
@@ -286,7 +332,8 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
   return block.offset + list.data;
 }
 
-Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data) {
+Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data,
+                               uint64_t ticket) {
   // Bytes that lie on a page of the pool, as they may on one of the file, can go past the page cache.
   const bool alone = batch.extents.size() == 1 && batch.bytes <= std::numeric_limits<uint32_t>::max();
   const Result<PoolBlock> block = host_.file_block(alone ? batch.bytes : batch.block());
@@ -302,6 +349,7 @@ Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batc
     verb.at = {to, batch.extents[0].offset, block.value().index, static_cast<uint32_t>(batch.bytes),
                verb.bytes.handed};
   }
+  verb.ticket = ticket;
   const Result<uint64_t> sent = host_.send_file_verb(verb);
   if (sent.ok() && book_.is_read(record)) {
     own_.sent(record, block.value().index, sent.value(), batch.extents, bytes);

@@ -39,6 +39,8 @@ class ClientFiles {
     virtual void keep_file_block(uint64_t bytes, bool keep) = 0;
     // Sends a verb that nobody waits for; its block goes back to the pool when it has ended. Returns its sequence.
     virtual Result<uint64_t> send_file_verb(const Descriptor& verb) = 0;
+    // For a verb that is not waited for at once.
+    virtual Result<uint64_t> file_ticket() = 0;
     // Whether the verb that a block went away with has yet to end.
     virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
     // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
@@ -58,6 +60,8 @@ class ClientFiles {
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
   Status write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
+  // Returns the ticket.
+  Result<uint64_t> iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
   Status sync(uint64_t file);
   Status close(uint64_t file);
@@ -85,13 +89,17 @@ class ClientFiles {
   Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
                     bool may_overlap);
   uint64_t bytes_at_once() const;
-  Status send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data);
+  Result<const Open*> find_to_write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
+  Status send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data, uint64_t ticket);
   bool read_own(uint32_t record, const Batch& batch, std::byte* data);
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
   uint64_t put_list(PoolBlock block, const Batch& batch);
   Status write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, const void* data);
   Status read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data);
+  Result<uint64_t> write_at_once(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                                 const void* data);
+  void written(uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
   void waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
 
   Host& host_;

@@ -197,7 +197,8 @@ void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
   const uint64_t token = new_work(descriptor, !write && !again && is_written(of.file));
   ++of.under_way;
   of.writing += write ? 1 : 0;
-  const bool immediate = !write || of.immediate;
+  const bool waited_for = write && descriptor.ticket != kNoTicket;
+  const bool immediate = !write || of.immediate || (waited_for && config_.merge.by_count);
   submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value(), immediate);
 }
 

@@ -223,6 +223,59 @@ TEST(RawFiles, BadListsAreRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
+TEST(RawFiles, ATicketSaysWhenItsBytesAreWritten) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "ticket.raw", kWrite);
+  const tailrace_extent extents[] = {{8, 4}, {0, 4}};
+  tailrace_ticket ticket{};
+  ASSERT_EQ(tailrace_file_iwrite(file, 2, extents, "abcdefgh", &ticket), TAILRACE_OK);
+  EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);
+  EXPECT_EQ(test::bytes_of(directory.path() / "ticket.raw"),
+            (Bytes{'e', 'f', 'g', 'h', 0, 0, 0, 0, 'a', 'b', 'c', 'd'}));
+  int ended = 0;
+  EXPECT_EQ(tailrace_test(ticket, &ended), TAILRACE_OK);
+  EXPECT_EQ(ended, 1);
+  // Of bytes that there are none of, there is nothing to wait for.
+  const tailrace_extent empty{7, 0};
+  ASSERT_EQ(tailrace_file_iwrite(file, 1, &empty, nullptr, &ticket), TAILRACE_OK);
+  EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, ATicketOfAWriteThatFailedSaysWhy) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "end.raw", kWrite);
+  const tailrace_extent last{(uint64_t{1} << 62) - 1, 1};
+  const tailrace_extent first{0, 4};
+  tailrace_ticket bad{};
+  tailrace_ticket good{};
+  ASSERT_EQ(tailrace_file_iwrite(file, 1, &first, "good", &good), TAILRACE_OK);
+  ASSERT_EQ(tailrace_file_iwrite(file, 1, &last, "x", &bad), TAILRACE_OK);
+  if (tailrace_wait(bad, -1) == TAILRACE_OK) GTEST_SKIP() << "this file system has files of 2^62 bytes";
+  EXPECT_TRUE(run.error().says("end.raw")) << run.error().message;
+  EXPECT_EQ(run.error().operation, "file_write");
+  EXPECT_EQ(tailrace_wait(good, -1), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK) << "told once";
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, AListWithATicketMustFitIntoAFourthOfTheBudget) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "large.raw", kWrite);
+  const Bytes data(64 << 20);
+  const tailrace_extent all{0, data.size()};
+  tailrace_ticket ticket{};
+  EXPECT_EQ(tailrace_file_iwrite(file, 1, &all, data.data(), &ticket), TAILRACE_TOO_LARGE);
+  EXPECT_TRUE(run.error().says("fourth of the budget")) << run.error().message;
+  EXPECT_EQ(tailrace_file_iwrite(file, 1, &all, data.data(), nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(test::fs::file_size(directory.path() / "large.raw"), 0u);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 TEST(RawFiles, NothingLeavesTheOutputDirectory) {
   const Directory directory;
   const Directory elsewhere;
