@@ -14,6 +14,7 @@ extern const H5VL_group_class_t group_callbacks;
 extern const H5VL_link_class_t link_callbacks;
 extern const H5VL_object_class_t object_callbacks;
 extern const H5VL_introspect_class_t introspect_callbacks;
+extern const H5VL_request_class_t request_callbacks;
 extern const H5VL_blob_class_t blob_callbacks;
 extern const H5VL_token_class_t token_callbacks;
 

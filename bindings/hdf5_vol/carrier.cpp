@@ -2,12 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace tailrace::hdf5 {
 namespace {
+
+// Parts of what goes with tickets: none may need more than a fourth of the budget.
+constexpr uint64_t kLeastPart = 4096;  // bytes
+constexpr size_t kMostExtents = 4096;
 
 // Where this process keeps what tailrace needs beside the files: locks and logs.
 std::string session_directory() {
@@ -104,6 +111,55 @@ Carrier::Refusal Carrier::write(tailrace_file file, std::span<const tailrace_ext
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
   return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+}
+
+Carrier::Refusal Carrier::iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
+                                 std::vector<tailrace_ticket>& tickets) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  const uint64_t most = std::max(settings_.budget / 8, kLeastPart);
+  const auto* from = static_cast<const std::byte*>(data);
+  std::vector<tailrace_extent> part;
+  uint64_t bytes = 0;
+  const auto send = [&] {
+    const Refusal refused = part.empty() ? Refusal() : iwrite_part(file, part, from, tickets);
+    from += std::exchange(bytes, 0);
+    part.clear();
+    return refused;
+  };
+  for (tailrace_extent rest : extents) {
+    while (rest.length > 0) {
+      const uint64_t length = std::min(rest.length, most - bytes);
+      part.push_back({rest.offset, length});
+      rest = {rest.offset + length, rest.length - length};
+      bytes += length;
+      if (bytes < most && part.size() < kMostExtents) continue;
+      if (const Refusal refused = send(); refused.status != TAILRACE_OK) return refused;
+    }
+  }
+  return send();
+}
+
+Carrier::Refusal Carrier::iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
+                                      std::vector<tailrace_ticket>& tickets) {
+  tailrace_ticket ticket{};
+  const tailrace_status status = tailrace_file_iwrite(file, extents.size(), extents.data(), data, &ticket);
+  // A configuration may have a smaller budget: then flushing waits for it.
+  if (status == TAILRACE_TOO_LARGE) return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+  if (ticket.client != nullptr) tickets.push_back(ticket);
+  return refusal(status);
+}
+
+Carrier::Refusal Carrier::wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_wait(ticket, milliseconds);
+  } while (keep_earlier(status));
+  if (status == TAILRACE_OK || status == TAILRACE_TIMEOUT) return {status, ""};
+  const auto told = failures_.find(path);
+  return {status, told != failures_.end() ? told->second.front() : last_message(client_)};
 }
 
 Carrier::Refusal Carrier::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {

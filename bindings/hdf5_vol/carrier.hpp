@@ -40,6 +40,12 @@ class Carrier {
     std::string message;
   };
   Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data);
+  // The same, with tickets that are appended to `tickets`: none, if they could not be had.
+  Refusal iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
+                 std::vector<tailrace_ticket>& tickets);
+  // Waits for at most `milliseconds` (-1: for ever): TAILRACE_TIMEOUT, if it has not ended then. A failure that
+  // another call has told of is among those of `path`.
+  Refusal wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path);
   // Reads, and sees all that was written before.
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
   // Waits until everything is written, of all files. Not TAILRACE_OK: why that is not known.
@@ -51,6 +57,8 @@ class Carrier {
  private:
   bool open_client();
   Refusal flush_all();
+  Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
+                      std::vector<tailrace_ticket>& tickets);
   // When the process ends, before what the library needs has ended. HDF5 closes files that the program has left open
   // only after that: failures that it can no longer tell are told on standard error.
   void close_client();

@@ -18,9 +18,9 @@ namespace {
 // Of the numbers that The HDF Group leaves to everybody.
 constexpr H5VL_class_value_t kValue = 0x7a1e & 0x7fff;
 
-// What the native connector can do.
+// What the native connector can do, and asynchronous calls.
 constexpr uint64_t kCapabilities = (H5VL_CAP_FLAG_FILL_VALUES << 1) - 1 - H5VL_CAP_FLAG_THREADSAFE -
-                                   H5VL_CAP_FLAG_ASYNC - H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
+                                   H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
 
 herr_t initialize(hid_t) {
   Host* const host = host_of(__builtin_return_address(0));
@@ -105,6 +105,7 @@ const H5VL_class_t& connector_class() {
     of.object_cls = object_callbacks;
     of.introspect_cls = introspect_callbacks;
     of.introspect_cls.get_cap_flags = get_capabilities;
+    of.request_cls = request_callbacks;
     of.blob_cls = blob_callbacks;
     of.token_cls = token_callbacks;
     of.optional = pass_optional;

@@ -6,6 +6,7 @@
 
 #include "errors.hpp"
 #include "object.hpp"
+#include "request.hpp"
 #include "selection.hpp"
 
 namespace tailrace::hdf5 {
@@ -181,7 +182,7 @@ const std::byte* Dataset::one_run(const Move& move, const void* data) const {
 }
 
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
-                                hid_t transfer, const void* data) {
+                                hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) drain_all();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data);
   Move move{};
@@ -196,24 +197,35 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
     file_->fill(offset_);
   }
   const std::byte* const run = move.converts ? nullptr : one_run(move, data);
-  if (run == nullptr) return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data));
+  if (run == nullptr) {
+    return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data), request);
+  }
   SelectionWalk walk(host_, move.file_space, element_);
   std::vector<tailrace_extent> runs;
   if (!walk.ok() || !walk.next(move.elements, offset_, runs)) return Outcome::pass;
-  return write_runs(runs, run);
+  return write_runs(runs, run, request);
 }
 
 // A selection of points may have one twice, and then the later counts: such runs go one by one.
-Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data) {
-  const Carrier::Refusal refused = file_->write(offset_, runs, data);
+Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data,
+                                     Request* request) {
+  const Carrier::Refusal refused = send(runs, data, request);
   if (refused.status == TAILRACE_OK) return Outcome::done;
   if (refused.status != TAILRACE_INVALID_ARGUMENT || runs.size() == 1) return refuse("H5Dwrite", refused);
   for (const tailrace_extent& run : runs) {
-    const Carrier::Refusal why = file_->write(offset_, {&run, 1}, data);
+    const Carrier::Refusal why = send({&run, 1}, data, request);
     if (why.status != TAILRACE_OK) return refuse("H5Dwrite", why);
     data += run.length;
   }
   return Outcome::done;
+}
+
+Carrier::Refusal Dataset::send(std::span<const tailrace_extent> runs, const std::byte* data, Request* request) {
+  if (request == nullptr) return file_->write(offset_, runs, data);
+  std::vector<tailrace_ticket> tickets;
+  const Carrier::Refusal refused = file_->iwrite(offset_, runs, data, tickets);
+  for (const tailrace_ticket ticket : tickets) request->add(file_, ticket);
+  return refused;
 }
 
 // The elements of a move, a part at a time, between the program's memory and one run of bytes.
@@ -280,13 +292,15 @@ class Dataset::Parts {
 };
 
 // Gathers what lies apart in memory, and converts what has another type there.
-Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data) {
+Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data,
+                                         Request* request) {
   Parts parts(*this, move);
   if (!parts.ok()) return Outcome::failed;
   while (parts.next()) {
     parts.gather(data);
     if (!parts.convert(memory_type, type_, transfer)) return Outcome::failed;
-    if (const Outcome written = write_runs(parts.in_file(), parts.bytes()); written != Outcome::done) return written;
+    const Outcome written = write_runs(parts.in_file(), parts.bytes(), request);
+    if (written != Outcome::done) return written;
   }
   return parts.failed() ? Outcome::failed : Outcome::done;
 }

@@ -13,6 +13,7 @@
 namespace tailrace::hdf5 {
 
 struct Object;
+class Request;
 
 class Dataset {
  public:
@@ -32,9 +33,9 @@ class Dataset {
     failed,  // and said why on the error stack
     pass     // for HDF5 itself to do, now that nothing of the file is on its way
   };
-  // `object`: which the dataset is.
+  // `object`: which the dataset is. `request`: to which is added what is on its way; null: nobody asks.
   Outcome write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
-                const void* data);
+                const void* data, Request* request);
   Outcome read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
 
   // Waits until HDF5 has all chunks that are being filtered, if it is stored in chunks: before what asks for them.
@@ -71,8 +72,10 @@ class Dataset {
   bool may_convert(hid_t memory_type) const;
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
-  Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data);
-  Outcome write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data);
+  Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, Request* request);
+  Outcome write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data,
+                         Request* request);
+  Carrier::Refusal send(std::span<const tailrace_extent> runs, const std::byte* data, Request* request);
   Outcome refuse(const char* function, const Carrier::Refusal& why) const;
 
   Host& host_;

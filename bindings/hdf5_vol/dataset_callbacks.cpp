@@ -4,6 +4,7 @@
 #include "callbacks.hpp"
 #include "dataset.hpp"
 #include "object.hpp"
+#include "request.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -127,18 +128,24 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
 }
 
 herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
-                     hid_t dxpl, const void* data[], void**) {
+                     hid_t dxpl, const void* data[], void** to_wait_for) {
+  std::unique_ptr<Request> request;
+  if (to_wait_for != nullptr && count > 0) request = std::make_unique<Request>(object_at(pointers[0]).host);
   for (size_t i = 0; i < count; ++i) {
     Object& object = object_at(pointers[i]);
     const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
-    const auto outcome = dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
+    const auto outcome =
+        dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i], request.get());
     if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) return -1;
     if (outcome == Dataset::Outcome::pass &&
         host.H5VLdataset_write(1, &object.under, host.native, &memory_types[i], &memory_spaces[i], &file_spaces[i],
                                dxpl, &data[i], nullptr) < 0) {
       return -1;
     }
+  }
+  if (request != nullptr && !request->empty()) {
+    *to_wait_for = wrap(object_at(pointers[0]).host, std::move(request));
   }
   return 0;
 }

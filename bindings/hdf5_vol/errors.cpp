@@ -17,7 +17,11 @@ void unregister_errors(Host& host) {
 }
 
 void push_error(const Host& host, const char* function, const std::string& message) {
-  host.H5Epush2(H5E_DEFAULT, "tailrace", function, 0, host.errors, host.error_major, host.error_minor, "%s",
+  push_error(host, H5E_DEFAULT, function, message);
+}
+
+void push_error(const Host& host, hid_t stack, const char* function, const std::string& message) {
+  host.H5Epush2(stack, "tailrace", function, 0, host.errors, host.error_major, host.error_minor, "%s",
                 message.c_str());
 }
 

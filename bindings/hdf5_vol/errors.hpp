@@ -13,5 +13,7 @@ void unregister_errors(Host& host);
 
 // Puts `message` on the error stack. The caller then returns failure.
 void push_error(const Host& host, const char* function, const std::string& message);
+// … on that one.
+void push_error(const Host& host, hid_t stack, const char* function, const std::string& message);
 
 }  // namespace tailrace::hdf5

@@ -40,6 +40,12 @@ Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> 
   return Carrier::instance().write(raw_, extents, data);
 }
 
+Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                              std::vector<tailrace_ticket>& tickets) {
+  pending_.insert(dataset);
+  return Carrier::instance().iwrite(raw_, extents, data, tickets);
+}
+
 Carrier::Refusal File::read(std::span<const tailrace_extent> extents, void* data) {
   return Carrier::instance().read(raw_, extents, data);
 }

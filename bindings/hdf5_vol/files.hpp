@@ -55,6 +55,8 @@ class File {
 
   // Of the dataset whose data begin at `dataset`.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
+  Carrier::Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                          std::vector<tailrace_ticket>& tickets);
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }

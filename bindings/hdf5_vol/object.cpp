@@ -1,10 +1,19 @@
 #include "object.hpp"
 
+#include <utility>
+
 #include "dataset.hpp"
+#include "request.hpp"
 
 namespace tailrace::hdf5 {
 
-void* wrap(Host& host, void* under) { return under != nullptr ? new Object{host, under, nullptr, nullptr} : nullptr; }
+void* wrap(Host& host, void* under) {
+  return under != nullptr ? new Object{host, under, nullptr, nullptr, nullptr} : nullptr;
+}
+
+void* wrap(Host& host, std::unique_ptr<Request> request) {
+  return new Object{host, nullptr, nullptr, nullptr, std::move(request)};
+}
 
 void unwrap(void* pointer) { delete static_cast<Object*>(pointer); }
 

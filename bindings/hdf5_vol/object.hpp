@@ -9,12 +9,14 @@ namespace tailrace::hdf5 {
 
 class File;
 class Dataset;
+class Request;
 
 struct Object {
   Host& host;
-  void* under;                       // of the native connector; owned by it
+  void* under;                       // of the native connector; owned by it; null of requests
   std::shared_ptr<File> file;        // of files whose data may be carried
   std::unique_ptr<Dataset> dataset;  // of datasets, from the first time their data are asked for
+  std::unique_ptr<Request> request;  // of requests
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }
@@ -22,6 +24,9 @@ inline const Object& object_at(const void* pointer) { return *static_cast<const 
 
 // Null for null: what could not be opened below was not opened.
 void* wrap(Host& host, void* under);
+
+// What stands for the request.
+void* wrap(Host& host, std::unique_ptr<Request> request);
 
 // Gives the wrapper back, not what is under it.
 void unwrap(void* pointer);

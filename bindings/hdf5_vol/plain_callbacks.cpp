@@ -24,7 +24,8 @@ void* get_object(const void* pointer) {
 herr_t get_wrap_context(const void* pointer, void** context) {
   const Object& object = object_at(pointer);
   void* under = nullptr;
-  if (object.host.H5VLget_wrap_ctx(object.under, object.host.native, &under) < 0) return -1;
+  const bool is_request = object.under == nullptr;
+  if (!is_request && object.host.H5VLget_wrap_ctx(object.under, object.host.native, &under) < 0) return -1;
   *context = new WrapContext{object.host, under};
   return 0;
 }

@@ -16,6 +16,7 @@ from tailrace import cli
 from tailrace.cli import run as run_command
 
 PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
+ASYNCHRONOUS = PROGRAM.with_name("hdf5_async.py")
 PLACES = ("thread", "core")
 
 
@@ -171,3 +172,15 @@ def test_wrong_information_is_told(tmp_path):
                                "HDF5_VOL_CONNECTOR": "tailrace place=nowhere"})
     assert "found 'place=nowhere', expected config=FILE" in done.stderr
     assert isinstance(tailrace.__version__, str)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, place):
+    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 1 << 30, place=place, budget="4MiB").splitlines()
+    assert said == ["inserted 64", "in progress 0 failed False", "whole True", "closed"]
+
+
+def test_event_sets_tell_what_could_not_be_written(carried, tmp_path):
+    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 5_000_000).splitlines()
+    assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
+    assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and "too large" in said[3]
