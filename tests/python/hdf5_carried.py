@@ -1,0 +1,45 @@
+"""How tests run programs with the HDF5 connector, and without it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+from tailrace.cli import run as run_command
+
+HDF5 = REPOSITORY / ".deps/hdf5-tests"  # HDF5 1.14, shared, with its tools: tools/build_hdf5_tests.sh
+PLACES = ("thread", "core")
+
+
+def environment(directory, place="thread", budget="16MiB", config=None):
+    """With the connector; what it needs beside the files is in `directory`."""
+    added = run_command.variables(config, *((place, budget) if config is None else (None, None)), {})
+    return {**without(directory), **added}
+
+
+def without(directory):
+    """The same without the connector."""
+    # Who imports netCDF4 has HDF5_PLUGIN_PATH set by it, for filters that fit its own HDF5 only.
+    inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+    return {**inherited, "XDG_RUNTIME_DIR": str(directory), "TAILRACE_RUNTIME_DIR": str(directory / "run"),
+            "LD_LIBRARY_PATH": str(HDF5 / "lib")}
+
+
+def hdf5_program(name):
+    """A program of HDF5 itself."""
+    if not (HDF5 / "bin" / name).exists():
+        pytest.skip(f"no {name} in .deps/hdf5-tests: tools/build_hdf5_tests.sh makes it")
+    return HDF5 / "bin" / name
+
+
+def execute(*command, env=None, **more):
+    """Runs a program that must end well, without a complaint; returns what it printed."""
+    done = subprocess.run([str(each) for each in command], env=env, capture_output=True, text=True, timeout=60,
+                          check=False, **more)
+    assert done.returncode == 0 and not done.stderr, f"exit code {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def python(text, *arguments, **more):
+    return execute(sys.executable, "-c", text, *arguments, **more)
