@@ -8,8 +8,10 @@ programs.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import pathlib
+import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +21,9 @@ import tailrace
 from .. import quantity
 from . import output
 
+SMALLEST_BUDGET = 1 << 20
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
+DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if no HDF5_PLUGIN_PATH is set
 
 
 def register(subparsers: Any) -> None:
@@ -49,35 +53,68 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     if arguments.print or not arguments.program:
         for name, value in added.items():
-            print(f"export {name}='{value}'")
+            print(f"export {name}={shlex.quote(value)}")
         return 0
     program = shutil.which(arguments.program[0])
     if program is None:
         output.complain(f"found no program '{arguments.program[0]}' that can be run")
         return 2
-    os.execve(program, arguments.program, {**os.environ, **added})
+    try:
+        os.execve(program, arguments.program, {**os.environ, **added})
+    except OSError as why:
+        output.complain(f"found '{program}', which cannot be run: {why.strerror}")
+        return 2
 
 
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
               environment: Mapping[str, str]) -> dict[str, str]:
     """The variables to set. Raises ValueError with what is wrong, and tailrace.Error of a wrong configuration."""
-    if not any(PLUGINS.glob("lib*.so")):
-        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is not whole")
+    _check_plugin()
+    _check_environment(environment)
     if config is not None and (place or budget):
         raise ValueError("found --config beside --place or --budget, expected them in the configuration")
     words = ["tailrace"]
     if config is not None:
-        if not config.is_file():
-            raise ValueError(f"found no file {config}")
-        if any(letter.isspace() for letter in str(config.resolve())):
-            raise ValueError(f"found a space in '{config.resolve()}', which HDF5 would take for its end")
-        tailrace.check(config)
+        _check_config(config)
         words.append(f"config={config.resolve()}")
     if place:
         words.append(f"place={place}")
     if budget:
-        words.append(f"budget={quantity.parse_size(budget)}")
+        size = quantity.parse_size(budget)
+        if size < SMALLEST_BUDGET:
+            raise ValueError(f"found --budget {budget}, expected at least {quantity.format_size(SMALLEST_BUDGET)}")
+        words.append(f"budget={size}")
     paths = [str(PLUGINS)]
     if environment.get("HDF5_PLUGIN_PATH"):
         paths.append(environment["HDF5_PLUGIN_PATH"])
+    elif DEFAULT_PLUGINS.is_dir():
+        paths.append(str(DEFAULT_PLUGINS))
     return {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
+
+
+def _check_plugin() -> None:
+    plugins = list(PLUGINS.glob("lib*.so"))
+    if not plugins:
+        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is not whole")
+    for plugin in plugins:
+        try:
+            ctypes.CDLL(str(plugin))
+        except OSError as why:
+            raise ValueError(f"found an HDF5 connector that cannot be loaded: {why}") from None
+
+
+def _check_environment(environment: Mapping[str, str]) -> None:
+    """A program has one connector: another one is not taken away unasked."""
+    other = environment.get("HDF5_VOL_CONNECTOR", "").split()
+    if other and other[0] != "tailrace":
+        raise ValueError(f"found HDF5_VOL_CONNECTOR={other[0]} in the environment, expected no other connector")
+    if environment.get("HDF5_PLUGIN_PRELOAD") == "::":
+        raise ValueError("found HDF5_PLUGIN_PRELOAD=:: in the environment, by which HDF5 loads no plugins")
+
+
+def _check_config(config: pathlib.Path) -> None:
+    if not config.is_file():
+        raise ValueError(f"found no file {config}")
+    if any(letter.isspace() for letter in str(config.resolve())):
+        raise ValueError(f"found a space in '{config.resolve()}', which HDF5 would take for its end")
+    tailrace.check(config)
