@@ -42,12 +42,26 @@ void Carrier::close_client() {
   const std::lock_guard lock(mutex_);
   const Refusal flushed = flush_all();
   if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
+  if (settings_.summary) tell_summary();
   tailrace_close(client_);
   client_ = nullptr;
   for (const auto& [file, failures] : failures_) {
     for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
   }
   failures_.clear();
+}
+
+void Carrier::tell_summary() {
+  tailrace_stats stats{};
+  stats.struct_size = sizeof stats;
+  if (tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
+  const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
+  std::fprintf(stderr,
+               "tailrace: %llu writes of HDF5 data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
+               "%.3f s, for files %.3f s; %llu transfers, %llu failures\n",
+               static_cast<unsigned long long>(writes_), static_cast<double>(bytes_) / (1 << 20), how.c_str(),
+               stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
+               static_cast<unsigned long long>(stats.transfers), static_cast<unsigned long long>(stats.failures));
 }
 
 void Carrier::configure(const Settings& settings) {
@@ -110,13 +124,20 @@ void Carrier::close(tailrace_file file) {
 Carrier::Refusal Carrier::write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  count(extents);
   return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+}
+
+void Carrier::count(std::span<const tailrace_extent> extents) {
+  ++writes_;
+  for (const tailrace_extent& extent : extents) bytes_ += extent.length;
 }
 
 Carrier::Refusal Carrier::iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                                  std::vector<tailrace_ticket>& tickets) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  count(extents);
   const uint64_t most = std::max(settings_.budget / 8, kLeastPart);
   const auto* from = static_cast<const std::byte*>(data);
   std::vector<tailrace_extent> part;

@@ -57,11 +57,13 @@ class Carrier {
  private:
   bool open_client();
   Refusal flush_all();
+  void count(std::span<const tailrace_extent> extents);
   Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                       std::vector<tailrace_ticket>& tickets);
   // When the process ends, before what the library needs has ended. HDF5 closes files that the program has left open
   // only after that: failures that it can no longer tell are told on standard error.
   void close_client();
+  void tell_summary();
   // Keeps the earlier failure that a call has told of; true if it did.
   bool keep_earlier(tailrace_status status);
   Refusal refusal(tailrace_status status);
@@ -70,6 +72,8 @@ class Carrier {
   Settings settings_;
   bool tried_ = false;
   tailrace_client* client_ = nullptr;
+  uint64_t writes_ = 0;                                       // that were handed over, …
+  uint64_t bytes_ = 0;                                        // … and how much
   std::map<std::string, std::vector<std::string>> failures_;  // by path
 };
 

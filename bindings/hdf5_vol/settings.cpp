@@ -16,12 +16,14 @@ bool parse_word(const std::string& word, Settings& settings, std::string& why) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  if (key == "config" && !value.empty()) {
+  if (word == "summary") {
+    settings.summary = true;
+  } else if (key == "config" && !value.empty()) {
     settings.config = value;
   } else if (key == "place" && (value == "thread" || value == "core")) {
     settings.place = value;
   } else if (key != "budget" || !parse_bytes(value, settings.budget)) {
-    why = "found '" + word + "', expected config=FILE, place=thread, place=core or budget=BYTES";
+    why = "found '" + word + "', expected config=FILE, place=thread, place=core, budget=BYTES or summary";
     return false;
   }
   return true;
@@ -40,8 +42,8 @@ bool parse_settings(const std::string& text, Settings& settings, std::string& wh
   for (std::string word; words >> word; ++count) {
     if (!parse_word(word, settings, why)) return false;
   }
-  if (!settings.config.empty() && count > 1) {
-    why = "found config=" + settings.config + " beside other words, expected them in the file";
+  if (!settings.config.empty() && count > (settings.summary ? 2 : 1)) {
+    why = "found config=" + settings.config + " beside place or budget, expected those in the file";
     return false;
   }
   return true;

@@ -184,3 +184,13 @@ def test_event_sets_tell_what_could_not_be_written(carried, tmp_path):
     said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 5_000_000).splitlines()
     assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
     assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and "too large" in said[3]
+
+
+def test_a_summary_says_what_was_carried(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    added = run_command.variables(None, None, "16MiB", {}, summary=True)
+    write = f"import h5py, numpy; h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.zeros(1 << 17)"
+    done = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, timeout=100, check=True,
+                          env={**os.environ, **added})
+    assert done.stderr.startswith("tailrace: 1 writes of HDF5 data, 1.0 MiB, carried (place thread): ")
+    assert done.stderr.endswith(", 0 failures\n")
