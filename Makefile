@@ -1,12 +1,13 @@
 # The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench bench-peers fuzz soak mutants sanitizers format
+.PHONY: help demo build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
 
 help:
 	@echo "make demo    build, then compute a tsunami and write it with and without tailrace (about a minute)"
 	@echo "make build   install what is missing, build into build/release, put the Python package into .venv"
 	@echo "make test    build, then run all tests"
 	@echo "make bench   build, then run the benchmarks"
+	@echo "make bench-hdf5    build, then run HDF5 programs with the connector beside plain HDF5 (ARGS=--help says more)"
 	@echo "make bench-peers   build, then run tailrace beside its peers, installed for a while (ARGS=--help says more)"
 	@echo "make fuzz    fuzz what is read from outside for a minute (longer: tools/fuzz.sh SECONDS-A-TARGET)"
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for so long)"
@@ -27,6 +28,9 @@ test:
 bench: build
 	@tools/setup.sh bench
 	@bench/run.sh
+
+bench-hdf5: build
+	@tools/bench_hdf5.sh $(ARGS)
 
 bench-peers: build
 	@tools/bench_peers.sh $(ARGS)

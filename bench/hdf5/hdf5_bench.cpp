@@ -1,0 +1,260 @@
+// A program that writes HDF5 and knows nothing of tailrace, but for the access list by which it asks for the
+// connector: what `tailrace bench hdf5` runs with it and without. One process is one run; prints one JSON document.
+//
+//   calibrate says how many passes of the kernel take so long
+//   fields    computes and writes a large dataset, in turns
+//   slabs     writes one dataset in 4 KiB hyperslabs, row after row or column after column
+//   metadata  small datasets and attributes, of which nothing is to be gained
+//   copy      one H5Dwrite of contiguous memory, again and again, and one memcpy of the same
+#include <hdf5.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/pattern/clock.hpp"
+
+namespace bench::hdf5 {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string plugins;    // where the connector lies; empty: plain HDF5
+  std::string connector;  // what it is told
+  std::string pattern = "fields";
+  int iterations = 8;
+  double compute = 0.47;  // seconds; calibrate: that are asked for
+  int64_t passes = 0;     // of the kernel, an iteration
+  uint64_t bytes = uint64_t{128} << 20;
+  uint64_t count = 100000;  // of hyperslabs, or small datasets
+  bool columns = false;
+  bool filter = false;
+};
+
+hid_t good(hid_t id, const char* what) {
+  if (id < 0) throw std::runtime_error(std::string(what) + " failed");
+  return id;
+}
+
+hid_t access_list(const Options& options) {
+  const hid_t access = good(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
+  if (options.plugins.empty()) return access;
+  good(H5PLappend(options.plugins.c_str()), "H5PLappend");
+  const hid_t connector = good(H5VLregister_connector_by_name("tailrace", H5P_DEFAULT), "H5VLregister_connector");
+  void* information = nullptr;
+  good(H5VLconnector_str_to_info(options.connector.c_str(), connector, &information), "H5VLconnector_str_to_info");
+  good(H5Pset_vol(access, connector, information), "H5Pset_vol");
+  H5VLclose(connector);
+  return access;
+}
+
+// Work of one processor that touches little memory.
+class Kernel {
+ public:
+  void run(int64_t passes) {
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      for (double& value : values_) value = value * 0.999 + 0.001;
+    }
+  }
+
+ private:
+  std::vector<double> values_ = std::vector<double>(4096, 0.5);
+};
+
+nlohmann::json calibrate(const Options& options) {
+  constexpr int64_t kTrial = 50000;
+  Kernel kernel;
+  double fastest = 0;
+  for (int i = 0; i < 7; ++i) {
+    const double start = now();
+    kernel.run(kTrial);
+    const double took = now() - start;
+    fastest = i == 0 ? took : std::min(fastest, took);
+  }
+  return {{"passes", static_cast<int64_t>(options.compute / fastest * kTrial)}};
+}
+
+// Some of it can be compressed.
+std::vector<double> some_values(uint64_t bytes) {
+  std::vector<double> values(bytes / sizeof(double));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 4096) + static_cast<double>(i % 7);
+  return values;
+}
+
+hid_t creation_list(const Options& options) {
+  const hid_t creation = good(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate");
+  if (!options.filter) return creation;
+  const hsize_t chunk = std::min(uint64_t{4} << 20, options.bytes) / sizeof(double);
+  H5Pset_chunk(creation, 1, &chunk);
+  H5Pset_shuffle(creation);
+  H5Pset_deflate(creation, 1);
+  return creation;
+}
+
+nlohmann::json fields(const Options& options) {
+  const std::vector<double> values = some_values(options.bytes);
+  Kernel kernel;
+  const hid_t access = access_list(options);
+  const hid_t creation = creation_list(options);
+  const hsize_t length = values.size();
+  const hid_t space = H5Screate_simple(1, &length, nullptr);
+  double computing = 0;
+  double writing = 0;
+  double slowest = 0;
+  const double start = now();
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  for (int i = 0; i < options.iterations; ++i) {
+    const double begun = now();
+    kernel.run(options.passes);
+    computing += now() - begun;
+    const double computed = now();
+    const std::string name = "field" + std::to_string(i);
+    const hid_t data = good(
+        H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, H5P_DEFAULT), "H5Dcreate2");
+    good(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "H5Dwrite");
+    H5Dclose(data);
+    writing += now() - computed;
+    slowest = std::max(slowest, now() - computed);
+  }
+  const double closing = now();
+  good(H5Fclose(file), "H5Fclose");
+  const double end = now();
+  return {{"total", end - start},
+          {"computing", computing},
+          {"writing", writing},
+          {"slowest", slowest},
+          {"closing", end - closing}};
+}
+
+nlohmann::json slabs(const Options& options) {
+  constexpr hsize_t kPiece = 512;  // doubles
+  constexpr hsize_t kPieces = 16;  // of a row
+  const hsize_t rows = options.count / kPieces;
+  const hsize_t dims[2] = {rows, kPieces * kPiece};
+  std::vector<double> values(kPiece, 1.0);
+  const hid_t access = access_list(options);
+  const hsize_t piece[2] = {1, kPiece};
+  const hid_t memory = H5Screate_simple(2, piece, nullptr);
+  const hid_t space = H5Screate_simple(2, dims, nullptr);
+  const double start = now();
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  const hid_t data =
+      good(H5Dcreate2(file, "matrix", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate2");
+  for (hsize_t i = 0; i < rows * kPieces; ++i) {
+    const hsize_t row = options.columns ? i % rows : i / kPieces;
+    const hsize_t column = options.columns ? i / rows : i % kPieces;
+    const hsize_t at[2] = {row, column * kPiece};
+    values[0] = static_cast<double>(i);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at, nullptr, piece, nullptr);
+    good(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), "H5Dwrite");
+  }
+  const double written = now();
+  H5Dclose(data);
+  good(H5Fclose(file), "H5Fclose");
+  const double end = now();
+  return {{"total", end - start}, {"writing", written - start}, {"closing", end - written}};
+}
+
+nlohmann::json metadata(const Options& options) {
+  const hid_t access = access_list(options);
+  const hsize_t length = 4;
+  const double values[4] = {1, 2, 3, 4};
+  const hid_t space = H5Screate_simple(1, &length, nullptr);
+  const double start = now();
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  hid_t group = H5I_INVALID_HID;
+  for (uint64_t i = 0; i < options.count; ++i) {
+    if (i % 1000 == 0) {
+      if (group >= 0) H5Gclose(group);
+      group = H5Gcreate2(file, ("group" + std::to_string(i / 1000)).c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    }
+    const hid_t data = good(H5Dcreate2(group, ("data" + std::to_string(i)).c_str(), H5T_NATIVE_DOUBLE, space,
+                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                            "H5Dcreate2");
+    good(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "H5Dwrite");
+    const hid_t attribute = H5Acreate2(data, "unit", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
+    good(H5Awrite(attribute, H5T_NATIVE_DOUBLE, values), "H5Awrite");
+    H5Aclose(attribute);
+    H5Dclose(data);
+  }
+  if (group >= 0) H5Gclose(group);
+  const double written = now();
+  good(H5Fclose(file), "H5Fclose");
+  const double end = now();
+  return {{"total", end - start}, {"writing", written - start}, {"closing", end - written}};
+}
+
+nlohmann::json copy(const Options& options) {
+  const std::vector<double> values = some_values(options.bytes);
+  std::vector<double> other(values.size(), 1.0);
+  const hid_t access = access_list(options);
+  const hsize_t length = values.size();
+  const hid_t space = H5Screate_simple(1, &length, nullptr);
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  const hid_t data =
+      good(H5Dcreate2(file, "field", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate2");
+  std::vector<double> writes;
+  std::vector<double> copies;
+  for (int i = 0; i < options.iterations; ++i) {
+    H5Fflush(file, H5F_SCOPE_LOCAL);
+    const double start = now();
+    good(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "H5Dwrite");
+    const double written = now();
+    H5Fflush(file, H5F_SCOPE_LOCAL);
+    const double waited = now();
+    std::memcpy(other.data(), values.data(), options.bytes);
+    writes.push_back(written - start);
+    copies.push_back(now() - waited);
+  }
+  H5Dclose(data);
+  good(H5Fclose(file), "H5Fclose");
+  return {{"writes", writes}, {"copies", copies}, {"sum", other[other.size() / 2]}};
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"A program that writes HDF5, with tailrace's connector or without. Prints one JSON document.",
+               "hdf5_bench"};
+  Options options;
+  app.add_option("--file", options.file, "to be written")->required();
+  app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
+  app.add_option("--connector", options.connector, "what it is told, such as 'place=core'");
+  app.add_option("--pattern", options.pattern, "calibrate, fields, slabs, metadata or copy")
+      ->check(CLI::IsMember({"calibrate", "fields", "slabs", "metadata", "copy"}));
+  app.add_option("--iterations", options.iterations, "of fields and copy")->check(CLI::PositiveNumber);
+  app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
+  app.add_option("--passes", options.passes, "fields: of the kernel, an iteration");
+  app.add_option("--bytes", options.bytes, "of a field")->check(CLI::PositiveNumber);
+  app.add_option("--count", options.count, "of hyperslabs or small datasets")->check(CLI::PositiveNumber);
+  app.add_flag("--columns", options.columns, "slabs: column after column");
+  app.add_flag("--filter", options.filter, "fields: chunks of 4 MiB, shuffle, deflate 1");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
+      {"calibrate", calibrate}, {"fields", fields}, {"slabs", slabs}, {"metadata", metadata}, {"copy", copy}};
+  nlohmann::json found = patterns.at(options.pattern)(options);
+  found["hdf5_run"] = 1;
+  found["pattern"] = options.pattern;
+  std::puts(found.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench::hdf5
+
+int main(int argc, char** argv) {
+  try {
+    return bench::hdf5::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hdf5_bench: %s\n", error.what());
+    return 1;
+  }
+}

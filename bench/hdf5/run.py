@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""An HDF5 program with tailrace's connector beside the same with plain HDF5: times, and the bars of issue 6.
+
+    make bench-hdf5 ARGS="--dir /scratch --rounds 5"
+
+Every line is of one run of its own process (hdf5_bench), the two kinds in turn, each into a new file; before each run
+what the last one left is removed and synced. Ratios are of the runs of one round; their median is compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tailrace
+from tailrace.cli.run import PLUGINS
+
+PROGRAM = pathlib.Path(__file__).parents[2] / "build/release/bench/hdf5/hdf5_bench"
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What is run, and what its ratio is to keep."""
+
+    title: str
+    options: tuple[str, ...]
+    ratio: Callable[[Report, Report], float]  # of (plain, carried)
+    what: str
+    bar: float
+    at_least: bool = False
+
+    def met(self, ratio: float) -> bool:
+        return ratio >= self.bar if self.at_least else ratio <= self.bar
+
+
+def over_limit(plain: Report, carried: Report) -> float:
+    """Total over what cannot be beaten: computing and writing at once, and a copy of each field."""
+    count = carried["iterations"]
+    compute, write = plain["computing"] / count, (plain["writing"] + plain["closing"]) / count
+    return carried["total"] / (compute + write + (count - 1) * max(compute, write) + count * carried["copy"])
+
+
+def patterns(quick: bool, passes: int) -> list[Pattern]:
+    size = str(1 << 20 if quick else 128 << 20)
+    many = "1000" if quick else "100000"
+    fields = ("--pattern", "fields", "--bytes", size, "--passes", str(passes))
+    speed = lambda plain, carried: plain["total"] / carried["total"]
+    return [
+        Pattern("fields", fields, over_limit, "total / (limit + a copy of each)", 1.05),
+        Pattern("fields", fields, lambda plain, carried: carried["computing"] / plain["computing"],
+                "computing / plain", 1.03),
+        Pattern("fields, shuffle and deflate", (*fields, "--filter"), speed, "times as fast as plain", 1.5, True),
+        Pattern("hyperslabs of 4 KiB, columns", ("--pattern", "slabs", "--count", many, "--columns"), speed,
+                "times as fast as plain", 3, True),
+        Pattern("hyperslabs of 4 KiB, rows", ("--pattern", "slabs", "--count", many), speed,
+                "times as fast as plain", 3, True),
+        Pattern("small datasets and attributes", ("--pattern", "metadata", "--count", many),
+                lambda plain, carried: carried["total"] / plain["total"], "time / plain", 1.03),
+        Pattern("H5Dwrite of contiguous memory", ("--pattern", "copy", "--bytes", size),
+                lambda plain, carried: statistics.median(carried["writes"]) / statistics.median(carried["copies"]),
+                "time / memcpy", 1.3),
+    ]
+
+
+def run(folder: pathlib.Path, options: tuple[str, ...], connector: str | None) -> Report:
+    for old in folder.iterdir():
+        old.unlink()
+    os.sync()
+    more = [] if connector is None else ["--plugins", str(PLUGINS), "--connector", connector]
+    done = subprocess.run([PROGRAM, "--file", folder / "bench.h5", *options, *more], capture_output=True, text=True,
+                          timeout=600, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{PROGRAM}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def seconds(reports: list[Report]) -> str:
+    if "total" not in reports[0]:
+        return ""
+    times = [report["total"] for report in reports]
+    return f"{statistics.median(times):7.3f} ({min(times):.3f} … {max(times):.3f})"
+
+
+def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> list[Pattern]:
+    """Prints a line for each pattern; returns those that missed their bars."""
+    missed = []
+    runs: dict[tuple[str, ...], list[tuple[Report, Report]]] = {}
+    copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)
+    each = statistics.median(copy["copies"])
+    compute = "0.01" if arguments.quick else "0.47"
+    passes = run(folder, ("--pattern", "calibrate", "--compute", compute), None)["passes"]
+    print(f"{'':32}{'plain, s':>26}{'carried, s':>26}   ratio (least … most)")
+    for pattern in patterns(arguments.quick, passes):
+        if pattern.options not in runs:
+            found = []
+            for number in range(arguments.rounds):
+                kinds: list[str | None] = [None, arguments.connector]
+                turn = {kind: run(folder, pattern.options, kind) for kind in (kinds if number % 2 else kinds[::-1])}
+                turn[arguments.connector] |= {"iterations": 8, "copy": each}
+                found.append((turn[None], turn[arguments.connector]))
+            runs[pattern.options] = found
+        pairs = runs[pattern.options]
+        ratios = [pattern.ratio(plain, carried) for plain, carried in pairs]
+        ratio = statistics.median(ratios)
+        kept = pattern.met(ratio)
+        if not kept:
+            missed.append(pattern)
+        print(f"{pattern.title:32}{seconds([plain for plain, _ in pairs]):>26}"
+              f"{seconds([carried for _, carried in pairs]):>26}   {ratio:.2f} ({min(ratios):.2f} … "
+              f"{max(ratios):.2f}) {pattern.what}; bar {'≥' if pattern.at_least else '≤'} {pattern.bar}: "
+              f"{'not judged' if arguments.quick else 'kept' if kept else 'MISSED'}", flush=True)
+    return missed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dir", type=pathlib.Path, default=None, help="where to write (default: a temporary folder)")
+    parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
+    parser.add_argument("--connector", default="", help="what it is told, such as 'place=core budget=67108864'")
+    parser.add_argument("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rounds = 1
+    if not PROGRAM.exists():
+        print(f"found no {PROGRAM}: it is built where there is a shared HDF5 (tools/build_hdf5_tests.sh)")
+        return 1
+    print(f"tailrace {tailrace.__version__}; HDF5 with the connector beside plain HDF5, {arguments.rounds} rounds")
+    with tempfile.TemporaryDirectory(dir=arguments.dir, prefix="tailrace-bench-hdf5-") as folder:
+        missed = measure(pathlib.Path(folder), arguments)
+    if not arguments.quick and missed:
+        print(f"{len(missed)} bars missed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

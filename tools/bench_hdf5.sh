@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# What `make bench-hdf5` does after the build: a shared HDF5, built once, a program of it, and bench/hdf5/run.py.
+#
+#   tools/bench_hdf5.sh [OPTION …]
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+tools/build_hdf5_tests.sh
+step "configuring (preset release)" cmake --preset release
+step "building hdf5_bench" cmake --build --preset release --target hdf5_bench
+"$venv/bin/python" bench/hdf5/run.py "$@"
