@@ -1,5 +1,5 @@
-// The filters of a chunked dataset that are applied here, beside the program: shuffle and deflate, as HDF5's own of
-// these names do it. Pure functions over bytes; any thread.
+// The filters of a chunked dataset that are applied here, beside the program: shuffle, deflate and fletcher32, as
+// HDF5's own of these names do it, and zstd, as the registered filter does it. Pure functions over bytes; any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 namespace tailrace::hdf5 {
 
 struct ChunkFilter {
-  enum class Kind { shuffle, deflate };
+  enum class Kind { shuffle, deflate, fletcher32, zstd };
   Kind kind;
-  unsigned value;  // bytes of an element, or zlib's level
+  unsigned value;  // shuffle: bytes of an element; deflate, zstd: the level
 };
 
 // Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it made no

@@ -14,6 +14,10 @@ namespace {
 // Smaller ones are filtered sooner than they are handed over.
 constexpr uint64_t kSmallest = 4 << 10;
 
+// As it is registered with The HDF Group. Where HDF5 has it not, it is left out, or the dataset cannot be made.
+constexpr H5Z_filter_t kZstd = 32015;
+constexpr unsigned kZstdLevel = 3;  // if none is given
+
 uint64_t product(const std::vector<hsize_t>& of) {
   return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
 }
@@ -71,6 +75,10 @@ bool Chunked::read_filters(hid_t dcpl) {
       filters_.push_back({ChunkFilter::Kind::shuffle, value});
     } else if (filter == H5Z_FILTER_DEFLATE && values >= 1 && may_be_left_out) {
       filters_.push_back({ChunkFilter::Kind::deflate, value});
+    } else if (filter == H5Z_FILTER_FLETCHER32) {
+      filters_.push_back({ChunkFilter::Kind::fletcher32, 0});
+    } else if (filter == kZstd && host_.H5Zfilter_avail(kZstd) > 0) {
+      filters_.push_back({ChunkFilter::Kind::zstd, values >= 1 ? value : kZstdLevel});
     } else {
       return false;
     }
