@@ -127,10 +127,8 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   Object& object = object_at(pointer);
   const Host& host = object.host;
   if (arguments->op_type == H5VL_FILE_REOPEN) return reopen(object, arguments, dxpl);
-  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {
-    H5VL_file_specific_args_t below = *arguments;
-    if (below.args.is_equal.obj2 != nullptr) below.args.is_equal.obj2 = object_at(below.args.is_equal.obj2).under;
-    return host.H5VLfile_specific(object.under, host.native, &below, dxpl, nullptr);
+  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {  // the other one comes unwrapped (get_object)
+    return host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   }
   drain_all();  // a flush; by whichever object of the file
   const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
