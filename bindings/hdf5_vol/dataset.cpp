@@ -66,6 +66,9 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
     dataset->changes_ = true;
     return dataset;
   }
+  // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties of
+  // the transfer say of memory for the rest of the program's call, which may say otherwise.
+  if (!dataset->take_type(object)) return dataset;
   const H5O_info2_t identity = identity_of(object, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
   const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
@@ -73,7 +76,7 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   const H5D_layout_t layout = host.H5Pget_layout(dcpl);
   dataset->is_virtual_ = layout == H5D_VIRTUAL;
   const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
-  if (file != nullptr && (contiguous || layout == H5D_CHUNKED) && dataset->take_type(object)) {
+  if (file != nullptr) {
     if (contiguous) dataset->find_place(object, file);
     if (layout == H5D_CHUNKED) dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
     if (dataset->chunked_ != nullptr) dataset->file_ = file;
