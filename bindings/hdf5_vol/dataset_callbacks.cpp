@@ -9,6 +9,10 @@
 namespace tailrace::hdf5 {
 namespace {
 
+// What may be larger than the file system lets a file be (ext4: 16 TiB) has its place from the first write on, as the
+// program perhaps never writes; only that first write is not carried then.
+constexpr uint64_t kLargest = uint64_t{1} << 44;  // bytes
+
 uint64_t bytes_of(const Host& host, hid_t type, hid_t space) {
   const hssize_t elements = host.H5Sget_simple_extent_npoints(space);
   return elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
@@ -27,7 +31,8 @@ class EarlyPlace {
     H5D_alloc_time_t time{};
     H5D_fill_value_t fill{};
     H5D_fill_time_t fill_time{};
-    const bool may_be = bytes_of(host_, type, space) >= Dataset::kSmallest &&
+    const uint64_t bytes = bytes_of(host_, type, space);
+    const bool may_be = bytes >= Dataset::kSmallest && bytes <= kLargest &&
                         host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0 &&
                         host_.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_LATE &&
                         host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&

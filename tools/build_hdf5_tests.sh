@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Builds HDF5 1.14.5 once as a program would use it, shared, with the tools, Fortran, and tests of its own that run
+# with the connector (bindings/hdf5_vol), into DESTINATION. The source is Debian's of trixie: crates carry no tests.
+#
+#   tools/build_hdf5_tests.sh DESTINATION
+#   tools/build_hdf5_tests.sh --is-built DESTINATION     only says so, by its exit code
+#
+# Takes about two minutes on two cores; does nothing when DESTINATION is complete. Needs apt-get (it asks the mirror
+# that the system's own packages come from), cmake, ninja, gfortran and zlib. At -O1, as in build_hdf5.sh.
+set -euo pipefail
+
+only_look=
+[ "$1" != --is-built ] || { only_look=yes && shift; }
+destination=$(mkdir -p "$1" && cd "$1" && pwd)
+stamp=$destination/complete-1.14.5-1
+
+[ -f "$stamp" ] && exit 0
+[ -z "$only_look" ] || exit 1
+
+exec 9>"$destination.lock"
+flock 9
+[ -f "$stamp" ] && exit 0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo "tailrace: building HDF5 1.14.5 with its tests into $destination (once, about two minutes) ..." >&2
+
+# Runs a command with what it says in the log, which is shown if it fails.
+quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
+
+# Lists and caches of its own: the system's apt neither sees the source suite nor is asked to update.
+fetch_source() {
+  local mirror apt
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') ||
+    { echo "tailrace: apt knows no mirror of Debian" >&2; exit 1; }
+  mkdir -p "$work/lists/partial" "$work/cache"
+  printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s trixie main\n' "$mirror" \
+    >"$work/sources.list"
+  apt=(apt-get -q -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=-
+    -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root
+    -o Acquire::Languages=none -o Acquire::Retries=3)
+  quietly "${apt[@]}" update
+  (cd "$work" && quietly "${apt[@]}" source --download-only hdf5)
+  mkdir "$work/source"
+  quietly tar xf "$work"/hdf5_1.14.5*.orig.tar.* -C "$work/source" --strip-components=1
+}
+
+# The compiler cache then sees the same commands, whatever this folder is called.
+export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
+programs=(h5_api_test testhdf5 dsets dtypes h5copy h5diff h5dump h5ls h5repack h5stat)
+
+fetch_source
+quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DCMAKE_Fortran_FLAGS_RELEASE=-O1 \
+  -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
+  -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
+  -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF -DONLY_SHARED_LIBS=ON -DBUILD_TESTING=ON -DHDF5_TEST_API=ON \
+  -DHDF5_BUILD_TOOLS=ON -DHDF5_BUILD_FORTRAN=ON -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_UTILS=OFF \
+  -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -Wno-dev
+quietly cmake --build "$work/build" --target "${programs[@]}" hdf5_fortran-shared
+
+# Not everything was built, so not everything can be installed.
+for component in libraries headers fortlibraries fortheaders; do
+  quietly cmake --install "$work/build" --component "$component"
+done
+mkdir -p "$destination/share/hdf5-tests"
+cp -a "$work"/build/bin/libhdf5_{test,tools}.so* "$destination/lib/"
+cp -a "${programs[@]/#/$work/build/bin/}" "$destination/bin/"
+cp -a "$work/source/test/testfiles" "$destination/share/hdf5-tests/" # tests find them by the variable `srcdir`
+touch "$stamp"
