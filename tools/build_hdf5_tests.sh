@@ -55,6 +55,7 @@ quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
   -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
   -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF -DONLY_SHARED_LIBS=ON -DBUILD_TESTING=ON -DHDF5_TEST_API=ON \
+  -DHDF5_TEST_API_ENABLE_ASYNC=ON \
   -DHDF5_BUILD_TOOLS=ON -DHDF5_BUILD_FORTRAN=ON -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_UTILS=OFF \
   -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -Wno-dev
 quietly cmake --build "$work/build" --target "${programs[@]}" hdf5_fortran-shared
@@ -64,7 +65,7 @@ for component in libraries headers fortlibraries fortheaders; do
   quietly cmake --install "$work/build" --component "$component"
 done
 mkdir -p "$destination/share/hdf5-tests"
-cp -a "$work"/build/bin/libhdf5_{test,tools}.so* "$destination/lib/"
-cp -a "${programs[@]/#/$work/build/bin/}" "$destination/bin/"
-cp -a "$work/source/test/testfiles" "$destination/share/hdf5-tests/" # tests find them by the variable `srcdir`
+cp -a --remove-destination "$work"/build/bin/libhdf5_{test,tools}.so* "$destination/lib/"
+cp -a --remove-destination "${programs[@]/#/$work/build/bin/}" "$destination/bin/"
+cp -a --remove-destination "$work/source/test/testfiles" "$destination/share/hdf5-tests/" # tests find them by the variable `srcdir`
 touch "$stamp"
