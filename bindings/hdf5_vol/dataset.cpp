@@ -41,16 +41,6 @@ hid_t get(const Object& object, H5VL_dataset_get_t what) {
   return arguments.args.get_type.type_id;
 }
 
-haddr_t address_of(const Object& object) {
-  haddr_t address = HADDR_UNDEF;
-  H5VL_native_dataset_optional_args_t below{};
-  below.get_offset.offset = &address;
-  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
-  const herr_t got =
-      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, object.host.transfer, nullptr);
-  return got < 0 ? HADDR_UNDEF : address;
-}
-
 // Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
 bool is_flat(const Host& host, hid_t type) {
   return host.H5Tdetect_class(type, H5T_VLEN) == 0 && host.H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
@@ -66,8 +56,8 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
     dataset->changes_ = true;
     return dataset;
   }
-  // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties of
-  // the transfer say of memory for the rest of the program's call, which may say otherwise.
+  // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties
+  // of the transfer say of memory for the rest of the program's call, which may say otherwise.
   if (!dataset->take_type(object)) return dataset;
   const H5O_info2_t identity = identity_of(object, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
@@ -100,17 +90,26 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   space_ = get(object, H5VL_DATASET_GET_SPACE);
   elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
   if (elements_ * element_ < kSmallest) return;
-  const haddr_t address = address_of(object);
+  const haddr_t address = place_of(object);
   changes_ = address == HADDR_UNDEF;
   if (changes_ || !file->ready()) return;
   offset_ = address;
   file_ = file;
 }
 
-bool Dataset::lies_in_carried_file(const Object& object, H5I_type_t type) {
-  const std::shared_ptr<File> file =
-      object.file != nullptr ? object.file : file_of(object.host, identity_of(object, type).fileno);
-  return file != nullptr && file->ready();
+haddr_t Dataset::place_of(const Object& object) {
+  haddr_t address = HADDR_UNDEF;
+  H5VL_native_dataset_optional_args_t below{};
+  below.get_offset.offset = &address;
+  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
+  const herr_t got =
+      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, object.host.transfer, nullptr);
+  return got < 0 ? HADDR_UNDEF : address;
+}
+
+std::shared_ptr<File> Dataset::file_around(const Object& object, H5I_type_t type) {
+  if (object.file != nullptr || !File::any()) return object.file;
+  return file_of(object.host, identity_of(object, type).fileno);
 }
 
 Dataset::~Dataset() {

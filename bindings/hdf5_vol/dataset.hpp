@@ -24,8 +24,10 @@ class Dataset {
   static std::unique_ptr<Dataset> left_to_hdf5(Host& host) { return std::unique_ptr<Dataset>(new Dataset(host)); }
   // Looks at the dataset that `object` is. Never null.
   static std::unique_ptr<Dataset> look_at(const Object& object);
-  // Whether `object`, which is of that type, lies in a file whose data are carried.
-  static bool lies_in_carried_file(const Object& object, H5I_type_t type);
+  // The file that `object`, which is of that type, lies in, if its data may be carried; else null.
+  static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
+  // Where the data of the dataset that `object` is begin in its file; HADDR_UNDEF if they have no place yet.
+  static haddr_t place_of(const Object& object);
   ~Dataset();
 
   enum class Outcome {
@@ -46,6 +48,8 @@ class Dataset {
   bool changes() const { return changes_; }
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
+  // Whether it has its place only since the connector wanted it, and nothing has been written to it.
+  bool is_untouched() const { return file_ != nullptr && chunked_ == nullptr && file_->is_untouched(offset_); }
   // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
   void fill_later(std::vector<std::byte> element) const;
   // Puts failures of accepted writes on the error stack; false if there were any.

@@ -39,7 +39,8 @@ class EarlyPlace {
                         host_.H5Pget_fill_time(dcpl, &fill_time) >= 0;
     if (!may_be) return;
     fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
-    if (fills_ && (!is_number(type) || !Dataset::lies_in_carried_file(at, kind))) return;
+    file_ = Dataset::file_around(at, kind);
+    if (file_ == nullptr || (fills_ && (!is_number(type) || !file_->ready()))) return;
     dcpl_ = host_.H5Pcopy(dcpl);
     if (dcpl_ < 0) return;
     host_.H5Pset_alloc_time(dcpl_, H5D_ALLOC_TIME_EARLY);
@@ -57,6 +58,11 @@ class EarlyPlace {
 
   hid_t dcpl_or(hid_t other) const { return dcpl_ >= 0 ? dcpl_ : other; }
   bool leaves_unfilled() const { return dcpl_ >= 0 && fills_; }
+  // The dataset has been made; by a link perhaps in another file.
+  void remember(const Object& made) const {
+    if (dcpl_ < 0 || Dataset::file_around(made, H5I_DATASET) != file_) return;
+    file_->placed_early(Dataset::place_of(made));
+  }
   const std::vector<std::byte>& element() const { return element_; }
 
  private:
@@ -66,6 +72,7 @@ class EarlyPlace {
   }
 
   const Host& host_;
+  std::shared_ptr<File> file_;
   hid_t dcpl_ = H5I_INVALID_HID;
   bool fills_ = false;
   std::vector<std::byte> element_;
@@ -91,6 +98,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
                                                         early.dcpl_or(dcpl), dapl, dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
+  early.remember(dataset);
   if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
   if (!early.leaves_unfilled()) return made;
   dataset.dataset = Dataset::look_at(dataset);
@@ -155,11 +163,25 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
   return 0;
 }
 
+// What HDF5 would say of a dataset that it gives its place with the first write.
+herr_t say_without_place(const H5VL_dataset_get_args_t& arguments) {
+  if (arguments.op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
+    *arguments.args.get_storage_size.storage_size = 0;
+  } else {
+    *arguments.args.get_space_status.status = H5D_SPACE_STATUS_NOT_ALLOCATED;
+  }
+  return 0;
+}
+
 herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   const bool asks_for_chunks =
       arguments->op_type == H5VL_DATASET_GET_STORAGE_SIZE || arguments->op_type == H5VL_DATASET_GET_SPACE_STATUS;
-  if (asks_for_chunks) dataset_of(object).settle_chunks();
+  if (asks_for_chunks) {
+    Dataset& dataset = dataset_of(object);
+    dataset.settle_chunks();
+    if (dataset.is_untouched()) return say_without_place(*arguments);
+  }
   return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
@@ -180,7 +202,12 @@ herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, 
 
 herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
-  dataset_of(object).settle_chunks();
+  Dataset& dataset = dataset_of(object);
+  dataset.settle_chunks();
+  if (arguments->op_type == H5VL_NATIVE_DATASET_GET_OFFSET && dataset.is_untouched()) {
+    *static_cast<H5VL_native_dataset_optional_args_t*>(arguments->args)->get_offset.offset = HADDR_UNDEF;
+    return 0;
+  }
   return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 

@@ -37,12 +37,14 @@ bool File::ready() {
 
 Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
   pending_.insert(dataset);
+  untouched_.erase(dataset);
   return Carrier::instance().write(raw_, extents, data);
 }
 
 Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                               std::vector<tailrace_ticket>& tickets) {
   pending_.insert(dataset);
+  untouched_.erase(dataset);
   return Carrier::instance().iwrite(raw_, extents, data, tickets);
 }
 
@@ -93,6 +95,7 @@ void File::settle_chunks() {
 void File::drain() {
   settle_chunks();
   while (!unfilled_.empty()) fill(unfilled_.begin()->first);
+  untouched_.clear();  // what is drained for may free their places
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);

@@ -53,6 +53,11 @@ class File {
   // Fills it now, if that is still to be done. What fails is told later, as of all writes.
   void fill(uint64_t dataset);
 
+  // The data of a dataset have their place before anything is written, as they would not without the connector.
+  void placed_early(uint64_t dataset) { untouched_.insert(dataset); }
+  // Whether nothing of it has been written since; not known any more after a drain.
+  bool is_untouched(uint64_t dataset) const { return untouched_.contains(dataset); }
+
   // Of the dataset whose data begin at `dataset`.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Carrier::Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
@@ -85,6 +90,7 @@ class File {
     std::vector<std::byte> element;
   };
   std::map<uint64_t, Fill> unfilled_;  // by where the dataset begins
+  std::set<uint64_t> untouched_;       // where they begin
   std::vector<std::string> failures_;  // of filling, and of chunks
   std::set<uint64_t> pending_;         // where datasets begin that were written since the last drain
 };
