@@ -47,6 +47,20 @@ bool is_flat(const Host& host, hid_t type) {
          host.H5Tis_variable_str(type) == 0 && host.H5Tdetect_class(type, H5T_STRING) == 0;
 }
 
+// Whether the data are computed on their way. HDF5 takes the question for an error where nothing was set, and would
+// print it. A program that prints as of old (H5Eset_auto1) cannot be kept from that, and is not asked.
+bool may_transform(const Host& host, hid_t transfer) {
+  unsigned is_v2 = 0;
+  H5E_auto2_t print = nullptr;
+  void* context = nullptr;
+  if (host.H5Eauto_is_v2(H5E_DEFAULT, &is_v2) < 0 || is_v2 == 0) return true;
+  if (host.H5Eget_auto2(H5E_DEFAULT, &print, &context) < 0) return true;
+  host.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const ssize_t length = host.H5Pget_data_transform(transfer, nullptr, 0);
+  host.H5Eset_auto2(H5E_DEFAULT, print, context);
+  return length > 0;
+}
+
 }  // namespace
 
 std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
@@ -147,7 +161,7 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
 // Whatever is not understood, or wrong, is for HDF5 to do, or to refuse in its own words.
 bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const {
   if (file_ == nullptr) return false;
-  if (transfer != host_.transfer && host_.H5Pget_data_transform(transfer, nullptr, 0) > 0) return false;
+  if (transfer != host_.transfer && may_transform(host_, transfer)) return false;
   if (file_space == H5S_ALL) {
     move.file_space = space_;
   } else {
