@@ -56,9 +56,9 @@ def main(name: str, limit: int) -> None:
     for row in range(rows):
         space = data.id.get_space()
         space.select_hyperslab((row, 0), (1, columns))
-        assert hdf5.H5Dwrite_async(b"program.py", b"main", row, data.id.id, h5py.h5t.NATIVE_DOUBLE.id, memory.id,
-                                   space.id, h5py.h5p.DEFAULT.id if hasattr(h5py.h5p.DEFAULT, "id") else 0,
-                                   values[row].ctypes.data, events) >= 0
+        if hdf5.H5Dwrite_async(b"program.py", b"main", row, data.id.id, h5py.h5t.NATIVE_DOUBLE.id, memory.id,
+                               space.id, 0, values[row].ctypes.data, events) < 0:
+            break  # an earlier one has failed
     count, progress, failed = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_bool()
     hdf5.H5ESget_count(events, ctypes.byref(count))
     print("inserted", count.value)

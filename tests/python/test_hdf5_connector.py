@@ -181,6 +181,7 @@ def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, pl
 
 
 def test_event_sets_tell_what_could_not_be_written(carried, tmp_path):
+    """The next call may tell it, too."""
     said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 5_000_000).splitlines()
     assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
     assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and "too large" in said[3]
