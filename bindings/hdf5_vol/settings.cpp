@@ -31,13 +31,9 @@ bool parse_word(const std::string& word, Settings& settings, std::string& why) {
 
 }  // namespace
 
-// The pieces of one program mostly come in the order of the file: writing them sooner uses the same memory again,
-// which is still in the caches. Those of several processes are worth waiting for.
 std::string Settings::configuration() const {
-  const std::string merge = place == "thread" ? "merge: {bytes: 16MiB, count: 4096}\n" : "";
   return "tailrace: 1\nname: hdf5\nplace: {kind: " + place +
-         "}\nstorage: {path: .}\nmemory: {budget: " + std::to_string(budget) + "}\n" + merge +
-         "log: {level: error}\n";
+         "}\nstorage: {path: .}\nmemory: {budget: " + std::to_string(budget) + "}\nlog: {level: error}\n";
 }
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
