@@ -3,10 +3,16 @@
 #include <chrono>
 
 namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kLargestCached = uint64_t{256} << 10;  // bytes
+
+}  // namespace
 
 EngineOptions engine_options(const Config& config, bool timed) {
   const auto& merge = config.merge;
   EngineOptions options;
+  options.execute.largest_cached = kLargestCached;
   options.merge.largest = merge.enabled ? merge.largest : 0;
   options.merge.alignment = merge.alignment;
   options.merge.sieve = merge.sieve;

@@ -105,6 +105,15 @@ TEST(NextTransfer, RunsThatMeetAtPagesGoDirectTogether) {
   EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
 }
 
+TEST(NextTransfer, WhatGoesThroughTheCacheMayHaveALimitOfItsOwn) {
+  TransferLimits limits = kDirect;
+  limits.largest_cached = 3 * kPage;
+  const Access access = access_at(kPage, {{address(kBase + 8), 4 * kPage}, {address(kBase), 4 * kPage}});
+  const std::vector<Step> expected = {
+      {kPage, 3 * kPage, false, 1}, {4 * kPage, kPage, false, 1}, {5 * kPage, 4 * kPage, true, 1}};
+  EXPECT_EQ(all_steps(access, access.extent, limits), expected);
+}
+
 TEST(NextTransfer, SuchRunsMayHaveARaggedHeadAndTail) {
   const Access access = access_at(
       100, {{address(kBase + 100), kPage - 100}, {address(2 * kBase), kPage}, {address(3 * kBase), kPage + 7}});
@@ -184,7 +193,8 @@ TEST(NextTransfer, CoversEveryAccessOnce) {
     Dice dice(seed);
     const uint32_t alignment = std::vector<uint32_t>{0, 512, 4096}[dice.below(3)];
     const TransferLimits limits{std::max<uint32_t>(alignment, 512) * dice.between(1, 8), dice.below(3 * kPage),
-                                static_cast<uint32_t>(dice.between(1, 5)), alignment};
+                                static_cast<uint32_t>(dice.between(1, 5)), alignment,
+                                dice.chance(50) ? UINT64_MAX : dice.between(1, 2 * kPage)};
     std::vector<iovec> segments;
     const uint64_t offset = dice.chance(50) ? kPage * dice.below(5) : dice.below(5 * kPage);
     uint64_t end = offset;

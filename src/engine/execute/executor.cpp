@@ -105,7 +105,7 @@ void Executor::begin(Job& job) {
   }
   const Capabilities& capabilities = storage_.capabilities();
   const TransferLimits limits{options_.largest_transfer, options_.direct_from, capabilities.max_segments,
-                              job.target.direct ? capabilities.direct_alignment : 0};
+                              job.target.direct ? capabilities.direct_alignment : 0, options_.largest_cached};
   Extent& range = job.left.back();
   flight.plan = next_transfer(job.access, range, limits);
   const uint64_t length = flight.plan.extent.length;

@@ -30,8 +30,11 @@ class Executor {
   struct Options {
     uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
     uint64_t direct_from = uint64_t{128} << 10;     // bytes
-    uint64_t largest_hole = 0;                      // bytes that a read goes over
-    uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
+    // Of a transfer through the page cache. Larger ones are not faster, and where the system then takes pages of a
+    // megabyte and more for them, which a virtual machine must have from its host first, several times slower.
+    uint64_t largest_cached = UINT64_MAX;  // bytes
+    uint64_t largest_hole = 0;             // bytes that a read goes over
+    uint32_t patience = 1000;              // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
   };
 
   // One end: of an access (parts are those of the access), or of a sync (request is set).

@@ -110,6 +110,7 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   Walk walk(access, range);
   PlannedTransfer transfer;
   transfer.extent.offset = range.offset;
+  const uint64_t largest = std::min(limits.largest, limits.largest_cached);
   size_t looked_at = limits.direct_alignment > 0 ? 0 : SIZE_MAX;  // no stretch begins before this segment
   while (!walk.done() && transfer.segments.size() < limits.max_segments) {
     if (walk.segment() >= looked_at) {
@@ -120,8 +121,8 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
       }
       looked_at = stretch.end_segment;
     }
-    take(transfer, walk, std::min(walk.run(), limits.largest - transfer.extent.length));
-    if (transfer.extent.length == limits.largest) break;
+    take(transfer, walk, std::min(walk.run(), largest - transfer.extent.length));
+    if (transfer.extent.length == largest) break;
   }
   TAILRACE_ASSERT(transfer.extent.length > 0);
   return transfer;

@@ -18,7 +18,8 @@ struct TransferLimits {
   uint64_t largest = uint64_t{8} << 20;        // bytes of one transfer; a multiple of direct_alignment
   uint64_t direct_from = uint64_t{128} << 10;  // what is shorter goes through the page cache
   uint32_t max_segments = 1;
-  uint32_t direct_alignment = 0;  // 0: nothing goes direct
+  uint32_t direct_alignment = 0;         // 0: nothing goes direct
+  uint64_t largest_cached = UINT64_MAX;  // bytes of one transfer through the page cache
 };
 
 struct PlannedTransfer {
