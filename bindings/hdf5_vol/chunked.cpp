@@ -69,6 +69,8 @@ bool Chunked::read_filters(hid_t dcpl) {
     unsigned config = 0;
     const H5Z_filter_t filter =
         host_.H5Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
+    // What this HDF5 cannot undo again it leaves out.
+    if (host_.H5Zfilter_avail(filter) <= 0) return false;
     // One that must not be left out may fail, and HDF5 says how.
     const bool may_be_left_out = (flags & H5Z_FLAG_OPTIONAL) != 0;
     if (filter == H5Z_FILTER_SHUFFLE && values >= 1) {
@@ -77,7 +79,7 @@ bool Chunked::read_filters(hid_t dcpl) {
       filters_.push_back({ChunkFilter::Kind::deflate, value});
     } else if (filter == H5Z_FILTER_FLETCHER32) {
       filters_.push_back({ChunkFilter::Kind::fletcher32, 0});
-    } else if (filter == kZstd && host_.H5Zfilter_avail(kZstd) > 0) {
+    } else if (filter == kZstd) {
       filters_.push_back({ChunkFilter::Kind::zstd, values >= 1 ? value : kZstdLevel});
     } else {
       return false;
