@@ -72,7 +72,10 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   }
   // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties
   // of the transfer say of memory for the rest of the program's call, which may say otherwise.
-  if (!dataset->take_type(object)) return dataset;
+  if (!dataset->take_type(object)) {
+    dataset->give_back();
+    return dataset;
+  }
   const H5O_info2_t identity = identity_of(object, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
   const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
@@ -86,6 +89,7 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
     if (dataset->chunked_ != nullptr) dataset->file_ = file;
   }
   host.H5Pclose(dcpl);
+  if (dataset->file_ == nullptr) dataset->give_back();
   return dataset;
 }
 
@@ -126,9 +130,10 @@ std::shared_ptr<File> Dataset::file_around(const Object& object, H5I_type_t type
   return file_of(object.host, identity_of(object, type).fileno);
 }
 
-Dataset::~Dataset() {
+void Dataset::give_back() {
   if (type_ >= 0) host_.H5Tclose(type_);
   if (space_ >= 0) host_.H5Sclose(space_);
+  type_ = space_ = H5I_INVALID_HID;
 }
 
 bool Dataset::may_convert(hid_t memory_type) const {

@@ -28,7 +28,7 @@ class Dataset {
   static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
   // Where the data of the dataset that `object` is begin in its file; HADDR_UNDEF if they have no place yet.
   static haddr_t place_of(const Object& object);
-  ~Dataset();
+  ~Dataset() { give_back(); }
 
   enum class Outcome {
     done,
@@ -59,6 +59,8 @@ class Dataset {
   explicit Dataset(Host& host) : host_(host) {}
 
   bool take_type(const Object& object);
+  // Identifiers of HDF5, which a program that asks for all that are open sees as its own.
+  void give_back();
   void find_place(const Object& object, const std::shared_ptr<File>& file);
   Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
                        const void* data);
