@@ -2,16 +2,17 @@
 # Builds HDF5 1.14.5 once as a program would use it, shared, with the tools, Fortran, and tests of its own that run
 # with the connector (bindings/hdf5_vol), into DESTINATION. The source is Debian's of trixie: crates carry no tests.
 #
-#   tools/build_hdf5_tests.sh DESTINATION
-#   tools/build_hdf5_tests.sh --is-built DESTINATION     only says so, by its exit code
+#   tools/build_hdf5_tests.sh [DESTINATION]                .deps/hdf5-tests, if it is not said
+#   tools/build_hdf5_tests.sh --is-built [DESTINATION]     only says so, by its exit code
 #
 # Takes about two minutes on two cores; does nothing when DESTINATION is complete. Needs apt-get (it asks the mirror
 # that the system's own packages come from), cmake, ninja, gfortran and zlib. At -O1, as in build_hdf5.sh.
 set -euo pipefail
 
 only_look=
-[ "$1" != --is-built ] || { only_look=yes && shift; }
-destination=$(mkdir -p "$1" && cd "$1" && pwd)
+[ "${1:-}" != --is-built ] || { only_look=yes && shift; }
+destination=${1:-$(dirname "$0")/../.deps/hdf5-tests}
+destination=$(mkdir -p "$destination" && cd "$destination" && pwd)
 stamp=$destination/complete-1.14.5-1
 
 [ -f "$stamp" ] && exit 0
@@ -55,9 +56,9 @@ quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
   -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
   -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF -DONLY_SHARED_LIBS=ON -DBUILD_TESTING=ON -DHDF5_TEST_API=ON \
-  -DHDF5_TEST_API_ENABLE_ASYNC=ON \
-  -DHDF5_BUILD_TOOLS=ON -DHDF5_BUILD_FORTRAN=ON -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_UTILS=OFF \
-  -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -Wno-dev
+  -DHDF5_TEST_API_ENABLE_ASYNC=ON -DHDF5_BUILD_TOOLS=ON -DHDF5_BUILD_FORTRAN=ON -DHDF5_BUILD_EXAMPLES=OFF \
+  -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF \
+  -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -Wno-dev
 quietly cmake --build "$work/build" --target "${programs[@]}" hdf5_fortran-shared
 
 # Not everything was built, so not everything can be installed.
@@ -67,5 +68,5 @@ done
 mkdir -p "$destination/share/hdf5-tests"
 cp -a --remove-destination "$work"/build/bin/libhdf5_{test,tools}.so* "$destination/lib/"
 cp -a --remove-destination "${programs[@]/#/$work/build/bin/}" "$destination/bin/"
-cp -a --remove-destination "$work/source/test/testfiles" "$destination/share/hdf5-tests/" # tests find them by the variable `srcdir`
+cp -a --remove-destination "$work/source/test/testfiles" "$destination/share/hdf5-tests/" # found by $srcdir
 touch "$stamp"
