@@ -69,6 +69,11 @@ void Carrier::configure(const Settings& settings) {
   if (!tried_) settings_ = settings;
 }
 
+uint64_t Carrier::smallest() {
+  const std::lock_guard lock(mutex_);
+  return settings_.smallest;
+}
+
 uint64_t Carrier::budget() {
   const std::lock_guard lock(mutex_);
   return settings_.budget;

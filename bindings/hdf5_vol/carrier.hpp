@@ -27,6 +27,8 @@ class Carrier {
 
   // Bytes that may be on their way.
   uint64_t budget();
+  // Bytes of the smallest dataset that is carried.
+  uint64_t smallest();
 
   // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
   // open, or the client could not be opened, which is told once on standard error.

@@ -11,7 +11,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Smaller ones are filtered sooner than they are handed over.
+// Smaller ones are filtered sooner than they are handed over; unless smaller datasets are carried, too.
 constexpr uint64_t kSmallest = 4 << 10;
 
 // As it is registered with The HDF Group. Where HDF5 has it not, it is left out, or the dataset cannot be made.
@@ -50,7 +50,8 @@ std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, con
   chunked->chunk_.assign(chunk, chunk + rank);
   chunked->type_ = type;
   chunked->fill_.resize(host.H5Tget_size(type));
-  if (!chunked->read_filters(dcpl) || product(chunked->chunk_) * chunked->fill_.size() < kSmallest) return nullptr;
+  const uint64_t smallest = std::min(kSmallest, Carrier::instance().smallest());
+  if (!chunked->read_filters(dcpl) || product(chunked->chunk_) * chunked->fill_.size() < smallest) return nullptr;
   H5D_fill_value_t fill{};
   if (host.H5Pfill_value_defined(dcpl, &fill) < 0) return nullptr;
   if (fill == H5D_FILL_VALUE_USER_DEFINED && host.H5Pget_fill_value(dcpl, type, chunked->fill_.data()) < 0) {

@@ -107,7 +107,7 @@ bool Dataset::take_type(const Object& object) {
 void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file) {
   space_ = get(object, H5VL_DATASET_GET_SPACE);
   elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
-  if (elements_ * element_ < kSmallest) return;
+  if (elements_ * element_ < Carrier::instance().smallest()) return;
   const haddr_t address = place_of(object);
   changes_ = address == HADDR_UNDEF;
   if (changes_ || !file->ready()) return;

@@ -17,9 +17,6 @@ class Request;
 
 class Dataset {
  public:
-  // Smaller datasets are HDF5's own: carrying them would cost more than writing them does.
-  static constexpr uint64_t kSmallest = 32 << 10;  // bytes
-
   // One that is HDF5's own for ever.
   static std::unique_ptr<Dataset> left_to_hdf5(Host& host) { return std::unique_ptr<Dataset>(new Dataset(host)); }
   // Looks at the dataset that `object` is. Never null.

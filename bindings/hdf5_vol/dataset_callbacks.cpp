@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "callbacks.hpp"
+#include "carrier.hpp"
 #include "dataset.hpp"
 #include "object.hpp"
 #include "request.hpp"
@@ -21,7 +22,8 @@ uint64_t bytes_of(const Host& host, hid_t type, hid_t space) {
 // Whether it is small, and will be: one in chunks may grow.
 bool is_small(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
   const H5D_layout_t layout = host.H5Pget_layout(dcpl);
-  return (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT) && bytes_of(host, type, space) < Dataset::kSmallest;
+  return (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT) &&
+         bytes_of(host, type, space) < Carrier::instance().smallest();
 }
 
 // How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.
@@ -32,7 +34,7 @@ class EarlyPlace {
     H5D_fill_value_t fill{};
     H5D_fill_time_t fill_time{};
     const uint64_t bytes = bytes_of(host_, type, space);
-    const bool may_be = bytes >= Dataset::kSmallest && bytes <= kLargest &&
+    const bool may_be = bytes >= Carrier::instance().smallest() && bytes <= kLargest &&
                         host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0 &&
                         host_.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_LATE &&
                         host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&

@@ -12,7 +12,7 @@ bool parse_bytes(const std::string& text, uint64_t& bytes) {
   return error == std::errc() && at == end && bytes > 0;
 }
 
-bool parse_word(const std::string& word, Settings& settings, std::string& why) {
+bool parse_word(const std::string& word, Settings& settings) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
@@ -22,9 +22,10 @@ bool parse_word(const std::string& word, Settings& settings, std::string& why) {
     settings.config = value;
   } else if (key == "place" && (value == "thread" || value == "core")) {
     settings.place = value;
-  } else if (key != "budget" || !parse_bytes(value, settings.budget)) {
-    why = "found '" + word + "', expected config=FILE, place=thread, place=core, budget=BYTES or summary";
+  } else if (key != "budget" && key != "smallest") {
     return false;
+  } else {
+    return parse_bytes(value, key == "budget" ? settings.budget : settings.smallest);
   }
   return true;
 }
@@ -38,11 +39,16 @@ std::string Settings::configuration() const {
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
   std::istringstream words(text);
-  size_t count = 0;
-  for (std::string word; words >> word; ++count) {
-    if (!parse_word(word, settings, why)) return false;
+  bool memory = false;  // is said here
+  for (std::string word; words >> word;) {
+    if (!parse_word(word, settings)) {
+      why = "found '" + word +
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES or summary";
+      return false;
+    }
+    memory = memory || word.starts_with("place=") || word.starts_with("budget=");
   }
-  if (!settings.config.empty() && count > (settings.summary ? 2 : 1)) {
+  if (!settings.config.empty() && memory) {
     why = "found config=" + settings.config + " beside place or budget, expected those in the file";
     return false;
   }
