@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds a parallel HDF5 2.2.0 once, from the C sources that the crate `hdf5-metno-src` carries, into DESTINATION: the
+# shared library that the programs of tests/hdf5 are linked to, as those of users are. Nothing of tailrace is.
+#
+#   tools/build_hdf5_parallel.sh DESTINATION
+#   tools/build_hdf5_parallel.sh --is-built DESTINATION     only says so, by its exit code
+#
+# Takes a minute and a half on two cores; does nothing when DESTINATION is complete. Needs cargo, ninja, an MPI (MPICH
+# where there are several) and CMake 3.26, which pip fetches where there is only an older one. At -O1: what is tested
+# is who writes what, and -O3 takes twice as long.
+set -euo pipefail
+
+only_look=
+[ "$1" != --is-built ] || { only_look=yes && shift; }
+destination=$(mkdir -p "$1" && cd "$1" && pwd)
+crate_version=0.10.4 # of hdf5-metno-src; carries HDF5 2.2.0
+stamp=$destination/complete-$crate_version-1
+
+[ -f "$stamp" ] && exit 0
+[ -z "$only_look" ] || exit 1
+
+# Two may start at once: the second waits for the first and finds it done.
+exec 9>"$destination.lock"
+flock 9
+[ -f "$stamp" ] && exit 0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo "tailrace: building parallel HDF5 2.2.0 into $destination (once, a minute and a half) ..." >&2
+
+cmake=cmake
+if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV; then
+  python3 -m venv "$work/python"
+  "$work/python/bin/pip" install --quiet --disable-pip-version-check cmake
+  cmake=$work/python/bin/cmake
+fi
+
+cat >"$work/Cargo.toml" <<TOML
+[package]
+name = "fetch"
+version = "0.0.0"
+edition = "2021"
+[lib]
+path = "lib.rs"
+[dependencies]
+hdf5-metno-src = "=$crate_version"
+TOML
+touch "$work/lib.rs"
+(cd "$work" && cargo vendor --quiet vendor >/dev/null)
+
+"$cmake" -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \
+  -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
+  -DHDF5_ENABLE_PARALLEL=ON -DMPI_C_COMPILER="$(command -v mpicc.mpich || command -v mpicc)" \
+  -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF -DHDF5_ONLY_SHARED_LIBS=ON \
+  -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_EXAMPLES=OFF \
+  -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF \
+  -DHDF5_ENABLE_ZLIB_SUPPORT=ON -Wno-dev >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
+"$cmake" --build "$work/build" --target install >>"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+touch "$stamp"
