@@ -6,6 +6,7 @@
 
 #include "errors.hpp"
 #include "object.hpp"
+#include "parallel.hpp"
 #include "request.hpp"
 #include "selection.hpp"
 
@@ -85,7 +86,8 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
   if (file != nullptr) {
     if (contiguous) dataset->find_place(object, file);
-    if (layout == H5D_CHUNKED) dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
+    if (layout == H5D_CHUNKED && !file->is_parallel())
+      dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
     if (dataset->chunked_ != nullptr) dataset->file_ = file;
   }
   host.H5Pclose(dcpl);
@@ -109,10 +111,15 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
   if (elements_ * element_ < Carrier::instance().smallest()) return;
   const haddr_t address = place_of(object);
-  changes_ = address == HADDR_UNDEF;
-  if (changes_ || !file->ready()) return;
+  // All processes look at the same time, and never again; each will see whether it can carry.
+  changes_ = address == HADDR_UNDEF && !file->is_parallel();
+  if (address == HADDR_UNDEF || (!file->is_parallel() && !file->ready())) return;
   offset_ = address;
   file_ = file;
+}
+
+void Dataset::look_together(Object& object) {
+  if (File::any_parallel() && object.dataset == nullptr) object.dataset = look_at(object);
 }
 
 haddr_t Dataset::place_of(const Object& object) {
@@ -206,9 +213,10 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
                                 hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) drain_all();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data);
+  if (file_ == nullptr) return Outcome::pass;
   Move move{};
-  if (data == nullptr || !plan(memory_type, memory_space, file_space, transfer, move)) {
-    if (file_ != nullptr) file_->drain();
+  if (data == nullptr || !file_->ready() || !plan(memory_type, memory_space, file_space, transfer, move)) {
+    file_->drain();
     return Outcome::pass;
   }
   if (move.elements == 0) return Outcome::done;
@@ -336,6 +344,7 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
     return Outcome::pass;
   }
   file_->fill(offset_);
+  if (passes_alone() && is_collective(host_, transfer)) file_->drain();  // others may ask for what is from here
   if (!file_->pending(offset_)) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);

@@ -21,6 +21,9 @@ class Dataset {
   static std::unique_ptr<Dataset> left_to_hdf5(Host& host) { return std::unique_ptr<Dataset>(new Dataset(host)); }
   // Looks at the dataset that `object` is. Never null.
   static std::unique_ptr<Dataset> look_at(const Object& object);
+  // Has the dataset that `object` is looked at now if there are files of several processes: HDF5 may be told to look
+  // for metadata in all of them at once, and opening is what they do together.
+  static void look_together(Object& object);
   // The file that `object`, which is of that type, lies in, if its data may be carried; else null.
   static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
   // Where the data of the dataset that `object` is begin in its file; HADDR_UNDEF if they have no place yet.
@@ -43,6 +46,9 @@ class Dataset {
   bool close_later(void* under);
   // Whether it may be carried later: when HDF5 has given it a place, with the first write, or other files are open.
   bool changes() const { return changes_; }
+  // Whether what is passed to HDF5 concerns this process alone, though the call is a collective one: others may have
+  // nothing to pass. The same in all processes.
+  bool passes_alone() const { return file_ != nullptr && file_->is_parallel(); }
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
   // Whether it has its place only since the connector wanted it, and nothing has been written to it.

@@ -1,10 +1,12 @@
 // Datasets: made so that their data have a place at once, and written past HDF5 where that is possible.
+#include <optional>
 #include <vector>
 
 #include "callbacks.hpp"
 #include "carrier.hpp"
 #include "dataset.hpp"
 #include "object.hpp"
+#include "parallel.hpp"
 #include "request.hpp"
 
 namespace tailrace::hdf5 {
@@ -42,7 +44,8 @@ class EarlyPlace {
     if (!may_be) return;
     fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
     file_ = Dataset::file_around(at, kind);
-    if (file_ == nullptr || (fills_ && (!is_number(type) || !file_->ready()))) return;
+    // In a file of several processes HDF5 gives it its place at once, and knows which of them fills.
+    if (file_ == nullptr || file_->is_parallel() || (fills_ && (!is_number(type) || !file_->ready()))) return;
     dcpl_ = host_.H5Pcopy(dcpl);
     if (dcpl_ < 0) return;
     host_.H5Pset_alloc_time(dcpl_, H5D_ALLOC_TIME_EARLY);
@@ -80,6 +83,11 @@ class EarlyPlace {
   std::vector<std::byte> element_;
 };
 
+Dataset& dataset_of(Object& object) {
+  if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
+  return *object.dataset;
+}
+
 // A link has led into a file that is not carried: it is filled at once.
 herr_t fill_now(const Object& object, hid_t type, hid_t space, const std::vector<std::byte>& element) {
   std::vector<std::byte> all(bytes_of(object.host, type, space));
@@ -102,6 +110,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   Object& dataset = object_at(made);
   early.remember(dataset);
   if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
+  Dataset::look_together(dataset);
   if (!early.leaves_unfilled()) return made;
   dataset.dataset = Dataset::look_at(dataset);
   if (dataset.dataset->file() != nullptr) {
@@ -117,52 +126,64 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
 void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  return wrap(host, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
-}
-
-Dataset& dataset_of(Object& object) {
-  if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
-  return *object.dataset;
+  void* const opened = wrap(host, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
+  if (opened != nullptr) Dataset::look_together(object_at(opened));
+  return opened;
 }
 
 herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
                     hid_t dxpl, void* data[], void**) {
+  herr_t result = 0;
   for (size_t i = 0; i < count; ++i) {
     Object& object = object_at(pointers[i]);
     const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
     const auto outcome = dataset.read(memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
-    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) return -1;
     if (outcome == Dataset::Outcome::pass &&
         host.H5VLdataset_read(1, &object.under, host.native, &memory_types[i], &memory_spaces[i], &file_spaces[i],
                               dxpl, &data[i], nullptr) < 0) {
-      return -1;
+      result = -1;
     }
+    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) result = -1;
   }
-  return 0;
+  return result;
 }
 
+// What was passed: of several processes maybe by this one alone.
+herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t memory_space, hid_t file_space,
+                   hid_t dxpl, const void* data) {
+  const Host& host = object.host;
+  std::optional<AloneTransfer> apart;
+  if (alone) apart.emplace(host, dxpl);
+  void* under = object.under;
+  return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
+                                alone ? apart->transfer() : dxpl, &data, nullptr);
+}
+
+// A failure with one dataset ends nothing: other processes may wait in what HDF5 itself does for the next ones.
 herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
                      hid_t dxpl, const void* data[], void** to_wait_for) {
+  herr_t result = 0;
   std::unique_ptr<Request> request;
   if (to_wait_for != nullptr && count > 0) request = std::make_unique<Request>(object_at(pointers[0]).host);
   for (size_t i = 0; i < count; ++i) {
     Object& object = object_at(pointers[i]);
-    const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
+    if (result < 0 && dataset.file() != nullptr) continue;
     const auto outcome =
         dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i], request.get());
-    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) return -1;
-    if (outcome == Dataset::Outcome::pass &&
-        host.H5VLdataset_write(1, &object.under, host.native, &memory_types[i], &memory_spaces[i], &file_spaces[i],
-                               dxpl, &data[i], nullptr) < 0) {
-      return -1;
+    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) {
+      result = -1;
+    } else if (outcome == Dataset::Outcome::pass &&
+               write_below(object, dataset.passes_alone(), memory_types[i], memory_spaces[i], file_spaces[i], dxpl,
+                           data[i]) < 0) {
+      result = -1;
     }
   }
-  if (request != nullptr && !request->empty()) {
+  if (result >= 0 && request != nullptr && !request->empty()) {
     *to_wait_for = wrap(object_at(pointers[0]).host, std::move(request));
   }
-  return 0;
+  return result;
 }
 
 // What HDF5 would say of a dataset that it gives its place with the first write.

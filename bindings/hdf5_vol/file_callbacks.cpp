@@ -1,6 +1,7 @@
 // Files: opened by the native connector, and remembered if their data can be carried.
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "callbacks.hpp"
@@ -32,15 +33,23 @@ bool use_native(const Host& host, const List& access) {
   return access.id() >= 0 && host.H5Pset_vol(access.id(), host.native, nullptr) >= 0;
 }
 
+bool is_parallel(const Host& host, hid_t access) {
+  const hid_t mpio = host.mpio();
+  return mpio >= 0 && host.H5Pget_driver(access) == mpio;
+}
+
 // Plain files alone, and those that nobody else may see change: what other drivers do with bytes is their own, and
-// what a page buffer holds would be stale.
-bool can_be_carried(const Host& host, hid_t access, unsigned flags) {
+// what a page buffer holds would be stale. MPI-IO's are plain ones, but if their names begin with a kind of file
+// system. Of a file that several processes open it says the same to all.
+bool can_be_carried(const Host& host, const char* name, hid_t access, unsigned flags) {
   if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
   size_t page_buffer = 0;
   unsigned metadata_percent = 0;
   unsigned raw_percent = 0;
-  return host.H5Pget_driver(access) == host.sec2() &&
-         host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 && page_buffer == 0;
+  const bool plain =
+      is_parallel(host, access) ? std::strchr(name, ':') == nullptr : host.H5Pget_driver(access) == host.sec2();
+  return plain && host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 &&
+         page_buffer == 0;
 }
 
 unsigned long number_of(const Host& host, void* under) {
@@ -51,14 +60,16 @@ unsigned long number_of(const Host& host, void* under) {
   return host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0 ? 0 : number;
 }
 
-// Wraps a file that has been opened to be written.
-void* remember(Host& host, void* under, const std::string& name) {
+// Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
+// this one cannot carry it still has to do by itself.
+void* remember(Host& host, void* under, const std::string& name, bool parallel) {
   void* const pointer = wrap(host, under);
   if (pointer == nullptr) return nullptr;
-  char path[PATH_MAX];
-  if (realpath(name.c_str(), path) == nullptr) return pointer;
+  char path[PATH_MAX] = "";
+  const bool known = realpath(name.c_str(), path) != nullptr;
+  if (!known && !parallel) return pointer;
   Object& object = object_at(pointer);
-  object.file = make_file(host, number_of(host, under), path);
+  object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
   ++object.file->opens;
   return pointer;
 }
@@ -68,11 +79,11 @@ void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, h
   if (host == nullptr) return nullptr;
   const List access(*host, fapl);
   if (!use_native(*host, access)) return nullptr;
-  const bool carried = (create || (flags & H5F_ACC_RDWR) != 0) && can_be_carried(*host, fapl, flags);
+  const bool carried = (create || (flags & H5F_ACC_RDWR) != 0) && can_be_carried(*host, name, fapl, flags);
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
   void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
                              : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
-  return carried ? remember(*host, under, name) : wrap(*host, under);
+  return carried ? remember(*host, under, name, is_parallel(*host, fapl)) : wrap(*host, under);
 }
 
 void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, void**) {
@@ -135,11 +146,18 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   return settle(host, object.file.get(), "H5Fflush") ? done : -1;
 }
 
+// Whether from now on others see each write, or processes each other's, when it returns.
+bool ends_carrying(const H5VL_optional_args_t& arguments) {
+  constexpr int kSetMpiAtomicity = 27;  // only the headers of parallel HDF5 have its name; a flag is its argument
+  return arguments.op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE ||
+         (arguments.op_type == kSetMpiAtomicity && *static_cast<const hbool_t*>(arguments.args));
+}
+
 herr_t file_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   if (object.file != nullptr) {
     object.file->drain();
-    if (arguments->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) object.file->leave_alone();
+    if (ends_carrying(*arguments)) object.file->leave_alone();
   }
   return object.host.H5VLfile_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }

@@ -25,12 +25,13 @@ Known& known() {
 
 File::~File() {
   count_.fetch_sub(1, std::memory_order_relaxed);
+  if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
   if (state_ == State::open) Carrier::instance().close(raw_);
 }
 
 bool File::ready() {
   if (state_ == State::unopened) {
-    state_ = Carrier::instance().open(path_, &raw_) ? State::open : State::refused;
+    state_ = !path_.empty() && Carrier::instance().open(path_, &raw_) ? State::open : State::refused;
   }
   return state_ == State::open;
 }
@@ -105,7 +106,7 @@ void File::drain() {
 void File::leave_alone() {
   drain();
   if (state_ == State::open) Carrier::instance().close(raw_);
-  state_ = State::refused;
+  state_ = State::left_alone;
 }
 
 std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
@@ -114,12 +115,12 @@ std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
   return found != known().files.end() ? found->second.lock() : nullptr;
 }
 
-std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path) {
+std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
   const std::lock_guard lock(known().mutex);
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();
   if (file == nullptr) {
-    file = std::make_shared<File>(host, path);
+    file = std::make_shared<File>(host, path, parallel);
     place = file;
     std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
   }

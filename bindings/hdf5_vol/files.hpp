@@ -21,8 +21,10 @@ namespace tailrace::hdf5 {
 // One file of one host. Used under the host's own lock, as HDF5 calls are.
 class File {
  public:
-  File(const Host& host, std::string path) : host_(host), path_(std::move(path)) {
+  // `path`: "" if it is not known. `parallel`: several processes have it open together.
+  File(const Host& host, std::string path, bool parallel) : host_(host), path_(std::move(path)), parallel_(parallel) {
     count_.fetch_add(1, std::memory_order_relaxed);
+    if (parallel_) parallel_count_.fetch_add(1, std::memory_order_relaxed);
   }
   ~File();
   File(const File&) = delete;
@@ -30,9 +32,12 @@ class File {
 
   // Whether there is any in the process.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
+  static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
 
   const Host& host() const { return host_; }
   const std::string& path() const { return path_; }
+  // Until it is left alone, which all processes do together.
+  bool is_parallel() const { return parallel_ && state_ != State::left_alone; }
 
   // How often the program has it open; what is still in use of a file that is closed may be written to.
   int opens = 0;
@@ -73,15 +78,17 @@ class File {
   void leave_alone();
 
  private:
-  enum class State { unopened, open, refused };
+  enum class State { unopened, open, refused, left_alone };
 
   // Of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
   static inline std::atomic<int> count_ = 0;
+  static inline std::atomic<int> parallel_count_ = 0;
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
   const Host& host_;
   const std::string path_;
+  const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
   State state_ = State::unopened;
   tailrace_file raw_{};
@@ -98,7 +105,7 @@ class File {
 // The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is
 // none.
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
-std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path);
+std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
 
 // Waits for all files: before what may free space that is being written to.
 void drain_all();

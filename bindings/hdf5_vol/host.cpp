@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <mutex>
+#include <type_traits>
 
 namespace tailrace::hdf5 {
 namespace {
@@ -37,6 +38,29 @@ const char* take_functions(Host& host) {
   return nullptr;
 }
 
+// Those that not every host has.
+void take_parallel_functions(Host& host) {
+  const auto take = [&host](auto& function, const char* name) {
+    if (function == nullptr) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(host.handle, name));
+    }
+  };
+  take(host.open_state, "H5VLopen_lib_context");
+  take(host.open_state, "H5VLstart_lib_state");
+  take(host.close_state, "H5VLclose_lib_context");
+  take(host.close_state, "H5VLfinish_lib_state");
+  if (host.open_state == nullptr || host.close_state == nullptr) return;
+  take(host.get_mpio_transfer, "H5Pget_dxpl_mpio");
+  take(host.set_mpio_transfer, "H5Pset_dxpl_mpio");
+}
+
+// Up to 1.14 a function registers a driver when it is first asked; from 2.0 on a variable has it.
+hid_t driver(void* handle, const char* variable, const char* function) {
+  if (const void* at = dlsym(handle, variable)) return *static_cast<const hid_t*>(at);
+  if (void* at = dlsym(handle, function)) return reinterpret_cast<hid_t (*)()>(at)();
+  return H5I_INVALID_HID;
+}
+
 }  // namespace
 
 Host* host_of(const void* caller, std::string* why) {
@@ -56,6 +80,7 @@ Host* host_of(const void* caller, std::string* why) {
     dlclose(host.handle);
     return nullptr;
   }
+  take_parallel_functions(host);
   const std::lock_guard lock(hosts().mutex);
   return &hosts().all.emplace_back(std::move(host));
 }
@@ -64,11 +89,10 @@ void Host::take_transfer() {
   if (const void* at = dlsym(handle, "H5P_LST_DATASET_XFER_ID_g")) transfer = *static_cast<const hid_t*>(at);
 }
 
-// Up to 1.14 a function registers the driver when it is first asked; from 2.0 on a variable has it.
-hid_t Host::sec2() const {
-  if (const void* at = dlsym(handle, "H5FD_SEC2_id_g")) return *static_cast<const hid_t*>(at);
-  if (void* at = dlsym(handle, "H5FD_sec2_init")) return reinterpret_cast<hid_t (*)()>(at)();
-  return H5I_INVALID_HID;
+hid_t Host::sec2() const { return driver(handle, "H5FD_SEC2_id_g", "H5FD_sec2_init"); }
+
+hid_t Host::mpio() const {
+  return is_parallel() ? driver(handle, "H5FD_MPIO_id_g", "H5FD_mpio_init") : H5I_INVALID_HID;
 }
 
 unsigned Host::major() const {

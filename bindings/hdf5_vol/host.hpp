@@ -43,8 +43,8 @@
   F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) \
   F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
   F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
-  F(H5Eunregister_class) F(H5Ecreate_stack) F(H5Ecreate_msg) F(H5Epush2) F(H5Eauto_is_v2) \
-  F(H5Eget_auto2) F(H5Eset_auto2) F(H5get_libversion)
+  F(H5Eunregister_class) F(H5Ecreate_stack) F(H5Ecreate_msg) F(H5Epush2) F(H5Eauto_is_v2) F(H5Eget_auto2) \
+  F(H5Eset_auto2) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5get_libversion)
 // clang-format on
 
 namespace tailrace::hdf5 {
@@ -53,6 +53,13 @@ struct Host {
 #define TAILRACE_HDF5_MEMBER(name) decltype(&::name) name = nullptr;
   TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_MEMBER)
 #undef TAILRACE_HDF5_MEMBER
+
+  // Of parallel HDF5; null in others.
+  herr_t (*get_mpio_transfer)(hid_t, H5FD_mpio_xfer_t*) = nullptr;
+  herr_t (*set_mpio_transfer)(hid_t, H5FD_mpio_xfer_t) = nullptr;
+  // A state of the library in the middle of a call, as if it were in none; 1.14 takes no argument. Maybe null.
+  herr_t (*open_state)(void**) = nullptr;
+  herr_t (*close_state)(void*) = nullptr;
 
   std::string library;             // its path
   const void* base = nullptr;      // where it lies in memory: its identity
@@ -71,6 +78,9 @@ struct Host {
   unsigned major() const;
   // The identifier of its driver for plain files; found by name, as versions differ in how.
   hid_t sec2() const;
+  // The one for files of several processes; none where it is not parallel.
+  hid_t mpio() const;
+  bool is_parallel() const { return set_mpio_transfer != nullptr; }
 };
 
 // The host that has the code at `caller` (a return address); null, with a message, if it is no HDF5 of which all

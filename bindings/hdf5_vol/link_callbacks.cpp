@@ -1,8 +1,10 @@
 // Links and objects: to the native connector as they came. What may free space waits for what is being written, since
 // space that is free is used again.
 #include "callbacks.hpp"
+#include "dataset.hpp"
 #include "files.hpp"
 #include "object.hpp"
+#include "parallel.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -46,7 +48,7 @@ herr_t link_get(void* pointer, const H5VL_loc_params_t* where, H5VL_link_get_arg
 herr_t link_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_link_specific_args_t* arguments, hid_t dxpl,
                      void**) {
   const Object& object = object_at(pointer);
-  if (arguments->op_type == H5VL_LINK_DELETE) drain_all();
+  if (arguments->op_type == H5VL_LINK_DELETE) drain_everywhere(object, where->obj_type);
   return object.host.H5VLlink_specific(object.under, where, object.host.native, arguments, dxpl, nullptr);
 }
 
@@ -59,13 +61,15 @@ herr_t link_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optiona
 void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* type, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
-  return wrap(host, host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr));
+  void* const opened = wrap(host, host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr));
+  if (opened != nullptr && *type == H5I_DATASET) Dataset::look_together(object_at(opened));
+  return opened;
 }
 
 herr_t object_copy(void* from, const H5VL_loc_params_t* from_where, const char* from_name, void* to,
                    const H5VL_loc_params_t* to_where, const char* to_name, hid_t ocpypl, hid_t lcpl, hid_t dxpl,
                    void**) {
-  drain_all();  // HDF5 reads what it copies
+  drain_everywhere(object_at(from), from_where->obj_type);  // HDF5 reads what it copies
   const Host& host = object_at(from).host;
   return host.H5VLobject_copy(object_at(from).under, from_where, from_name, object_at(to).under, to_where, to_name,
                               host.native, ocpypl, lcpl, dxpl, nullptr);
@@ -83,7 +87,8 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
   const Object& object = object_at(pointer);
   const Host& host = object.host;
   const bool may_free = arguments->op_type == H5VL_OBJECT_CHANGE_REF_COUNT && arguments->args.change_rc.delta < 0;
-  if (may_free || arguments->op_type == H5VL_OBJECT_FLUSH) drain_all();
+  if (may_free) drain_everywhere(object, where->obj_type);
+  if (arguments->op_type == H5VL_OBJECT_FLUSH) drain_all();
   return host.H5VLobject_specific(object.under, where, host.native, arguments, dxpl, nullptr);
 }
 

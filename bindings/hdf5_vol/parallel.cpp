@@ -1,0 +1,39 @@
+#include "parallel.hpp"
+
+#include "dataset.hpp"
+#include "files.hpp"
+#include "object.hpp"
+
+namespace tailrace::hdf5 {
+
+bool is_collective(const Host& host, hid_t transfer) {
+  H5FD_mpio_xfer_t mode = H5FD_MPIO_INDEPENDENT;
+  return host.is_parallel() && host.get_mpio_transfer(transfer, &mode) >= 0 && mode == H5FD_MPIO_COLLECTIVE;
+}
+
+AloneTransfer::AloneTransfer(const Host& host, hid_t like) : host_(host), transfer_(host.H5Pcopy(like)) {
+  host_.set_mpio_transfer(transfer_, H5FD_MPIO_INDEPENDENT);
+  opened_ = host_.open_state(&state_) >= 0;
+}
+
+AloneTransfer::~AloneTransfer() {
+  const hid_t errors = host_.H5Eget_current_stack();  // closing would clear it
+  if (opened_) host_.close_state(state_);
+  if (transfer_ >= 0) host_.H5Pclose(transfer_);
+  host_.H5Eset_current_stack(errors);
+}
+
+void drain_everywhere(const Object& object, H5I_type_t type) {
+  drain_all();
+  const std::shared_ptr<File> file = File::any_parallel() ? Dataset::file_around(object, type) : nullptr;
+  if (file == nullptr || !file->is_parallel()) return;
+  // The only call of HDF5 that is sure to make each process wait for all.
+  const AloneTransfer alone(object.host, object.host.transfer);
+  H5VL_file_specific_args_t flush{};
+  flush.op_type = H5VL_FILE_FLUSH;
+  flush.args.flush.obj_type = type;
+  flush.args.flush.scope = H5F_SCOPE_LOCAL;
+  object.host.H5VLfile_specific(object.under, object.host.native, &flush, object.host.transfer, nullptr);
+}
+
+}  // namespace tailrace::hdf5
