@@ -386,6 +386,11 @@ void Dataset::settle_chunks() {
 
 bool Dataset::close_later(void* under) { return chunked_ && chunked_->close_later(under); }
 
+bool Dataset::ends_with_close(const Object& object) const {
+  if (file_ == nullptr || !(file_->is_parallel() ? file_->has_unlinked : file_->pending(offset_))) return false;
+  return identity_of(object, H5I_DATASET).rc == 0;
+}
+
 bool Dataset::tell_failures() const {
   if (file_ == nullptr) return true;
   const std::vector<std::string> failures = file_->take_failures();

@@ -55,6 +55,9 @@ class Dataset {
   bool is_untouched() const { return file_ != nullptr && chunked_ == nullptr && file_->is_untouched(offset_); }
   // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
   void fill_later(std::vector<std::byte> element) const;
+  // Whether its space is free once it is closed, and something may be on its way to it. In a file of several
+  // processes all of them call it, and it says the same to all.
+  bool ends_with_close(const Object& object) const;
   // Puts failures of accepted writes on the error stack; false if there were any.
   bool tell_failures() const;
 

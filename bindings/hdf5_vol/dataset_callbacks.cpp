@@ -111,6 +111,9 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   early.remember(dataset);
   if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
+  if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
+    dataset.dataset->file()->has_unlinked = true;
+  }
   if (!early.leaves_unfilled()) return made;
   dataset.dataset = Dataset::look_at(dataset);
   if (dataset.dataset->file() != nullptr) {
@@ -244,6 +247,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   const Host& host = object.host;
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
   const bool whole = file == nullptr || file->opens > 0 || settle(object);
+  if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   if (closed < 0) return closed;

@@ -42,6 +42,9 @@ class File {
   // How often the program has it open; what is still in use of a file that is closed may be written to.
   int opens = 0;
 
+  // Several processes have it open, and there may be datasets without links. The same in all of them.
+  bool has_unlinked = false;
+
   // False if its data cannot be carried after all.
   bool ready();
   // The chunks of the dataset with that token which are being filtered; made by the first call.

@@ -84,6 +84,19 @@ with h5py.File({str(tmp_path / "a.h5")!r}, "r+") as file:
     assert said.split() == ["True"] * 4
 
 
+def test_space_of_what_has_no_name_is_used_again_when_it_is_closed(carried, tmp_path):
+    said = carried("-c", f"""
+import h5py, numpy
+with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file:
+    for number in range(20):
+        file.create_dataset(None, data=numpy.full(1 << 20, 7.0))
+        file.create_dataset(f"kept{{number}}", data=numpy.arange(1000))
+with h5py.File({str(tmp_path / "a.h5")!r}) as file:
+    print(all((file[f"kept{{number}}"][:] == numpy.arange(1000)).all() for number in range(20)))
+""")
+    assert said == "True\n"
+
+
 def test_two_hdf5_libraries_in_one_process(carried, tmp_path):
     pytest.importorskip("netCDF4")
     said = carried("-c", f"""
