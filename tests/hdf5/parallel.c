@@ -1,0 +1,672 @@
+// A parallel HDF5 program as users have them, with what may go wrong when its data take another way:
+//
+//   mpiexec -n 4 parallel DIRECTORY CASE…
+//
+// Each case leaves DIRECTORY/CASE.h5, which must be the same with and without the connector, and checks what each
+// rank reads on the way. Rank 0 prints the name of each case that went well; the first check that fails ends all
+// ranks. What it asks of MPI is what any program may: MPI_Init, and no threads.
+#include <hdf5.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define CHECK(condition)                                                         \
+  do {                                                                           \
+    if (!(condition)) {                                                          \
+      fprintf(stderr, "rank %d, line %d: not %s\n", rank, __LINE__, #condition); \
+      H5Eprint2(H5E_DEFAULT, stderr);                                            \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
+    }                                                                            \
+  } while (0)
+
+enum { kRanks = 4, kRows = 64, kColumns = 512 };
+
+static const char* directory;
+static int rank;
+static double block[kRows * kColumns];  // what a call has in memory
+
+static double value(hsize_t row, hsize_t column) { return (double)(row * kColumns + column) + 0.5; }
+
+// ---- files and datasets -----------------------------------------------------------------------------------------
+
+static hid_t access_of(MPI_Comm ranks) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  CHECK(H5Pset_fapl_mpio(access, ranks, MPI_INFO_NULL) >= 0);
+  return access;
+}
+
+static const char* path_of(const char* name) {
+  static char path[4096];
+  snprintf(path, sizeof path, "%s/%s.h5", directory, name);
+  return path;
+}
+
+static hid_t create_file(const char* name) {
+  const hid_t access = access_of(MPI_COMM_WORLD);
+  const hid_t file = H5Fcreate(path_of(name), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  CHECK(file >= 0);
+  H5Pclose(access);
+  return file;
+}
+
+static hid_t open_file(const char* name) {
+  const hid_t access = access_of(MPI_COMM_WORLD);
+  const hid_t file = H5Fopen(path_of(name), H5F_ACC_RDWR, access);
+  CHECK(file >= 0);
+  H5Pclose(access);
+  return file;
+}
+
+static hid_t whole_space(void) {
+  const hsize_t shape[2] = {kRows, kColumns};
+  return H5Screate_simple(2, shape, NULL);
+}
+
+static hid_t create_like(hid_t file, const char* name, hid_t type, hid_t properties) {
+  const hid_t space = whole_space();
+  const hid_t data = H5Dcreate2(file, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+  CHECK(data >= 0);
+  H5Sclose(space);
+  return data;
+}
+
+static hid_t create(hid_t file, const char* name) { return create_like(file, name, H5T_IEEE_F64LE, H5P_DEFAULT); }
+
+static hid_t transfer_of(H5FD_mpio_xfer_t mode) {
+  const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+  CHECK(H5Pset_dxpl_mpio(transfer, mode) >= 0);
+  return transfer;
+}
+
+// ---- parts of a dataset, each rank its own ----------------------------------------------------------------------
+
+typedef struct {
+  hsize_t begin[2], step[2], count[2];
+} Part;
+
+static Part rows_of(int of) {
+  return (Part){{(hsize_t)of * (kRows / kRanks), 0}, {1, 1}, {kRows / kRanks, kColumns}};
+}
+
+static Part tile_of(int of) {
+  return (Part){{of / 2 * (kRows / 2), of % 2 * (kColumns / 2)}, {1, 1}, {kRows / 2, kColumns / 2}};
+}
+
+static Part columns_of(int of) { return (Part){{0, (hsize_t)of}, {1, kRanks}, {kRows, kColumns / kRanks}}; }
+
+static hid_t select_part(Part part) {
+  const hid_t space = whole_space();
+  CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, part.begin, part.step, part.count, NULL) >= 0);
+  return space;
+}
+
+static void make_values(Part part, double added) {
+  for (hsize_t i = 0; i < part.count[0]; ++i) {
+    for (hsize_t j = 0; j < part.count[1]; ++j) {
+      block[i * part.count[1] + j] =
+          value(part.begin[0] + i * part.step[0], part.begin[1] + j * part.step[1]) + added;
+    }
+  }
+}
+
+static herr_t try_to_write(hid_t data, Part part, double added, H5FD_mpio_xfer_t mode) {
+  make_values(part, added);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  const hid_t transfer = transfer_of(mode);
+  const herr_t written = H5Dwrite(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, block);
+  memset(block, 0x55, sizeof block);  // it is the program's again
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  return written;
+}
+
+static void write_part(hid_t data, Part part, double added, H5FD_mpio_xfer_t mode) {
+  CHECK(try_to_write(data, part, added, mode) >= 0);
+}
+
+static void check_part(hid_t data, Part part, double added, H5FD_mpio_xfer_t mode) {
+  static double read[kRows * kColumns];
+  memset(read, 0x77, sizeof read);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  const hid_t transfer = transfer_of(mode);
+  CHECK(H5Dread(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, read) >= 0);
+  make_values(part, added);
+  CHECK(memcmp(read, block, part.count[0] * part.count[1] * sizeof *read) == 0);
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+}
+
+static void write_both_ways(const char* name, Part part) {
+  const hid_t file = create_file(name);
+  const hid_t one = create(file, "collective");
+  const hid_t other = create(file, "independent");
+  write_part(one, part, 0, H5FD_MPIO_COLLECTIVE);
+  write_part(other, part, 1000, H5FD_MPIO_INDEPENDENT);
+  check_part(other, part, 1000, H5FD_MPIO_INDEPENDENT);  // its own, perhaps from memory
+  check_part(one, part, 0, H5FD_MPIO_COLLECTIVE);
+  H5Dclose(one);
+  H5Dclose(other);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// ---- the cases --------------------------------------------------------------------------------------------------
+
+static void rows(void) { write_both_ways("rows", rows_of(rank)); }
+static void tiles(void) { write_both_ways("tiles", tile_of(rank)); }
+static void columns(void) { write_both_ways("columns", columns_of(rank)); }
+
+// One rank has another type in memory; the others must not wait for it, whether or not it can be carried. HDF5 2.2.0
+// itself hangs when some ranks convert in a collective call and some do not.
+static void conversion(void) {
+  const hid_t file = create_file("conversion");
+  const hid_t data = create(file, "numbers");
+  const Part part = rows_of(rank);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  const hid_t transfer =
+      transfer_of(getenv("HDF5_VOL_CONNECTOR") != NULL ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+  static float single[kRows * kColumns];
+  make_values(part, 0);
+  for (size_t i = 0; i < part.count[0] * part.count[1]; ++i) single[i] = (float)block[i];
+  CHECK(H5Dwrite(data, rank == 1 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, in_memory, in_file, transfer,
+                 rank == 1 ? (void*)single : block) >= 0);
+  check_part(data, part, 0, H5FD_MPIO_INDEPENDENT);
+
+  // A conversion of pairs, which is HDF5's own.
+  typedef struct {
+    double left, right;
+  } Pair;
+  const hid_t pair = H5Tcreate(H5T_COMPOUND, sizeof(Pair));
+  const hid_t turned = H5Tcreate(H5T_COMPOUND, sizeof(Pair));
+  CHECK(H5Tinsert(pair, "left", 0, H5T_NATIVE_DOUBLE) >= 0 && H5Tinsert(pair, "right", 8, H5T_NATIVE_DOUBLE) >= 0);
+  CHECK(H5Tinsert(turned, "right", 0, H5T_NATIVE_DOUBLE) >= 0 &&
+        H5Tinsert(turned, "left", 8, H5T_NATIVE_DOUBLE) >= 0);
+  const hid_t pairs = create_like(file, "pairs", pair, H5P_DEFAULT);
+  static Pair values[kRows * kColumns];
+  for (size_t i = 0; i < part.count[0] * part.count[1]; ++i) values[i] = (Pair){block[i], -block[i]};
+  for (int i = 0; i < 2; ++i) {
+    CHECK(H5Dwrite(pairs, i == rank ? turned : pair, in_memory, in_file, transfer, values) >= 0);
+  }
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  H5Tclose(turned);
+  H5Tclose(pair);
+  H5Dclose(pairs);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Ranks that have nothing to write or read take part nevertheless.
+static void nothing(void) {
+  const hid_t file = create_file("nothing");
+  const hid_t data = create(file, "most");
+  const hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
+  for (int who = 2; who < kRanks; ++who) {
+    const Part part = rows_of(rank);
+    const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+    const hid_t in_file = select_part(part);
+    if (who == rank) CHECK(H5Sselect_none(in_memory) >= 0 && H5Sselect_none(in_file) >= 0);
+    make_values(part, who);
+    CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, who == rank ? NULL : block) >= 0);
+    CHECK(H5Dread(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, who == rank ? NULL : block) >= 0);
+    H5Sclose(in_file);
+    H5Sclose(in_memory);
+  }
+  const hid_t one = create(file, "by one rank");
+  if (rank == 2) {
+    for (int i = 0; i < kRanks; ++i) write_part(one, rows_of(i), 7, H5FD_MPIO_INDEPENDENT);
+  }
+  H5Pclose(transfer);
+  H5Dclose(one);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+static herr_t find_words(unsigned number, const H5E_error2_t* error, void* found) {
+  (void)number;
+  if (strstr(error->desc, "different number of elements") != NULL) *(int*)found = 1;
+  return 0;
+}
+
+// A wrong call is refused in HDF5's own words.
+static void wrong(void) {
+  const hid_t file = create_file("wrong");
+  const hid_t data = create(file, "data");
+  const hsize_t one = 1;
+  const hid_t little = H5Screate_simple(1, &one, NULL);
+  const hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
+  int found = 0;
+  CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, little, H5S_ALL, transfer, block) < 0);
+  CHECK(H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_words, &found) >= 0 && found);
+  write_part(data, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  H5Pclose(transfer);
+  H5Sclose(little);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// HDF5's own, by all ranks together; between writes that are not.
+static void chunks(void) {
+  const hid_t file = create_file("chunks");
+  const hid_t filtered = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t shape[2] = {kRows / kRanks, kColumns / 4};
+  CHECK(H5Pset_chunk(filtered, 2, shape) >= 0);
+  const hid_t plain = H5Pcopy(filtered);
+  CHECK(H5Pset_shuffle(filtered) >= 0 && H5Pset_deflate(filtered, 1) >= 0);
+  const hid_t one = create_like(file, "filtered", H5T_IEEE_F64LE, filtered);
+  const hid_t shared = create_like(file, "filtered, of several ranks", H5T_IEEE_F64LE, filtered);
+  const hid_t other = create_like(file, "plain", H5T_IEEE_F32LE, plain);
+  const hid_t contiguous = create(file, "contiguous");
+  write_part(one, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  write_part(contiguous, rows_of(rank), 1, H5FD_MPIO_INDEPENDENT);
+  write_part(shared, columns_of(rank), 2, H5FD_MPIO_COLLECTIVE);
+  write_part(contiguous, columns_of(rank), 3, H5FD_MPIO_COLLECTIVE);
+  write_part(other, tile_of(rank), 4, H5FD_MPIO_INDEPENDENT);
+  check_part(one, rows_of((rank + 1) % kRanks), 0, H5FD_MPIO_COLLECTIVE);
+  H5Pclose(plain);
+  H5Pclose(filtered);
+  H5Dclose(one);
+  H5Dclose(shared);
+  H5Dclose(other);
+  H5Dclose(contiguous);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+static void fills(void) {
+  const hid_t file = create_file("fills");
+  const hid_t filled = H5Pcreate(H5P_DATASET_CREATE);
+  const double element = -1;
+  CHECK(H5Pset_fill_value(filled, H5T_NATIVE_DOUBLE, &element) >= 0);
+  const hid_t none = create_like(file, "never written", H5T_IEEE_F64LE, filled);
+  const hid_t some = create_like(file, "one row of each rank", H5T_IEEE_F64LE, filled);
+  const hid_t whole = create_like(file, "whole", H5T_IEEE_F64LE, filled);
+  Part row = rows_of(rank);
+  row.count[0] = 1;
+  write_part(some, row, 0, H5FD_MPIO_INDEPENDENT);
+  write_part(whole, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  static double read[kRows * kColumns];
+  CHECK(H5Dread(some, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+  const hsize_t below = (row.begin[0] + 1) * kColumns;
+  CHECK(read[below - 1] == value(row.begin[0], kColumns - 1) && read[below] == -1);
+  H5Pclose(filled);
+  H5Dclose(none);
+  H5Dclose(some);
+  H5Dclose(whole);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// What others have written is there after a flush and a barrier, and for reads by all ranks together at once.
+static void across(void) {
+  const hid_t file = create_file("across");
+  const hid_t data = create(file, "data");
+  const int next = (rank + 1) % kRanks;
+  for (int i = 0; i < 2; ++i) {
+    write_part(data, columns_of(rank), i, H5FD_MPIO_INDEPENDENT);
+    check_part(data, columns_of(rank), i, H5FD_MPIO_INDEPENDENT);
+    CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_part(data, columns_of(next), i, H5FD_MPIO_INDEPENDENT);
+    MPI_Barrier(MPI_COMM_WORLD);
+    write_part(data, tile_of(rank), i + 10, H5FD_MPIO_COLLECTIVE);
+    check_part(data, tile_of(next), i + 10, H5FD_MPIO_COLLECTIVE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Two files of all ranks and one of each, at once; then opened again, with the parts dealt otherwise.
+static void files(void) {
+  const hid_t one = create_file("files");
+  const hid_t other = create_file("files_other");
+  const hid_t access = access_of(MPI_COMM_SELF);
+  char name[32];
+  snprintf(name, sizeof name, "files_%d", rank);
+  const hid_t own = H5Fcreate(path_of(name), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  CHECK(own >= 0);
+  const hid_t in[3] = {create(one, "data"), create(other, "data"), create(own, "data")};
+  write_part(in[0], rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  write_part(in[1], columns_of(rank), 1, H5FD_MPIO_COLLECTIVE);
+  for (int i = 0; i <= rank; ++i) write_part(in[2], rows_of(i), rank, H5FD_MPIO_COLLECTIVE);
+  H5Dclose(in[2]);
+  CHECK(H5Fclose(own) >= 0);
+  H5Dclose(in[0]);
+  H5Dclose(in[1]);
+  CHECK(H5Fclose(one) >= 0);
+  CHECK(H5Fclose(other) >= 0);
+  H5Pclose(access);
+
+  const hid_t again = open_file("files");
+  const hid_t data = H5Oopen(again, "data", H5P_DEFAULT);
+  check_part(data, tile_of(rank), 0, H5FD_MPIO_INDEPENDENT);
+  MPI_Barrier(MPI_COMM_WORLD);
+  write_part(data, tile_of(rank), 2, H5FD_MPIO_COLLECTIVE);
+  H5Oclose(data);
+  CHECK(H5Fclose(again) >= 0);
+}
+
+static void put_attribute(hid_t object, int number) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  char name[32];
+  snprintf(name, sizeof name, "attribute %d", number);
+  const hid_t attribute = H5Acreate2(object, name, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+  CHECK(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT, &number) >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+static void attributes(void) {
+  const hid_t file = create_file("attributes");
+  for (int i = 0; i < 2; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "group %d", i);
+    const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t data = create(group, "data");
+    write_part(data, tile_of(rank), i, i % 2 == 0 ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+    for (int j = 0; j < 6; ++j) put_attribute(j % 2 == 0 ? data : group, j);
+    H5Dclose(data);
+    H5Gclose(group);
+  }
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Several datasets by one call: one of them one rank has to leave to HDF5, and some HDF5 writes by all ranks
+// together.
+static void several(void) {
+  const hid_t file = create_file("several");
+  const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t shape[2] = {kRows / kRanks, kColumns};
+  CHECK(H5Pset_chunk(chunked, 2, shape) >= 0 && H5Pset_deflate(chunked, 1) >= 0);
+  hid_t data[4] = {create(file, "a"), create_like(file, "b", H5T_IEEE_F64LE, chunked), create(file, "c"),
+                   create_like(file, "d", H5T_IEEE_F64LE, chunked)};
+  const Part part = rows_of(rank);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  hid_t types[4], memory[4], places[4];
+  const void* from[4];
+  hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
+  CHECK(H5Pset_dataset_io_hyperslab_selection(transfer, 2, H5S_SELECT_SET, part.begin, NULL, part.count, NULL) >= 0);
+  make_values(part, 0);
+  for (int i = 0; i < 4; ++i) {
+    types[i] = H5T_NATIVE_DOUBLE;
+    memory[i] = in_memory;
+    places[i] = in_file;
+    from[i] = block;
+  }
+  if (rank == 3) places[0] = H5S_PLIST;
+  for (int i = 0; i < 2; ++i) CHECK(H5Dwrite_multi(4, data, types, memory, places, transfer, from) >= 0);
+  static double read[4][kRows * kColumns];
+  void* to[4] = {read[0], read[1], read[2], read[3]};
+  CHECK(H5Dread_multi(4, data, types, memory, places, transfer, to) >= 0);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(memcmp(read[i], block, part.count[0] * part.count[1] * sizeof(double)) == 0);
+    H5Dclose(data[i]);
+  }
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  H5Pclose(chunked);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Space that is free is used again at once, by whichever rank is first; and what is copied is what was written.
+static void reuse(void) {
+  const hid_t file = create_file("reuse");
+  for (int i = 0; i < 3; ++i) {
+    const hid_t data = create(file, "data");
+    for (int j = 0; j < 2; ++j) write_part(data, columns_of(rank), i, H5FD_MPIO_COLLECTIVE);
+    H5Dclose(data);
+    if (i == 2) break;
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(H5Ldelete(file, "data", H5P_DEFAULT) >= 0);
+    const hid_t next = create(file, "next");
+    write_part(next, columns_of((rank + i) % kRanks), -i, H5FD_MPIO_INDEPENDENT);
+    H5Dclose(next);
+    char name[32];
+    snprintf(name, sizeof name, "copy %d", i);
+    CHECK(H5Ocopy(file, "next", file, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    CHECK(H5Ldelete(file, "next", H5P_DEFAULT) >= 0);
+  }
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// The same of datasets that never had a name, or lose it while they are open.
+static void nameless(void) {
+  const hid_t file = create_file("nameless");
+  for (int i = 0; i < 3; ++i) {
+    const hid_t space = whole_space();
+    const hid_t data =
+        i < 2 ? H5Dcreate_anon(file, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT) : create(file, "lost");
+    CHECK(data >= 0);
+    H5Sclose(space);
+    if (i == 2) CHECK(H5Ldelete(file, "lost", H5P_DEFAULT) >= 0);
+    for (int j = 0; j < 2; ++j) write_part(data, columns_of(rank), i, H5FD_MPIO_COLLECTIVE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    H5Dclose(data);
+    char name[32];
+    snprintf(name, sizeof name, "kept %d", i);
+    const hid_t kept = create(file, name);
+    write_part(kept, columns_of((rank + i + 1) % kRanks), -i, H5FD_MPIO_INDEPENDENT);
+    H5Dclose(kept);
+  }
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Others see a write when it has returned, if the program asks for that.
+static void atomic(void) {
+  const hid_t file = create_file("atomic");
+  const hid_t data = create(file, "data");
+  write_part(data, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  CHECK(H5Fset_mpi_atomicity(file, 1) >= 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_part(data, rows_of((rank + 1) % kRanks), 0, H5FD_MPIO_INDEPENDENT);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 1; i < 3; ++i) {
+    write_part(data, rows_of(rank), i, i == 2 ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_part(data, rows_of((rank + 1) % kRanks), i, H5FD_MPIO_INDEPENDENT);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Metadata read and written by all ranks together: then looking at a dataset is a call of all of them, too.
+static void metadata(void) {
+  const hid_t access = access_of(MPI_COMM_WORLD);
+  CHECK(H5Pset_all_coll_metadata_ops(access, 1) >= 0 && H5Pset_coll_metadata_write(access, 1) >= 0);
+  const hid_t file = H5Fcreate(path_of("metadata"), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  CHECK(file >= 0);
+  const hid_t data = create(file, "data");
+  CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  if (rank == 1) write_part(data, rows_of(2), 0, H5FD_MPIO_INDEPENDENT);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+  const hid_t again = H5Fopen(path_of("metadata"), H5F_ACC_RDWR, access);
+  const hid_t same = H5Dopen2(again, "data", H5P_DEFAULT);
+  CHECK(same >= 0);
+  if (rank == 3) write_part(same, rows_of(0), 0, H5FD_MPIO_INDEPENDENT);
+  H5Dclose(same);
+  CHECK(H5Fclose(again) >= 0);
+  H5Pclose(access);
+}
+
+// A file that one process has made, with a dataset that has no place yet.
+static void serial(void) {
+  if (rank == 0) {
+    const hid_t file = H5Fcreate(path_of("serial"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t late = H5Pcreate(H5P_DATASET_CREATE);
+    CHECK(H5Pset_alloc_time(late, H5D_ALLOC_TIME_INCR) >= 0);
+    // As the connector makes it, too.
+    const hid_t early = H5Pcreate(H5P_DATASET_CREATE);
+    CHECK(H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY) >= 0);
+    const hid_t data = create_like(file, "early", H5T_IEEE_F64LE, early);
+    H5Pclose(early);
+    for (int i = 0; i < kRanks; ++i) write_part(data, rows_of(i), 1, H5FD_MPIO_INDEPENDENT);
+    H5Dclose(data);
+    H5Dclose(create_like(file, "late", H5T_IEEE_F64LE, late));
+    H5Pclose(late);
+    CHECK(H5Fclose(file) >= 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const hid_t file = open_file("serial");
+  const hid_t early = H5Dopen2(file, "early", H5P_DEFAULT);
+  const hid_t late = H5Dopen2(file, "late", H5P_DEFAULT);
+  check_part(early, columns_of(rank), 1, H5FD_MPIO_COLLECTIVE);
+  write_part(late, columns_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  H5Dclose(early);
+  H5Dclose(late);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// Asynchronous calls, which have ended when the event set says so.
+static void later(void) {
+  const hid_t file = create_file("later");
+  const hid_t data = create(file, "data");
+  const hid_t events = H5EScreate();
+  const hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
+  const hid_t in_file = select_part(columns_of(rank));
+  const hsize_t count = kRows * kColumns / kRanks;
+  const hid_t in_memory = H5Screate_simple(1, &count, NULL);
+  for (int i = 0; i < 2; ++i) {
+    make_values(columns_of(rank), i);
+    CHECK(H5Dwrite_async(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, block, events) >= 0);
+    size_t running = 0;
+    hbool_t failed = 0;
+    CHECK(H5ESwait(events, H5ES_WAIT_FOREVER, &running, &failed) >= 0 && running == 0 && !failed);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_part(data, columns_of((rank + 1) % kRanks), i, H5FD_MPIO_INDEPENDENT);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  H5Sclose(in_memory);
+  H5Sclose(in_file);
+  H5Pclose(transfer);
+  H5ESclose(events);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// On one rank tailrace cannot be opened, as its directory is none.
+static void unopened(void) {
+  if (rank == 2) setenv("XDG_RUNTIME_DIR", "/dev/null", 1);
+  write_both_ways("unopened", columns_of(rank));
+}
+
+// Rank 3 may not write as far as its part lies.
+static void limit(int limited) {
+  const struct rlimit size = {limited && rank == 3 ? 8 << 10 : RLIM_INFINITY, RLIM_INFINITY};
+  CHECK(setrlimit(RLIMIT_FSIZE, &size) == 0);
+}
+
+// It is told that what it wrote could not be written, once; and nobody waits for anybody for ever.
+static void refused(void) {
+  signal(SIGXFSZ, SIG_IGN);
+  const hid_t file = create_file("refused");
+  const hid_t other = create_file("refused_other");
+  const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t shape[2] = {kRows / kRanks, kColumns};
+  CHECK(H5Pset_chunk(chunked, 2, shape) >= 0 && H5Pset_deflate(chunked, 1) >= 0);
+  hid_t both[2] = {create(file, "data"), create_like(file, "chunked", H5T_IEEE_F64LE, chunked)};
+  const hid_t data = both[0];
+  CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+
+  limit(1);  // told by a write or the flush
+  int failures = try_to_write(data, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE) < 0;
+  failures += try_to_write(data, rows_of(rank), 1, H5FD_MPIO_COLLECTIVE) < 0;
+  failures += H5Fflush(file, H5F_SCOPE_LOCAL) < 0;
+  CHECK((failures > 0) == (rank == 3));
+  limit(0);
+  write_part(data, rows_of(rank), 2, H5FD_MPIO_COLLECTIVE);
+  check_part(data, rows_of((rank + 1) % kRanks), 2, H5FD_MPIO_COLLECTIVE);
+
+  limit(1);  // told by a call in which the others wait for this rank
+  write_part(data, rows_of(rank), 3, H5FD_MPIO_COLLECTIVE);
+  CHECK(H5Fflush(other, H5F_SCOPE_LOCAL) >= 0);
+  limit(0);
+  hid_t types[2] = {H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE}, spaces[2] = {select_part(rows_of(rank)), 0};
+  spaces[1] = spaces[0];
+  const void* from[2] = {block, block};
+  const hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
+  CHECK((H5Dwrite_multi(2, both, types, spaces, spaces, transfer, from) < 0) == (rank == 3));
+
+  limit(1);  // told by a read of all ranks together, which waits for what each has written
+  write_part(data, rows_of(rank), 4, H5FD_MPIO_COLLECTIVE);
+  CHECK((H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer, block) < 0) == (rank == 3));
+  limit(0);
+
+  limit(1);  // told by close
+  failures = try_to_write(data, tile_of(rank), 3, H5FD_MPIO_INDEPENDENT) < 0;
+  CHECK(H5Fflush(other, H5F_SCOPE_LOCAL) >= 0);
+  limit(0);
+  H5Pclose(transfer);
+  H5Sclose(spaces[0]);
+  H5Dclose(both[0]);
+  H5Dclose(both[1]);
+  failures += H5Fclose(file) < 0;
+  CHECK((failures > 0) == (rank == 3));
+  CHECK(H5Fclose(other) >= 0);
+}
+
+// DIRECTORY is on a disk that has less room than rank 3 writes, when the others are done.
+static void full(void) {
+  const hid_t file = create_file("full");
+  const hid_t data = create(file, "data");
+  const hsize_t bytes = 16 << 20;
+  const hid_t space = H5Screate_simple(1, &bytes, NULL);
+  const hid_t large = H5Dcreate2(file, "large", H5T_NATIVE_CHAR, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  CHECK(large >= 0);
+  write_part(data, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
+  CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int failures = 0;
+  if (rank == 3) {
+    char* const many = calloc(bytes, 1);
+    failures += H5Dwrite(large, H5T_NATIVE_CHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, many) < 0;
+    free(many);
+  }
+  failures += H5Fflush(file, H5F_SCOPE_LOCAL) < 0;
+  CHECK((failures > 0) == (rank == 3));
+  H5Sclose(space);
+  H5Dclose(large);
+  H5Dclose(data);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {{"rows", rows},       {"tiles", tiles},       {"columns", columns},   {"conversion", conversion},
+             {"nothing", nothing}, {"wrong", wrong},       {"chunks", chunks},     {"fills", fills},
+             {"across", across},   {"files", files},       {"several", several},   {"attributes", attributes},
+             {"reuse", reuse},     {"nameless", nameless}, {"atomic", atomic},     {"metadata", metadata},
+             {"serial", serial},   {"later", later},       {"unopened", unopened}, {"refused", refused},
+             {"full", full}};
+
+int main(int count, char** arguments) {
+  int size = 0;
+  MPI_Init(&count, &arguments);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  CHECK(size == kRanks && count > 2);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  directory = arguments[1];
+  for (int i = 2; i < count; ++i) {
+    for (size_t j = 0; j < sizeof cases / sizeof *cases; ++j) {
+      if (strcmp(arguments[i], cases[j].name) != 0) continue;
+      cases[j].run();
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 0) printf("%s\n", cases[j].name);
+      fflush(stdout);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
