@@ -1,5 +1,6 @@
 #include "carrier.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 namespace tailrace::hdf5 {
@@ -40,6 +42,7 @@ Carrier& Carrier::instance() {
 
 void Carrier::close_client() {
   const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return;
   const Refusal flushed = flush_all();
   if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
   if (settings_.summary) tell_summary();
@@ -69,6 +72,23 @@ void Carrier::configure(const Settings& settings) {
   if (!tried_) settings_ = settings;
 }
 
+void Carrier::refuse(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  wrong_ = why;
+}
+
+std::string Carrier::wrong() {
+  const std::lock_guard lock(mutex_);
+  return wrong_;
+}
+
+// Whatever is on its way is the parent's. Files of the child are HDF5's own.
+void Carrier::leave_to_parent() {
+  new (&mutex_) std::mutex;  // another thread of the parent may have held it
+  client_ = nullptr;
+  tried_ = true;
+}
+
 uint64_t Carrier::smallest() {
   const std::lock_guard lock(mutex_);
   return settings_.smallest;
@@ -93,6 +113,7 @@ bool Carrier::open_client() {
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
   if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
     std::atexit([] { instance().close_client(); });
+    pthread_atfork(nullptr, nullptr, [] { instance().leave_to_parent(); });
     return true;
   }
   std::fprintf(stderr, "tailrace: HDF5 writes its data itself, since tailrace could not be opened: %s\n",

@@ -24,6 +24,9 @@ class Carrier {
 
   // How it will be opened. The last before that counts.
   void configure(const Settings& settings);
+  // What was wrong with what the connector was told; "": nothing. No file can be opened then.
+  void refuse(const std::string& why);
+  std::string wrong();
 
   // Bytes that may be on their way.
   uint64_t budget();
@@ -66,12 +69,15 @@ class Carrier {
   // only after that: failures that it can no longer tell are told on standard error.
   void close_client();
   void tell_summary();
+  // In a process that was forked, which has none of the threads.
+  void leave_to_parent();
   // Keeps the earlier failure that a call has told of; true if it did.
   bool keep_earlier(tailrace_status status);
   Refusal refusal(tailrace_status status);
 
   std::mutex mutex_;  // guards all below
   Settings settings_;
+  std::string wrong_;
   bool tried_ = false;
   tailrace_client* client_ = nullptr;
   uint64_t writes_ = 0;                                       // that were handed over, …

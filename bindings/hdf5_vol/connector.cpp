@@ -63,15 +63,19 @@ herr_t information_to_text(const void* information, char** text) {
   return 0;
 }
 
-// HDF5 passes on why only by its own error stack, which says less.
+// Were a wrong text refused here, HDF5 would be left without a connector, and some programs crash. So files cannot be
+// opened, and the reason is told there, too.
 herr_t information_from_text(const char* text, void** information) {
   Settings settings;
   std::string why;
-  if (!parse_settings(text, settings, why)) {
-    std::fprintf(stderr, "tailrace: what the HDF5 connector is told: %s\n", why.c_str());
-    return -1;
+  if (parse_settings(text, settings, why)) {
+    Carrier::instance().configure(settings);
+    Carrier::instance().refuse("");
+  } else {
+    why = "what the HDF5 connector is told: " + why;
+    std::fprintf(stderr, "tailrace: %s\n", why.c_str());
+    Carrier::instance().refuse(why);
   }
-  Carrier::instance().configure(settings);
   *information = copy_information(text);
   return 0;
 }

@@ -56,7 +56,7 @@ class EarlyPlace {
     host_.H5Pget_fill_value(dcpl, type, element_.data());
   }
   ~EarlyPlace() {
-    if (dcpl_ >= 0) host_.H5Pclose(dcpl_);
+    if (dcpl_ >= 0) host_.close_list(dcpl_);
   }
   EarlyPlace(const EarlyPlace&) = delete;
   EarlyPlace& operator=(const EarlyPlace&) = delete;

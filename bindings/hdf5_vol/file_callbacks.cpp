@@ -5,6 +5,7 @@
 #include <string>
 
 #include "callbacks.hpp"
+#include "carrier.hpp"
 #include "errors.hpp"
 #include "files.hpp"
 #include "object.hpp"
@@ -17,7 +18,7 @@ class List {
  public:
   List(const Host& host, hid_t like) : host_(host), id_(host.H5Pcopy(like)) {}
   ~List() {
-    if (id_ >= 0) host_.H5Pclose(id_);
+    if (id_ >= 0) host_.close_list(id_);
   }
   List(const List&) = delete;
   List& operator=(const List&) = delete;
@@ -77,6 +78,10 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel) 
 // HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
 void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
   if (host == nullptr) return nullptr;
+  if (const std::string wrong = Carrier::instance().wrong(); !wrong.empty()) {
+    push_error(*host, create ? "H5Fcreate" : "H5Fopen", wrong);
+    return nullptr;
+  }
   const List access(*host, fapl);
   if (!use_native(*host, access)) return nullptr;
   const bool carried = (create || (flags & H5F_ACC_RDWR) != 0) && can_be_carried(*host, name, fapl, flags);

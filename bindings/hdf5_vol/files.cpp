@@ -29,9 +29,22 @@ File::~File() {
   if (state_ == State::open) Carrier::instance().close(raw_);
 }
 
+bool File::has_its_name() const {
+  struct stat now {};
+  if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
+    return false;
+  }
+  const std::lock_guard lock(known().mutex);
+  return std::none_of(known().files.begin(), known().files.end(), [this](const auto& entry) {
+    const std::shared_ptr<File> other = entry.second.lock();
+    return other != nullptr && other.get() != this && other->state_ == State::open && other->path_ == path_ &&
+           (other->identity_.st_dev != identity_.st_dev || other->identity_.st_ino != identity_.st_ino);
+  });
+}
+
 bool File::ready() {
   if (state_ == State::unopened) {
-    state_ = !path_.empty() && Carrier::instance().open(path_, &raw_) ? State::open : State::refused;
+    state_ = has_its_name() && Carrier::instance().open(path_, &raw_) ? State::open : State::refused;
   }
   return state_ == State::open;
 }

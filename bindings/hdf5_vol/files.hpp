@@ -1,6 +1,7 @@
 // The files whose data may be carried, as HDF5 counts them: opened twice, a file is one.
 #pragma once
 
+#include <sys/stat.h>
 #include <tailrace/tailrace.h>
 
 #include <array>
@@ -23,6 +24,7 @@ class File {
  public:
   // `path`: "" if it is not known. `parallel`: several processes have it open together.
   File(const Host& host, std::string path, bool parallel) : host_(host), path_(std::move(path)), parallel_(parallel) {
+    (void)::stat(path_.c_str(), &identity_);
     count_.fetch_add(1, std::memory_order_relaxed);
     if (parallel_) parallel_count_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -45,7 +47,7 @@ class File {
   // Several processes have it open, and there may be datasets without links. The same in all of them.
   bool has_unlinked = false;
 
-  // False if its data cannot be carried after all.
+  // False if its data cannot be carried after all, as when it has another name now.
   bool ready();
   // The chunks of the dataset with that token which are being filtered; made by the first call.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
@@ -89,8 +91,12 @@ class File {
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
+  // Whether `path` leads to it, and, for the writer, to no other that had the name before it.
+  bool has_its_name() const;
+
   const Host& host_;
   const std::string path_;
+  struct stat identity_ {};  // of the file; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
   State state_ = State::unopened;

@@ -95,6 +95,12 @@ hid_t Host::mpio() const {
   return is_parallel() ? driver(handle, "H5FD_MPIO_id_g", "H5FD_mpio_init") : H5I_INVALID_HID;
 }
 
+void Host::close_list(hid_t list) const {
+  const hid_t stack = H5Eget_current_stack();
+  H5Pclose(list);
+  if (stack >= 0) H5Eset_current_stack(stack);
+}
+
 unsigned Host::major() const {
   unsigned major = 0;
   unsigned minor = 0;

@@ -81,6 +81,8 @@ struct Host {
   // The one for files of several processes; none where it is not parallel.
   hid_t mpio() const;
   bool is_parallel() const { return set_mpio_transfer != nullptr; }
+  // Closes a list of properties. The error stack keeps what it says: a call of HDF5 would clear it.
+  void close_list(hid_t list) const;
 };
 
 // The host that has the code at `caller` (a return address); null, with a message, if it is no HDF5 of which all

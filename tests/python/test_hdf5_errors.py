@@ -87,7 +87,6 @@ def outcome(directory, env):
     return execute(*as_nobody_special(), sys.executable, "-c", PROGRAM, directory, env=env).splitlines()
 
 
-@pytest.mark.xfail(strict=True, reason="the connector calls HDF5 after a failure, which forgets why it was")
 @pytest.mark.parametrize("place", PLACES)
 def test_errors_are_those_of_plain_hdf5(tmp_path, place):
     plain = outcome(tmp_path / "plain", without(tmp_path))
@@ -95,7 +94,6 @@ def test_errors_are_those_of_plain_hdf5(tmp_path, place):
     assert outcome(tmp_path / "ours", environment(tmp_path, place)) == plain
 
 
-@pytest.mark.xfail(strict=True, reason="HDF5 is left without a connector, and the wheels crash")
 @pytest.mark.parametrize("package, code", [
     ("h5py", "h5py.File('a.h5', 'w')"), ("netCDF4", "netCDF4.Dataset('a.nc', 'w')"),
     ("tables", "tables.open_file('a.h5', 'w')")])

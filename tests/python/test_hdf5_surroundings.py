@@ -115,7 +115,6 @@ def same_as_plain(text, directory, place, *arguments):
     assert python(text, directory / "ours", *arguments, env=environment(directory, place)) == plain and plain
 
 
-@pytest.mark.xfail(strict=True, reason="data go to the file that has the name when the first of them are written")
 @pytest.mark.parametrize("place", PLACES)
 def test_an_open_file_may_get_another_name(tmp_path, place):
     same_as_plain(RENAMES, tmp_path, place)
@@ -127,8 +126,6 @@ def test_a_closed_file_may_get_another_name(tmp_path, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("how", [
-    "vanishes", *(pytest.param(how, marks=pytest.mark.xfail(run=False, reason="the child has no writer, and waits"))
-                  for how in ("ends", "writes", "pool"))])
+@pytest.mark.parametrize("how", ["vanishes", "ends", "writes", "pool"])
 def test_a_program_may_fork(tmp_path, place, how):
     same_as_plain(FORKS, tmp_path, place, how)
