@@ -13,7 +13,7 @@ only_look=
 [ "${1:-}" != --is-built ] || { only_look=yes && shift; }
 destination=${1:-$(dirname "$0")/../.deps/hdf5-tests}
 destination=$(mkdir -p "$destination" && cd "$destination" && pwd)
-stamp=$destination/complete-1.14.5-1
+stamp=$destination/complete-1.14.5-2
 
 [ -f "$stamp" ] && exit 0
 [ -z "$only_look" ] || exit 1
@@ -46,11 +46,18 @@ fetch_source() {
   quietly tar xf "$work"/hdf5_1.14.5*.orig.tar.* -C "$work/source" --strip-components=1
 }
 
+# Of the eight kinds of file that `dsets` makes in turn, two, unless DSETS_ALL is set: each takes four seconds.
+shorten_dsets() {
+  sed -i -E 's/(paged|minimized_ohdr) <= true/\1 <= (getenv("DSETS_ALL") != NULL)/' "$work/source/test/dsets.c"
+  [ "$(grep -c DSETS_ALL "$work/source/test/dsets.c")" = 2 ]
+}
+
 # The compiler cache then sees the same commands, whatever this folder is called.
 export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
 programs=(h5_api_test testhdf5 dsets dtypes h5copy h5diff h5dump h5ls h5repack h5stat)
 
 fetch_source
+quietly shorten_dsets
 quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DCMAKE_Fortran_FLAGS_RELEASE=-O1 \
   -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
