@@ -17,10 +17,8 @@ AloneTransfer::AloneTransfer(const Host& host, hid_t like) : host_(host), transf
 }
 
 AloneTransfer::~AloneTransfer() {
-  const hid_t errors = host_.H5Eget_current_stack();  // closing would clear it
   if (opened_) host_.close_state(state_);
-  if (transfer_ >= 0) host_.H5Pclose(transfer_);
-  host_.H5Eset_current_stack(errors);
+  if (transfer_ >= 0) host_.close_list(transfer_);
 }
 
 void drain_everywhere(const Object& object, H5I_type_t type) {
