@@ -268,6 +268,8 @@ static void chunks(void) {
   write_part(one, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE);
   write_part(contiguous, rows_of(rank), 1, H5FD_MPIO_INDEPENDENT);
   write_part(shared, columns_of(rank), 2, H5FD_MPIO_COLLECTIVE);
+  CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  MPI_Barrier(MPI_COMM_WORLD);  // who writes to the same bytes next is another rank
   write_part(contiguous, columns_of(rank), 3, H5FD_MPIO_COLLECTIVE);
   write_part(other, tile_of(rank), 4, H5FD_MPIO_INDEPENDENT);
   check_part(one, rows_of((rank + 1) % kRanks), 0, H5FD_MPIO_COLLECTIVE);
@@ -554,6 +556,164 @@ static void later(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
+// ---- a random program, the same on all ranks, that keeps to MPI-IO's rules --------------------------------------
+
+typedef struct {
+  int exists, chunked;
+  int shape, turn;                 // how it was dealt to the ranks when it was last written to
+  int settled;                     // all see all of it
+  double model[kRows * kColumns];  // what is in it
+} Known;
+
+static unsigned random_state;
+
+static int below(int limit) {
+  random_state = random_state * 1103515245 + 12345;
+  return (int)(random_state >> 16) % limit;
+}
+
+static Part part_of(int shape, int of) {
+  return shape == 0 ? rows_of(of) : shape == 1 ? tile_of(of) : columns_of(of);
+}
+
+static const char* name_of(int number) {
+  static char name[16];
+  snprintf(name, sizeof name, "data %d", number);
+  return name;
+}
+
+static hid_t create_known(hid_t file, Known* known, int number) {
+  const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t chunk[2] = {(hsize_t)(kRows / (1 + below(4))), kColumns / 2};
+  const double fill = below(2);
+  known->exists = known->settled = 1;
+  known->chunked = below(3) == 0;
+  if (known->chunked) CHECK(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
+  // Space that was another dataset's has what was in it, if nobody fills it.
+  CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
+  CHECK(H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &fill) >= 0);
+  for (size_t i = 0; i < kRows * kColumns; ++i) known->model[i] = fill;
+  const hid_t data = create_like(file, name_of(number), H5T_IEEE_F64LE, properties);
+  H5Pclose(properties);
+  return data;
+}
+
+// Of all ranks, or of some.
+static void write_known(hid_t file, hid_t data, Known* known, int number) {
+  const int shape = below(3), turn = below(kRanks), some = 1 + below((1 << kRanks) - 1), single = below(1 << kRanks);
+  const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
+  if (!known->settled && (shape != known->shape || turn != known->turn)) {
+    CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);  // another rank may still read what is to be overwritten
+  for (int of = 0; of < kRanks; ++of) {
+    if (!(some >> of & 1)) continue;
+    const Part part = part_of(shape, (of + turn) % kRanks);
+    for (hsize_t i = 0; i < part.count[0]; ++i) {
+      for (hsize_t j = 0; j < part.count[1]; ++j) {
+        const hsize_t row = part.begin[0] + i * part.step[0], column = part.begin[1] + j * part.step[1];
+        known->model[row * kColumns + column] = value(row, column) + number;
+      }
+    }
+  }
+  const Part part = part_of(shape, (rank + turn) % kRanks);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  if (!(some >> rank & 1)) CHECK(H5Sselect_none(in_memory) >= 0 && H5Sselect_none(in_file) >= 0);
+  make_values(part, number);
+  static float floats[kRows * kColumns];
+  for (size_t i = 0; i < kRows * kColumns; ++i) floats[i] = (float)block[i];
+  // HDF5 cannot convert on some ranks alone, and not before filters.
+  const int converts = known->chunked ? 0 : mode == H5FD_MPIO_COLLECTIVE ? single & 1 : single >> rank & 1;
+  const hid_t transfer = transfer_of(mode);
+  CHECK(H5Dwrite(data, converts ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, in_memory, in_file, transfer,
+                 converts ? (void*)floats : block) >= 0);
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  known->shape = shape;
+  known->turn = turn;
+  known->settled = 0;
+}
+
+// What this rank has written itself; of what has settled, anything.
+static void read_known(hid_t data, const Known* known) {
+  const int other = below(3), turn = below(kRanks);
+  const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
+  const Part part =
+      known->settled ? part_of(other, (rank + turn) % kRanks) : part_of(known->shape, (rank + known->turn) % kRanks);
+  static double read[kRows * kColumns];
+  const hid_t in_file = select_part(part);
+  const hid_t transfer = transfer_of(mode);
+  CHECK(H5Dread(data, H5T_NATIVE_DOUBLE, in_file, in_file, transfer, read) >= 0);
+  for (hsize_t i = 0; i < part.count[0]; ++i) {
+    for (hsize_t j = 0; j < part.count[1]; ++j) {
+      const hsize_t at = (part.begin[0] + i * part.step[0]) * kColumns + part.begin[1] + j * part.step[1];
+      CHECK(read[at] == known->model[at]);
+    }
+  }
+  H5Pclose(transfer);
+  H5Sclose(in_file);
+}
+
+static void settle_all(Known* known, int count) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < count; ++i) known[i].settled = 1;
+}
+
+static void random_steps(void) {
+  enum { kDatasets = 5, kSteps = 40 };
+  static Known known[kDatasets];
+  hid_t open[kDatasets];
+  const char* const seed = getenv("TAILRACE_SEED");
+  random_state = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : 1;
+  hid_t file = create_file("random");
+  for (int step = 1; step <= kSteps; ++step) {
+    const int kind = below(12), number = below(kDatasets), to = below(kDatasets);
+    Known* const at = &known[number];
+    if (!at->exists) {
+      open[number] = create_known(file, at, number);
+    } else if (kind < 5) {
+      write_known(file, open[number], at, step);
+    } else if (kind < 8) {
+      read_known(open[number], at);
+    } else if (kind == 8) {
+      CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+      settle_all(known, kDatasets);
+    } else if (kind == 9) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      CHECK(H5Ldelete(file, name_of(number), H5P_DEFAULT) >= 0);
+      H5Dclose(open[number]);
+      at->exists = 0;
+    } else if (kind == 10 && !known[to].exists) {
+      char name[16];
+      strcpy(name, name_of(number));
+      MPI_Barrier(MPI_COMM_WORLD);
+      CHECK(H5Ocopy(file, name, file, name_of(to), H5P_DEFAULT, H5P_DEFAULT) >= 0);
+      MPI_Barrier(MPI_COMM_WORLD);
+      memcpy(&known[to], at, sizeof *at);
+      known[to].settled = 1;
+      open[to] = H5Dopen2(file, name_of(to), H5P_DEFAULT);
+    } else if (kind == 11) {
+      for (int i = 0; i < kDatasets; ++i) {
+        if (known[i].exists) H5Dclose(open[i]);
+      }
+      CHECK(H5Fclose(file) >= 0);
+      settle_all(known, kDatasets);
+      file = open_file("random");
+      for (int i = 0; i < kDatasets; ++i) {
+        if (known[i].exists) open[i] = H5Dopen2(file, name_of(i), H5P_DEFAULT);
+      }
+    }
+  }
+  for (int i = 0; i < kDatasets; ++i) {
+    if (known[i].exists) H5Dclose(open[i]);
+  }
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// ---- what fails -------------------------------------------------------------------------------------------------
+
 // On one rank tailrace cannot be opened, as its directory is none.
 static void unopened(void) {
   if (rank == 2) setenv("XDG_RUNTIME_DIR", "/dev/null", 1);
@@ -643,12 +803,12 @@ static void full(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"rows", rows},       {"tiles", tiles},       {"columns", columns},   {"conversion", conversion},
-             {"nothing", nothing}, {"wrong", wrong},       {"chunks", chunks},     {"fills", fills},
-             {"across", across},   {"files", files},       {"several", several},   {"attributes", attributes},
-             {"reuse", reuse},     {"nameless", nameless}, {"atomic", atomic},     {"metadata", metadata},
-             {"serial", serial},   {"later", later},       {"unopened", unopened}, {"refused", refused},
-             {"full", full}};
+} cases[] = {{"rows", rows},       {"tiles", tiles},       {"columns", columns},     {"conversion", conversion},
+             {"nothing", nothing}, {"wrong", wrong},       {"chunks", chunks},       {"fills", fills},
+             {"across", across},   {"files", files},       {"several", several},     {"attributes", attributes},
+             {"reuse", reuse},     {"nameless", nameless}, {"atomic", atomic},       {"metadata", metadata},
+             {"serial", serial},   {"later", later},       {"random", random_steps}, {"unopened", unopened},
+             {"refused", refused}, {"full", full}};
 
 int main(int count, char** arguments) {
   int size = 0;

@@ -1,11 +1,12 @@
 """Parallel HDF5 with the connector: a program of 4 ranks leaves the files that it leaves without it.
 
-The program, tests/hdf5/parallel.c, checks what its ranks read.
+The program, tests/hdf5/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats what is random here.
 """
 
 import json
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 
@@ -91,14 +92,30 @@ def content(path):
     return found
 
 
+def differences(one, other, case):
+    """What the files of a case in two directories do not have in common."""
+    names = sorted(path.name for path in one.glob(f"{case}*.h5"))
+    assert names and names == sorted(path.name for path in other.glob(f"{case}*.h5"))
+    found = []
+    for name in names:
+        ours, theirs = content(one / name), content(other / name)
+        found += [f"{name}: {key}" for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
+    return found
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_files_are_those_of_plain_hdf5(plain, carried, case):
-    names = sorted(path.name for path in plain.glob(f"{case}*.h5"))
-    assert names and names == sorted(path.name for path in carried.glob(f"{case}*.h5"))
-    for name in names:
-        ours, theirs = content(carried / name), content(plain / name)
-        assert ours.keys() == theirs.keys()
-        assert [key for key in theirs if ours[key] != theirs[key]] == []
+    assert differences(carried, plain, case) == []
+
+
+def test_a_random_program_leaves_what_plain_hdf5_leaves(start, tmp_path):
+    seed = int(os.environ.get("TAILRACE_SEED", random.randrange(1 << 31)))
+    print("TAILRACE_SEED:", seed)
+    for place in (None, *PLACES):
+        (tmp_path / str(place)).mkdir()
+        start(tmp_path / str(place), "random", place=place, more={"TAILRACE_SEED": str(seed)})
+    for place in PLACES:
+        assert differences(tmp_path / place, tmp_path / "None", "random") == []
 
 
 @pytest.mark.parametrize("case, datasets", [("rows", 2), ("tiles", 2), ("columns", 2), ("atomic", 1)])
