@@ -62,11 +62,14 @@ class EarlyPlace {
   EarlyPlace& operator=(const EarlyPlace&) = delete;
 
   hid_t dcpl_or(hid_t other) const { return dcpl_ >= 0 ? dcpl_ : other; }
-  bool leaves_unfilled() const { return dcpl_ >= 0 && fills_; }
-  // The dataset has been made; by a link perhaps in another file.
-  void remember(const Object& made) const {
+  bool leaves_unfilled() const { return !element_.empty(); }
+  // The dataset has been made; by a link perhaps in another file. In space that was in use before there is something,
+  // though nobody has written to the dataset: HDF5 would show its own fill value, 0, until then.
+  void remember(const Object& made, hid_t type) {
     if (dcpl_ < 0 || Dataset::file_around(made, H5I_DATASET) != file_) return;
-    file_->placed_early(Dataset::place_of(made));
+    const uint64_t place = Dataset::place_of(made);
+    file_->placed_early(place);
+    if (!fills_ && place < file_->bytes_there()) element_.resize(host_.H5Tget_size(type));
   }
   const std::vector<std::byte>& element() const { return element_; }
 
@@ -103,12 +106,12 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
                      hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  const EarlyPlace early(object, where->obj_type, type, space, dcpl);
+  EarlyPlace early(object, where->obj_type, type, space, dcpl);
   void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                         early.dcpl_or(dcpl), dapl, dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
-  early.remember(dataset);
+  early.remember(dataset, type);
   if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
   if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {

@@ -42,6 +42,11 @@ bool File::has_its_name() const {
   });
 }
 
+uint64_t File::bytes_there() const {
+  struct stat now {};
+  return ::stat(path_.c_str(), &now) == 0 ? static_cast<uint64_t>(now.st_size) : UINT64_MAX;
+}
+
 bool File::ready() {
   if (state_ == State::unopened) {
     state_ = has_its_name() && Carrier::instance().open(path_, &raw_) ? State::open : State::refused;

@@ -75,6 +75,8 @@ class File {
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
+  // How long it is now; the largest number if that is not known.
+  uint64_t bytes_there() const;
   // Waits for everything, chunks too, when all that is to be filled has been.
   void drain();
   // Of what was accepted, what has failed; each once.

@@ -208,3 +208,22 @@ def test_a_summary_says_what_was_carried(tmp_path, monkeypatch):
                           env={**os.environ, **added})
     assert done.stderr.startswith("tailrace: 1 writes of HDF5 data, 1.0 MiB, carried (place thread): ")
     assert done.stderr.endswith(", 0 failures\n")
+
+
+def test_what_nobody_has_written_is_0_also_in_space_that_was_in_use(carried, tmp_path):
+    name = str(tmp_path / "a.h5")
+    carried("-c", f"""
+import h5py, numpy
+with h5py.File({name!r}, "w") as file:
+    old = file.create_dataset("old", data=numpy.full((64, 4096), 7.0), chunks=(64, 4096), maxshape=(None, 4096))
+    file.flush()
+    old.resize((0, 4096))
+    file.create_dataset("never", (100000,), "f8")
+    file.create_dataset("partly", (60000,), "f8")[:10] = 1
+""")
+    said = execute(["-c", f"""
+import h5py
+with h5py.File({name!r}) as file:
+    print(file["never"].id.get_offset() < 2 << 20, abs(file["never"][:]).max(), file["partly"][:].sum())
+"""])
+    assert said.split() == ["True", "0.0", "10.0"]
