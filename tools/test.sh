@@ -7,6 +7,9 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
 
+tools/setup.sh
+source tools/common.sh # again: ccache may have come just now
+tools/build_hdf5_tests.sh || say "there is no HDF5 with tests of its own: those that need it are skipped"
 tools/build.sh
 rm -f build/results
 code=0
