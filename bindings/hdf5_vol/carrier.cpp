@@ -1,6 +1,5 @@
 #include "carrier.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <utility>
 
 namespace tailrace::hdf5 {
@@ -82,11 +80,11 @@ std::string Carrier::wrong() {
   return wrong_;
 }
 
-// Whatever is on its way is the parent's. Files of the child are HDF5's own.
-void Carrier::leave_to_parent() {
-  new (&mutex_) std::mutex;  // another thread of the parent may have held it
+void Carrier::after_fork_in_child() {
   client_ = nullptr;
-  tried_ = true;
+  tried_ = false;
+  failures_.clear();
+  mutex_.unlock();
 }
 
 uint64_t Carrier::smallest() {
@@ -113,7 +111,6 @@ bool Carrier::open_client() {
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
   if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
     std::atexit([] { instance().close_client(); });
-    pthread_atfork(nullptr, nullptr, [] { instance().leave_to_parent(); });
     return true;
   }
   std::fprintf(stderr, "tailrace: HDF5 writes its data itself, since tailrace could not be opened: %s\n",

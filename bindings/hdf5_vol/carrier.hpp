@@ -33,6 +33,12 @@ class Carrier {
   // Bytes of the smallest dataset that is carried.
   uint64_t smallest();
 
+  // Around a fork: the child has neither the client's threads nor what the parent has handed over. It opens a client
+  // of its own when it needs one.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_child();
+
   // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
   // open, or the client could not be opened, which is told once on standard error.
   bool open(const std::string& path, tailrace_file* out);
@@ -69,8 +75,6 @@ class Carrier {
   // only after that: failures that it can no longer tell are told on standard error.
   void close_client();
   void tell_summary();
-  // In a process that was forked, which has none of the threads.
-  void leave_to_parent();
   // Keeps the earlier failure that a call has told of; true if it did.
   bool keep_earlier(tailrace_status status);
   Refusal refusal(tailrace_status status);

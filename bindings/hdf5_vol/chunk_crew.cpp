@@ -1,16 +1,29 @@
 #include "chunk_crew.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 namespace tailrace::hdf5 {
 
+namespace {
+
+std::atomic<ChunkCrew*> only = nullptr;  // never destroyed: its threads end with the process
+std::mutex making;
+
+}  // namespace
+
+// Acquires what the store below releases: whoever sees the crew sees it made.
 ChunkCrew& ChunkCrew::instance() {
-  static ChunkCrew* const only = new ChunkCrew;  // never destroyed: its threads end with the process
-  return *only;
+  if (ChunkCrew* const crew = only.load(std::memory_order_acquire)) return *crew;
+  const std::lock_guard lock(making);
+  if (only.load(std::memory_order_relaxed) == nullptr) only.store(new ChunkCrew, std::memory_order_release);
+  return *only.load(std::memory_order_relaxed);
 }
+
+void ChunkCrew::forget() { only.store(nullptr, std::memory_order_relaxed); }
 
 ChunkCrew::ChunkCrew() {
   const unsigned processors = std::thread::hardware_concurrency();

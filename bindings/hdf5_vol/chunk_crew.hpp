@@ -26,6 +26,8 @@ class ChunkCrew {
  public:
   // The only one, with a thread for each processor but one; they live as long as the process.
   static ChunkCrew& instance();
+  // In a child that was forked, where its threads are not: the next call of instance() makes another one.
+  static void forget();
 
   void submit(std::shared_ptr<ChunkJob> job);
   bool is_done(const ChunkJob& job);

@@ -13,6 +13,14 @@ void ChunkQueue::add(void* under, std::vector<hsize_t> offset, std::shared_ptr<C
   ChunkCrew::instance().submit(std::move(job));
 }
 
+// Not given back: a thread of the parent may have been in the middle of it.
+void ChunkQueue::leave_to_parent() {
+  for (const Waiting& chunk : waiting_) bytes_.fetch_sub(chunk.bytes, std::memory_order_relaxed);
+  new std::deque<Waiting>(std::move(waiting_));
+  waiting_.clear();
+  closing_.clear();
+}
+
 void ChunkQueue::place(bool all, std::vector<std::string>& failures) {
   while (!waiting_.empty() && (all || ChunkCrew::instance().is_done(*waiting_.front().job))) place_one(failures);
 }

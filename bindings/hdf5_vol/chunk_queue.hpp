@@ -31,6 +31,9 @@ class ChunkQueue {
   // Closes `under` when all has been placed, since the program has closed it.
   void close_later(void* under) { closing_.push_back(under); }
 
+  // In a child that was forked: what waits is the parent's.
+  void leave_to_parent();
+
   // Bytes of all queues of the process, before they were filtered.
   static uint64_t bytes() { return bytes_; }
 

@@ -160,7 +160,8 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
   Move move{};
   // Properties of the transfer may have functions that are to be called, or say how.
-  if (space_ >= 0 && data != nullptr && transfer == host_.transfer &&
+  if (space_ >= 0 && data != nullptr &&
+      (transfer == host_.transfer || host_.H5Pequal(transfer, host_.transfer) > 0) &&
       plan(memory_type, memory_space, file_space, transfer, move)) {
     if (move.elements == 0) return Outcome::done;
     const std::byte* const run = one_run(move, data);

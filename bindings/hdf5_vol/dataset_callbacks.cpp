@@ -253,9 +253,11 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
-  if (closed < 0) return closed;
-  object.under = nullptr;
+  object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
+  const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
   object.dataset.reset();
+  host.H5Eset_current_stack(stack);
+  if (closed < 0) return closed;
   if (!whole) return -1;
   unwrap(pointer);
   return 0;

@@ -1,5 +1,7 @@
 #include "files.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -19,6 +21,25 @@ struct Known {
 Known& known() {
   static Known* const only = new Known;
   return *only;
+}
+
+void before_fork() {
+  known().mutex.lock();
+  Carrier::instance().before_fork();
+}
+
+void after_fork_in_parent() {
+  Carrier::instance().after_fork_in_parent();
+  known().mutex.unlock();
+}
+
+void after_fork_in_child() {
+  Carrier::instance().after_fork_in_child();
+  ChunkCrew::forget();
+  for (const auto& [key, file] : known().files) {
+    if (const auto open = file.lock()) open->leave_to_parent();
+  }
+  known().mutex.unlock();
 }
 
 }  // namespace
@@ -121,6 +142,15 @@ void File::drain() {
   pending_.clear();
 }
 
+void File::leave_to_parent() {
+  state_ = State::left_alone;
+  pending_.clear();
+  unfilled_.clear();
+  untouched_.clear();
+  failures_.clear();
+  for (const auto& [token, queue] : queues_) queue->leave_to_parent();
+}
+
 void File::leave_alone() {
   drain();
   if (state_ == State::open) Carrier::instance().close(raw_);
@@ -134,6 +164,7 @@ std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
 }
 
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
+  [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   const std::lock_guard lock(known().mutex);
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();

@@ -83,6 +83,8 @@ class File {
   std::vector<std::string> take_failures();
   // From now on nothing of it is carried.
   void leave_alone();
+  // The same in a child that was forked: what is on its way is the parent's.
+  void leave_to_parent();
 
  private:
   enum class State { unopened, open, refused, left_alone };

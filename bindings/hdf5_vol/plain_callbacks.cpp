@@ -18,7 +18,7 @@ struct WrapContext {
 
 void* get_object(const void* pointer) {
   const Object& object = object_at(pointer);
-  return object.host.H5VLget_object(object.under, object.host.native);
+  return object.under != nullptr ? object.host.H5VLget_object(object.under, object.host.native) : nullptr;
 }
 
 herr_t get_wrap_context(const void* pointer, void** context) {

@@ -227,3 +227,22 @@ with h5py.File({name!r}) as file:
     print(file["never"].id.get_offset() < 2 << 20, abs(file["never"][:]).max(), file["partly"][:].sum())
 """])
     assert said.split() == ["True", "0.0", "10.0"]
+
+
+def test_chunks_of_h5py_are_filtered_by_threads(carried, tmp_path):
+    said = carried("-c", f"""
+import h5py, numpy, os
+data = numpy.random.default_rng(1).random((4, 1 << 17))
+threads = lambda: len(os.listdir("/proc/self/task"))
+with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file:
+    chunks = file.create_dataset("c", data.shape, "f8", chunks=(1, 1 << 17), compression=1)
+    before = threads()
+    chunks[:] = data
+    print(threads() > before, (chunks[:] == data).all())
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if (h5py.File({str(tmp_path / "child.h5")!r}, "w").create_dataset("x", data=data)[3] ==
+                       data[3]).all() else 1)
+    print(os.waitpid(pid, 0)[1])
+""")
+    assert said.split() == ["True", "True", "0"]
