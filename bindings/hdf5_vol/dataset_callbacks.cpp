@@ -107,6 +107,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   Object& object = object_at(pointer);
   Host& host = object.host;
   EarlyPlace early(object, where->obj_type, type, space, dcpl);
+  if (host.H5Pget_layout(dcpl) == H5D_CHUNKED) drain_before_mpi();  // it is filled
   void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                         early.dcpl_or(dcpl), dapl, dxpl, nullptr));
   if (made == nullptr) return nullptr;
@@ -132,6 +133,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
 void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
+  drain_before_mpi();  // chunks that have no place yet get one, and are filled
   void* const opened = wrap(host, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
   if (opened != nullptr) Dataset::look_together(object_at(opened));
   return opened;
@@ -161,6 +163,7 @@ herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t me
   const Host& host = object.host;
   std::optional<AloneTransfer> apart;
   if (alone) apart.emplace(host, dxpl);
+  if (!alone && is_collective(host, dxpl)) drain_before_mpi();
   void* under = object.under;
   return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
                                 alone ? apart->transfer() : dxpl, &data, nullptr);
@@ -224,6 +227,7 @@ bool settle(Object& object) {
 
 herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
+  drain_before_mpi();
   const bool whole = settle(object);
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
   return whole ? done : -1;

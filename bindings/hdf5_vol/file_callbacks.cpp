@@ -39,16 +39,22 @@ bool is_parallel(const Host& host, hid_t access) {
   return mpio >= 0 && host.H5Pget_driver(access) == mpio;
 }
 
+// Of MPI-IO's files not those whose names begin with a kind of file system. Nor those whose metadata all processes
+// write together, which may be at any time: what lies between is then written back as it was.
+bool is_plain_mpio(const Host& host, const char* name, hid_t access) {
+  hbool_t together = false;
+  return std::strchr(name, ':') == nullptr && host.get_metadata_together(access, &together) >= 0 && !together;
+}
+
 // Plain files alone, and those that nobody else may see change: what other drivers do with bytes is their own, and
-// what a page buffer holds would be stale. MPI-IO's are plain ones, but if their names begin with a kind of file
-// system. Of a file that several processes open it says the same to all.
+// what a page buffer holds would be stale. Of a file that several processes open it says the same to all.
 bool can_be_carried(const Host& host, const char* name, hid_t access, unsigned flags) {
   if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
   size_t page_buffer = 0;
   unsigned metadata_percent = 0;
   unsigned raw_percent = 0;
   const bool plain =
-      is_parallel(host, access) ? std::strchr(name, ':') == nullptr : host.H5Pget_driver(access) == host.sec2();
+      is_parallel(host, access) ? is_plain_mpio(host, name, access) : host.H5Pget_driver(access) == host.sec2();
   return plain && host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 &&
          page_buffer == 0;
 }

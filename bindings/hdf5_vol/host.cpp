@@ -52,6 +52,7 @@ void take_parallel_functions(Host& host) {
   if (host.open_state == nullptr || host.close_state == nullptr) return;
   take(host.get_mpio_transfer, "H5Pget_dxpl_mpio");
   take(host.set_mpio_transfer, "H5Pset_dxpl_mpio");
+  take(host.get_metadata_together, "H5Pget_coll_metadata_write");
 }
 
 // Up to 1.14 a function registers a driver when it is first asked; from 2.0 on a variable has it.

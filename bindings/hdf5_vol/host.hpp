@@ -57,6 +57,7 @@ struct Host {
   // Of parallel HDF5; null in others.
   herr_t (*get_mpio_transfer)(hid_t, H5FD_mpio_xfer_t*) = nullptr;
   herr_t (*set_mpio_transfer)(hid_t, H5FD_mpio_xfer_t) = nullptr;
+  herr_t (*get_metadata_together)(hid_t, hbool_t*) = nullptr;
   // A state of the library in the middle of a call, as if it were in none; 1.14 takes no argument. Maybe null.
   herr_t (*open_state)(void**) = nullptr;
   herr_t (*close_state)(void*) = nullptr;
@@ -80,7 +81,7 @@ struct Host {
   hid_t sec2() const;
   // The one for files of several processes; none where it is not parallel.
   hid_t mpio() const;
-  bool is_parallel() const { return set_mpio_transfer != nullptr; }
+  bool is_parallel() const { return set_mpio_transfer != nullptr && get_metadata_together != nullptr; }
   // Closes a list of properties. The error stack keeps what it says: a call of HDF5 would clear it.
   void close_list(hid_t list) const;
 };

@@ -11,6 +11,10 @@ bool is_collective(const Host& host, hid_t transfer) {
   return host.is_parallel() && host.get_mpio_transfer(transfer, &mode) >= 0 && mode == H5FD_MPIO_COLLECTIVE;
 }
 
+void drain_before_mpi() {
+  if (File::any_parallel()) drain_all();
+}
+
 AloneTransfer::AloneTransfer(const Host& host, hid_t like) : host_(host), transfer_(host.H5Pcopy(like)) {
   host_.set_mpio_transfer(transfer_, H5FD_MPIO_INDEPENDENT);
   opened_ = host_.open_state(&state_) >= 0;

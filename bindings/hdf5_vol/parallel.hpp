@@ -14,6 +14,11 @@ struct Object;
 // Whether all processes take part in a transfer with these properties.
 bool is_collective(const Host& host, hid_t transfer);
 
+// Waits for all that is on its way if there are files of several processes: before what HDF5 may write by all of them
+// together. MPI-IO writes back holes between what they write as they were, whatever has come there meanwhile; and it
+// begins when all have waited.
+void drain_before_mpi();
+
 // While it lives, calls of the library below may have `transfer()`: like `like`, but nobody else takes part. In a
 // state of the library of their own, as the one of the call it is in the middle of keeps what it has once looked up.
 class AloneTransfer {

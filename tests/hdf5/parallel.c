@@ -462,6 +462,29 @@ static void nameless(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
+// MPI-IO writes the chunks around a dataset together, and what is between them back as it found it.
+static void holes(void) {
+  const hid_t file = create_file("holes");
+  const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t chunk[2] = {kRows / 4, kColumns / 4}, half[2] = {kRows / 2, kColumns}, whole[2] = {kRows, kColumns};
+  CHECK(H5Pset_chunk(chunked, 2, chunk) >= 0);
+  const hid_t space = H5Screate_simple(2, half, whole);
+  const hid_t around = H5Dcreate2(file, "around", H5T_IEEE_F64LE, space, H5P_DEFAULT, chunked, H5P_DEFAULT);
+  const hid_t between = create(file, "between");
+  CHECK(around >= 0 && H5Dset_extent(around, whole) >= 0);
+  for (int i = 0; i < 10; ++i) {
+    write_part(between, columns_of(rank), i, H5FD_MPIO_INDEPENDENT);
+    write_part(around, columns_of(rank), i, H5FD_MPIO_COLLECTIVE);
+    check_part(between, rows_of(rank), i, H5FD_MPIO_COLLECTIVE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  H5Sclose(space);
+  H5Pclose(chunked);
+  H5Dclose(around);
+  H5Dclose(between);
+  CHECK(H5Fclose(file) >= 0);
+}
+
 // Others see a write when it has returned, if the program asks for that.
 static void atomic(void) {
   const hid_t file = create_file("atomic");
@@ -481,10 +504,10 @@ static void atomic(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Metadata read and written by all ranks together: then looking at a dataset is a call of all of them, too.
+// Metadata read by all ranks together: then looking at a dataset is a call of all of them, too.
 static void metadata(void) {
   const hid_t access = access_of(MPI_COMM_WORLD);
-  CHECK(H5Pset_all_coll_metadata_ops(access, 1) >= 0 && H5Pset_coll_metadata_write(access, 1) >= 0);
+  CHECK(H5Pset_all_coll_metadata_ops(access, 1) >= 0);
   const hid_t file = H5Fcreate(path_of("metadata"), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   CHECK(file >= 0);
   const hid_t data = create(file, "data");
@@ -803,12 +826,12 @@ static void full(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"rows", rows},       {"tiles", tiles},       {"columns", columns},     {"conversion", conversion},
-             {"nothing", nothing}, {"wrong", wrong},       {"chunks", chunks},       {"fills", fills},
-             {"across", across},   {"files", files},       {"several", several},     {"attributes", attributes},
-             {"reuse", reuse},     {"nameless", nameless}, {"atomic", atomic},       {"metadata", metadata},
-             {"serial", serial},   {"later", later},       {"random", random_steps}, {"unopened", unopened},
-             {"refused", refused}, {"full", full}};
+} cases[] = {{"rows", rows},         {"tiles", tiles},       {"columns", columns}, {"conversion", conversion},
+             {"nothing", nothing},   {"wrong", wrong},       {"chunks", chunks},   {"fills", fills},
+             {"across", across},     {"files", files},       {"several", several}, {"attributes", attributes},
+             {"reuse", reuse},       {"nameless", nameless}, {"holes", holes},     {"atomic", atomic},
+             {"metadata", metadata}, {"serial", serial},     {"later", later},     {"random", random_steps},
+             {"unopened", unopened}, {"refused", refused},   {"full", full}};
 
 int main(int count, char** arguments) {
   int size = 0;

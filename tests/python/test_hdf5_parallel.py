@@ -21,7 +21,7 @@ RANKS = 4
 VALUES = numpy.arange(64 * 512).reshape(64, 512) + 0.5  # of most datasets
 PLACES = ("thread", "core")
 CASES = ("rows", "tiles", "columns", "conversion", "nothing", "wrong", "chunks", "fills", "across", "files",
-         "several", "attributes", "reuse", "nameless", "atomic", "metadata", "serial", "later")
+         "several", "attributes", "reuse", "nameless", "holes", "atomic", "metadata", "serial", "later")
 CONFIGURATION = """\
 tailrace: 1
 name: hdf5
