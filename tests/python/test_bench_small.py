@@ -82,14 +82,14 @@ def test_bars():
 def test_cells(bench, fake, tmp_path):
     found, said = bench("--only", "rows,overlap", "--repeats", "1")
     assert found["tailrace_small"] == 1 and found["missing"] == []
-    assert len(found["cells"]) == 2 * 8
+    assert len(found["cells"]) == 2 * 9
     one = next(cell for cell in found["cells"] if cell["way"] == "without joining")
     assert one["merge"] == "largest: 4 KiB" and one["count"] == 1 and one["handed"] == pytest.approx(2)
     for words_ in ("bars kept: 4 of 5", "missed: rows: writes", "without joining (largest: 4 KiB)", "10 s",
                    "again: tailrace bench small"):
         assert words_ in said, said
     commands = [" ".join(json.loads(line)) for line in (fake.parent / "log").read_text().splitlines()]
-    assert len(commands) == 2 * 8 * 2, "a round to warm up, and one"
+    assert len(commands) == 2 * 9 * 2, "a round to warm up, and one"
     assert any("--way thread --pattern overlap --clients 1" in words_ for words_ in commands)
     assert any("--way core --pattern rows --clients 64 --bytes 67108864 --piece 4096 --list 1" in words_
                for words_ in commands)
