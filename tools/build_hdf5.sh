@@ -9,36 +9,11 @@
 # what HDF5 does here is the metadata of a file in memory, a fraction of a millisecond, and -O3 takes twice as long.
 set -euo pipefail
 
-only_look=
-[ "$1" != --is-built ] || { only_look=yes && shift; }
-destination=$(mkdir -p "$1" && cd "$1" && pwd)
+source "$(dirname "$0")/build_once.sh"
+
 crate_version=0.9.5 # of hdf5-metno-src; carries HDF5 1.14.6
-stamp=$destination/complete-$crate_version-2
-
-[ -f "$stamp" ] && exit 0
-[ -z "$only_look" ] || exit 1
-
-# Two builds may start at once (two presets, an editor): the second waits for the first and finds it done.
-exec 9>"$destination.lock"
-flock 9
-[ -f "$stamp" ] && exit 0
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-echo "tailrace: building HDF5 1.14.6 into $destination (once, about a minute) ..." >&2
-
-cat >"$work/Cargo.toml" <<TOML
-[package]
-name = "fetch"
-version = "0.0.0"
-edition = "2021"
-[lib]
-path = "lib.rs"
-[dependencies]
-hdf5-metno-src = "=$crate_version"
-TOML
-touch "$work/lib.rs"
-(cd "$work" && cargo vendor --quiet vendor >/dev/null)
+begin_building "HDF5 1.14.6" "complete-$crate_version-2" "$@"
+fetch_crate "$crate_version"
 
 # It looks at no variable of the environment: those are for the HDF5 of the program (HDF5_DRIVER, and
 # HDF5_VOL_CONNECTOR, which would have this one load tailrace's connector for it).

@@ -10,23 +10,10 @@
 # is who writes what, and -O3 takes twice as long.
 set -euo pipefail
 
-only_look=
-[ "$1" != --is-built ] || { only_look=yes && shift; }
-destination=$(mkdir -p "$1" && cd "$1" && pwd)
+source "$(dirname "$0")/build_once.sh"
+
 crate_version=0.10.4 # of hdf5-metno-src; carries HDF5 2.2.0
-stamp=$destination/complete-$crate_version-1
-
-[ -f "$stamp" ] && exit 0
-[ -z "$only_look" ] || exit 1
-
-# Two may start at once: the second waits for the first and finds it done.
-exec 9>"$destination.lock"
-flock 9
-[ -f "$stamp" ] && exit 0
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-echo "tailrace: building parallel HDF5 2.2.0 into $destination (once, a minute and a half) ..." >&2
+begin_building "parallel HDF5 2.2.0" "complete-$crate_version-1" "$@"
 
 cmake=cmake
 if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV; then
@@ -35,18 +22,7 @@ if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | 
   cmake=$work/python/bin/cmake
 fi
 
-cat >"$work/Cargo.toml" <<TOML
-[package]
-name = "fetch"
-version = "0.0.0"
-edition = "2021"
-[lib]
-path = "lib.rs"
-[dependencies]
-hdf5-metno-src = "=$crate_version"
-TOML
-touch "$work/lib.rs"
-(cd "$work" && cargo vendor --quiet vendor >/dev/null)
+fetch_crate "$crate_version"
 
 "$cmake" -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \

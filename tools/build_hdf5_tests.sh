@@ -9,22 +9,12 @@
 # that the system's own packages come from), cmake, ninja, gfortran and zlib. At -O1, as in build_hdf5.sh.
 set -euo pipefail
 
-only_look=
-[ "${1:-}" != --is-built ] || { only_look=yes && shift; }
-destination=${1:-$(dirname "$0")/../.deps/hdf5-tests}
-destination=$(mkdir -p "$destination" && cd "$destination" && pwd)
-stamp=$destination/complete-1.14.5-2
+source "$(dirname "$0")/build_once.sh"
 
-[ -f "$stamp" ] && exit 0
-[ -z "$only_look" ] || exit 1
-
-exec 9>"$destination.lock"
-flock 9
-[ -f "$stamp" ] && exit 0
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-echo "tailrace: building HDF5 1.14.5 with its tests into $destination (once, about two minutes) ..." >&2
+look=()
+[ "${1:-}" != --is-built ] || { look=(--is-built) && shift; }
+begin_building "HDF5 1.14.5 with its tests" complete-1.14.5-2 "${look[@]}" \
+  "${1:-$(dirname "$0")/../.deps/hdf5-tests}"
 
 # Runs a command with what it says in the log, which is shown if it fails.
 quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
