@@ -125,28 +125,27 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
 }
 
 Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
-  const Result<const Open*> found = find_to_write(file, extents, data);
-  if (!found.ok()) return found.status();
-  const Open& of = *found.value();
-  const Nanoseconds start = host_.file_clock();
-  const auto number = static_cast<uint32_t>(file);
-  const uint64_t before = book_.counts(of.record).bytes_written.get();
-  const Status done = write_all(number, of, extents, data);
-  if (!done.ok()) return about(done, "file_write", of.path);
-  written(number, of, book_.counts(of.record).bytes_written.get() - before, start);
-  return {};
+  return hand_over(file, extents, data, false).status();
 }
 
 Result<uint64_t> ClientFiles::iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
+  return hand_over(file, extents, data, true);
+}
+
+Result<uint64_t> ClientFiles::hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
+                                        bool with_ticket) {
   const Result<const Open*> found = find_to_write(file, extents, data);
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
   const Nanoseconds start = host_.file_clock();
   const auto number = static_cast<uint32_t>(file);
   const uint64_t before = book_.counts(of.record).bytes_written.get();
-  const Result<uint64_t> ticket = write_at_once(number, of, extents, data);
+  const Result<uint64_t> ticket =
+      with_ticket ? write_at_once(number, of, extents, data) : write_all(number, of, extents, data);
   if (!ticket.ok()) return about(ticket.status(), "file_write", of.path);
-  written(number, of, book_.counts(of.record).bytes_written.get() - before, start);
+  book_.counts(of.record).writes.add();
+  book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
+  host_.note_file(TraceEvent::What::file_write, number, book_.counts(of.record).bytes_written.get() - before, start);
   return ticket;
 }
 
@@ -158,13 +157,6 @@ Result<const ClientFiles::Open*> ClientFiles::find_to_write(uint64_t file, std::
   if (!of.writes) return about(refuse("the file was opened for reading"), "file_write", of.path);
   if (Status sound = check_list("file_write", of, extents, data, false); !sound.ok()) return sound;
   return &of;
-}
-
-// A call has handed bytes over.
-void ClientFiles::written(uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start) {
-  book_.counts(of.record).writes.add();
-  book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
-  host_.note_file(TraceEvent::What::file_write, file, bytes, start);
 }
 
 Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
@@ -188,15 +180,15 @@ Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::
   return ticket;
 }
 
-Status ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
-                              const void* data) {
+Result<uint64_t> ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                                        const void* data) {
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
     if (Status sent = send_batch(file, of.record, {list_, bytes}, from, kNoTicket); !sent.ok()) return sent;
     book_.counts(of.record).bytes_written.add(bytes);
   }
-  return {};
+  return kNoTicket;
 }
 
 Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents, void* data) {

@@ -95,11 +95,15 @@ class ClientFiles {
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
   uint64_t put_list(PoolBlock block, const Batch& batch);
-  Status write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, const void* data);
+  Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
+                             bool with_ticket);
+  // In as many requests as there must be; no ticket.
+  Result<uint64_t> write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                             const void* data);
   Status read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data);
+  // In one request; its ticket.
   Result<uint64_t> write_at_once(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
                                  const void* data);
-  void written(uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
   void waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
 
   Host& host_;
