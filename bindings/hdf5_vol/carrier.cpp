@@ -111,6 +111,10 @@ bool Carrier::open_client() {
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
   if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
     std::atexit([] { instance().close_client(); });
+    tailrace_stats stats{};
+    stats.struct_size = sizeof stats;
+    // A configuration may have another one than is the default.
+    if (tailrace_get_stats(client_, &stats) == TAILRACE_OK) settings_.budget = stats.memory_budget;
     return true;
   }
   std::fprintf(stderr, "tailrace: HDF5 writes its data itself, since tailrace could not be opened: %s\n",
@@ -188,8 +192,6 @@ Carrier::Refusal Carrier::iwrite_part(tailrace_file file, std::span<const tailra
                                       std::vector<tailrace_ticket>& tickets) {
   tailrace_ticket ticket{};
   const tailrace_status status = tailrace_file_iwrite(file, extents.size(), extents.data(), data, &ticket);
-  // A configuration may have a smaller budget: then flushing waits for it.
-  if (status == TAILRACE_TOO_LARGE) return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
   if (ticket.client != nullptr) tickets.push_back(ticket);
   return refusal(status);
 }

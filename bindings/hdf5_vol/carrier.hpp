@@ -51,7 +51,7 @@ class Carrier {
     std::string message;
   };
   Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data);
-  // The same, with tickets that are appended to `tickets`: none, if they could not be had.
+  // The same, with tickets that are appended to `tickets`, one a part.
   Refusal iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                  std::vector<tailrace_ticket>& tickets);
   // Waits for at most `milliseconds` (-1: for ever): TAILRACE_TIMEOUT, if it has not ended then. A failure that

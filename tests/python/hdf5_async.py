@@ -1,4 +1,6 @@
-"""HDF5's asynchronous calls on the library inside h5py: hdf5_async.py FILE LIMIT. LIMIT: bytes that a file may have.
+"""HDF5's asynchronous calls on the library inside h5py: hdf5_async.py FILE LIMIT [ROWS].
+
+LIMIT: bytes that a file may have; ROWS: how many writes there are of 16 MiB.
 
 h5py has no event sets, so they are called by ctypes. Prints how many operations were inserted, whether H5Dwrite_async
 came back before its data were in the file, what waiting found, and what the file has in the end.
@@ -43,13 +45,13 @@ def library() -> ctypes.CDLL:
     return hdf5
 
 
-def main(name: str, limit: int) -> None:
+def main(name: str, limit: int, rows: int = 64) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     hdf5 = library()
     events = hdf5.H5EScreate()
     file = h5py.File(name, "w")
-    rows, columns = 64, 1 << 15
+    columns = (1 << 21) // rows
     data = file.create_dataset("x", (rows, columns), "f8")
     values = np.arange(rows * columns, dtype="f8").reshape(rows, columns)
     memory = h5py.h5s.create_simple((columns,))
@@ -82,4 +84,4 @@ def main(name: str, limit: int) -> None:
         print("close:", error)
 
 
-main(sys.argv[1], int(sys.argv[2]))
+main(sys.argv[1], *map(int, sys.argv[2:]))

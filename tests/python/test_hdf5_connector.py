@@ -193,6 +193,15 @@ def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, pl
     assert said == ["inserted 64", "in progress 0 failed False", "whole True", "closed"]
 
 
+def test_event_sets_hold_writes_that_are_large_for_the_memory_of_a_configuration(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    config = tmp_path / "small.yaml"
+    config.write_text("tailrace: 1\nname: hdf5\nstorage: {path: .}\nmemory: {budget: 8 MiB}\n")
+    added = run_command.variables(config, None, None, {})
+    said = execute([ASYNCHRONOUS, tmp_path / "a.h5", 1 << 30, 2], added).splitlines()
+    assert said == ["inserted 2", "in progress 0 failed False", "whole True", "closed"]
+
+
 def test_event_sets_tell_what_could_not_be_written(carried, tmp_path):
     """The next call may tell it, too."""
     said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 5_000_000).splitlines()
