@@ -21,9 +21,10 @@ class Program:
         self.file = h5py.File(name, "w")
         self.names: list[str] = []
         self.made = 0
-        # What HDF5 has never written in space that was another dataset's once is whatever was there: programs that
-        # delete therefore fill all that they make.
         self.deletes = self.random.random() < 0.5
+        # What HDF5 has never written in space that was another dataset's once, or a chunk's that was larger or cut off,
+        # is whatever was there, and differs from run to run: once space may be free, what has no chunks is filled.
+        self.frees = self.deletes
 
     def step(self) -> None:
         kinds = [self.create, self.write, self.write, self.write, self.write, self.read, self.read, self.attribute,
@@ -40,7 +41,8 @@ class Program:
                 {"chunks": self.some_chunk(shape), "compression": 1, "maxshape": (None,) * rank},
                 {"chunks": self.some_chunk(shape), "shuffle": True}][self.random.integers(11)]
         data = self.file.create_dataset(name, shape, self.random.choice(TYPES), **more)
-        if self.deletes:
+        self.frees |= bool(data.chunks)
+        if self.frees and not data.chunks:
             data[()] = self.values(shape)
         self.names.append(name)
 
