@@ -37,6 +37,9 @@ class PickyStorage final : public Storage {
     return false;
   }
 
+  // For what room has been asked, in turn.
+  const std::vector<Extent>& rooms() const { return rooms_; }
+
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override {
     Result<FileHandle> file = inner_.open(path, mode, device);
@@ -58,6 +61,7 @@ class PickyStorage final : public Storage {
   void submit(const Transfer& transfer) override {
     TAILRACE_REQUIRE(transfer.segments.size() <= capabilities_.max_segments);
     TAILRACE_REQUIRE(++under_way_ <= capabilities_.depth);
+    if (transfer.room > 0) rooms_.push_back({transfer.offset, transfer.room});
     uint64_t length = 0;
     for (const iovec& segment : transfer.segments) length += segment.iov_len;
     if (length > 0 && is_bad(paths_.at(transfer.file), {transfer.offset, length})) {
@@ -87,6 +91,7 @@ class PickyStorage final : public Storage {
   std::map<FileHandle, std::string> paths_;
   std::map<std::string, std::vector<Extent>> bad_;
   std::vector<Completion> failed_;
+  std::vector<Extent> rooms_;
 };
 
 }  // namespace tailrace::impl

@@ -37,6 +37,10 @@ struct Transfer {
   uint64_t offset = 0;
   std::span<const iovec> segments;  // borrowed until the transfer is reaped; at most max_segments
   uint64_t tag = 0;                 // returned with the completion
+  // From `offset` on so many bytes are written now, by this transfer and the next ones, through the page cache: that
+  // has less to do if the file system is first asked to make room for all of them at once. A hint: the file does not
+  // get longer by it, and nothing is told of it.
+  uint64_t room = 0;
 };
 
 struct Completion {

@@ -49,6 +49,28 @@ TEST(Engine, NothingEndsBeforeProgress) {
   rig.run_until_idle();
 }
 
+TEST(Engine, RoomIsMadeOnceForALargeWriteThroughThePageCache) {
+  Executor::Options execute;
+  execute.largest_cached = 50;
+  execute.room_from = 200;
+  EngineRig rig({.engine = execution(execute)});
+  const FileId file = rig.create("f", 0);
+  std::string large(230, 'l');
+  std::string small(199, 's');
+  rig.submit(Operation::write, file, {piece_of(10, large)});
+  rig.submit(Operation::write, file, {piece_of(1000, small)});
+  rig.run_until_idle();
+  std::string back(230, ' ');
+  rig.submit(Operation::read, file, {piece_of(10, back)});
+  rig.run_until_idle();
+  EXPECT_EQ(back, large);
+  ASSERT_EQ(rig.picky.rooms().size(), 1u);
+  EXPECT_EQ(rig.picky.rooms()[0].offset, 10u);
+  EXPECT_EQ(rig.picky.rooms()[0].length, 230u);
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+}
+
 TEST(Engine, RoomIsABound) {
   EngineRig rig({.engine = pending(3)});
   const FileId file = rig.create("f", 0);

@@ -22,8 +22,9 @@ class Program:
         self.names: list[str] = []
         self.made = 0
         self.deletes = self.random.random() < 0.5
-        # What HDF5 has never written in space that was another dataset's once, or a chunk's that was larger or cut off,
-        # is whatever was there, and differs from run to run: once space may be free, what has no chunks is filled.
+        # What HDF5 has never written in space that was another dataset's once, or a chunk's that was larger or cut
+        # off, is whatever was there, and differs from run to run: once space may be free, what has no chunks is
+        # filled.
         self.frees = self.deletes
 
     def step(self) -> None:

@@ -1,4 +1,8 @@
 // What every back end must do, as the port says it: one suite, run over all three.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -67,6 +71,8 @@ struct RandomTransfer {
     transfer.offset = region * region_bytes + begin;
     transfer.segments = segments;
     transfer.tag = region;
+    // Room is a hint: too little or too much of it changes nothing.
+    if (transfer.kind == Kind::write && random() % 2 == 0) transfer.room = 1 + random() % (2 * region_bytes);
   }
 };
 
@@ -108,6 +114,7 @@ TEST_P(StorageContract, RandomTransfersLeaveTheBytesOfAPlainModel) {
   std::vector<std::byte> all(model.size());
   ASSERT_EQ(transfer(Kind::read, file, 0, all), all.size());
   EXPECT_EQ(all, model);
+  EXPECT_EQ(transfer(Kind::read, file, model.size(), all), 0) << "the file has got longer";
   EXPECT_EQ(sync(file), 0);
   storage_->close(file);
 }
@@ -180,6 +187,24 @@ TEST_P(StorageContract, AllocateMakesTheFileLongEnough) {
   std::vector<std::byte> back(2000, std::byte{9});
   EXPECT_EQ(transfer(Kind::read, file, 0, back), 1100);
   EXPECT_EQ(std::count(back.begin(), back.begin() + 1100, std::byte{0}), 1100);
+}
+
+TEST_P(StorageContract, RoomIsMadeBeforeTheFirstTransferOfMany) {
+  constexpr uint64_t kRoom = 1 << 20;
+  const FileHandle file = open("room");
+  std::vector<std::byte> bytes(4096, std::byte{7});
+  const iovec segment = segment_of(bytes);
+  Transfer transfer{Kind::write, false, file, 0, std::span(&segment, 1), 0};
+  transfer.room = kRoom;
+  ASSERT_EQ(run(*storage_, doorbell_, transfer), bytes.size());
+  if (GetParam() == "memory") return;
+  struct stat now {};
+  ASSERT_EQ(::stat((directory_ / "room").c_str(), &now), 0);
+  EXPECT_EQ(now.st_size, bytes.size());
+  const int other = ::open((directory_ / "other").c_str(), O_CREAT | O_RDWR, 0600);
+  const bool can = ::fallocate(other, FALLOC_FL_KEEP_SIZE, 0, kRoom) == 0;
+  ::close(other);
+  EXPECT_GE(static_cast<uint64_t>(now.st_blocks) * 512, can ? kRoom : 0);
 }
 
 TEST_P(StorageContract, CreateReplacesWhatIsThere) {

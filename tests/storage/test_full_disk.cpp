@@ -46,6 +46,10 @@ TEST_P(FullDisk, IsToldAsENOSPC) {
     EXPECT_GT(some, 0);
     EXPECT_LE(some, kDiskBytes);
     const auto left = std::span(bytes).subspan(static_cast<size_t>(some));
+    const iovec segment = segment_of(left);
+    Transfer with_room{Transfer::Kind::write, false, file, static_cast<uint64_t>(some), std::span(&segment, 1), 0};
+    with_room.room = left.size();
+    EXPECT_EQ(run(storage, doorbell, with_room), -ENOSPC);
     EXPECT_EQ(run(storage, doorbell, Transfer::Kind::write, file, static_cast<uint64_t>(some), left), -ENOSPC);
     storage.close(file);
   }

@@ -16,6 +16,7 @@ struct Executor::Job {
   ExecutionTarget target;
   std::vector<Extent> left;  // parts of the access's extent that have yet to begin, last first
   bool sync_left = false;
+  bool has_room = false;  // the file system has been asked for it
   uint32_t under_way = 0;
   uint32_t fruitless = 0;  // transfers in a row without progress
   std::optional<Nanoseconds> begun;
@@ -108,6 +109,7 @@ void Executor::begin(Job& job) {
                               job.target.direct ? capabilities.direct_alignment : 0, options_.largest_cached};
   Extent& range = job.left.back();
   flight.plan = next_transfer(job.access, range, limits);
+  transfer.room = room_for(job, range, flight.plan);
   const uint64_t length = flight.plan.extent.length;
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
@@ -118,6 +120,15 @@ void Executor::begin(Job& job) {
   transfer.offset = flight.plan.extent.offset;
   transfer.segments = flight.plan.segments;
   storage_.submit(transfer);
+}
+
+// Once an access, and not where the page cache has only its ragged ends.
+uint64_t Executor::room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const {
+  const bool cached = !plan.direct && plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
+  const bool large = job.access.operation == Operation::write && range.length >= options_.room_from;
+  if (job.has_room || !large || !cached) return 0;
+  job.has_room = true;
+  return range.length;
 }
 
 // Each transfer has memory of its own for them: no two write to the same.

@@ -32,9 +32,10 @@ class Executor {
     uint64_t direct_from = uint64_t{128} << 10;     // bytes
     // Of a transfer through the page cache. Larger ones are not faster, and where the system then takes pages of a
     // megabyte and more for them, which a virtual machine must have from its host first, several times slower.
-    uint64_t largest_cached = UINT64_MAX;  // bytes
-    uint64_t largest_hole = 0;             // bytes that a read goes over
-    uint32_t patience = 1000;              // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
+    uint64_t largest_cached = UINT64_MAX;      // bytes
+    uint64_t room_from = uint64_t{256} << 10;  // bytes for which the file system is asked to make room first
+    uint64_t largest_hole = 0;                 // bytes that a read goes over
+    uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
   };
 
   // One end: of an access (parts are those of the access), or of a sync (request is set).
@@ -77,6 +78,7 @@ class Executor {
 
   bool begin_transfers();
   void begin(Job& job);
+  uint64_t room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const;
   void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
   void complete(const Completion& completion);
   void settle(Job& job, InFlight& transfer, int64_t result);

@@ -1,5 +1,6 @@
 #include "storage/posix/write_thread.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -50,6 +51,9 @@ int64_t carry_out(const Job& job) {
   const int count = static_cast<int>(transfer.segments.size());
   const off_t offset = static_cast<off_t>(transfer.offset);
   ssize_t result = 0;
+  if (transfer.room > 0) {
+    (void)::fallocate(job.descriptor, FALLOC_FL_KEEP_SIZE, offset, static_cast<off_t>(transfer.room));
+  }
   switch (transfer.kind) {
     case Transfer::Kind::read: result = ::preadv(job.descriptor, transfer.segments.data(), count, offset); break;
     case Transfer::Kind::write: result = ::pwritev(job.descriptor, transfer.segments.data(), count, offset); break;

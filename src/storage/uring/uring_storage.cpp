@@ -1,5 +1,6 @@
 #include "storage/uring/uring_storage.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
 #include <sched.h>
@@ -50,7 +51,7 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
       failed_(options.depth) {
-  waiting_.reserve(options.depth);
+  waiting_.reserve(size_t{2} * options.depth);
 }
 
 UringStorage::~UringStorage() {
@@ -121,14 +122,24 @@ void UringStorage::submit(const Transfer& transfer) {
   first_submit_ = false;
 
   under_way_++;
-  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
-  if (entry == nullptr) {
-    // Full, also of entries that the kernel did not take (below): offer them again, to have room next time.
-    begin();
-    return fail(transfer.tag, EAGAIN);
-  }
+  const unsigned entries = transfer.room > 0 ? 2 : 1;
+  if (io_uring_sq_space_left(ring_.get()) < entries) begin();
+  // Still full of entries that the kernel did not take (below).
+  if (io_uring_sq_space_left(ring_.get()) == 0) return fail(transfer.tag, EAGAIN);
+  if (io_uring_sq_space_left(ring_.get()) >= 2 && transfer.room > 0) make_room(transfer);
+  io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   describe(transfer, *entry);
   io_uring_sqe_set_data64(entry, transfer.tag);
+  waiting_.push_back(entry);
+}
+
+// Before the transfer, which waits for it whatever becomes of it, and goes to the kernel together with it.
+void UringStorage::make_room(const Transfer& transfer) {
+  io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
+  io_uring_prep_fallocate(entry, files_.at(transfer.file).descriptor(transfer), FALLOC_FL_KEEP_SIZE, transfer.offset,
+                          transfer.room);
+  io_uring_sqe_set_flags(entry, IOSQE_IO_HARDLINK);
+  io_uring_sqe_set_data64(entry, kNobody);
   waiting_.push_back(entry);
 }
 
@@ -146,7 +157,7 @@ void UringStorage::begin() {
     const uint64_t tag = entry->user_data;
     io_uring_prep_nop(entry);
     io_uring_sqe_set_data64(entry, kNobody);
-    fail(tag, submitted < 0 ? -submitted : EAGAIN);
+    if (tag != kNobody) fail(tag, submitted < 0 ? -submitted : EAGAIN);
   }
   waiting_.clear();
 }
@@ -193,7 +204,9 @@ size_t UringStorage::reap(std::span<Completion> done) {
   while (count < done.size() && !failed_.empty()) done[count++] = failed_.pop();
   io_uring_cqe* entry = nullptr;
   while (count < done.size() && io_uring_peek_cqe(ring_.get(), &entry) == 0) {
-    if (entry->user_data != kNobody) done[count++] = {entry->user_data, entry->res};
+    // Cancelled is what would have waited for room to be made by a kernel that does not know how.
+    const int result = entry->res == -ECANCELED ? -EAGAIN : entry->res;
+    if (entry->user_data != kNobody) done[count++] = {entry->user_data, result};
     io_uring_cqe_seen(ring_.get(), entry);
   }
   TAILRACE_ASSERT(count <= under_way_);

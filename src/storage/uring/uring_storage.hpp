@@ -55,6 +55,7 @@ class UringStorage final : public Storage {
 
   UringStorage(Doorbell& doorbell, const Options& options, Ring ring);
   void keep_workers_to_cpus();
+  void make_room(const Transfer& transfer);
   void begin();
   void describe(const Transfer& transfer, io_uring_sqe& entry) const;
   int registered_buffer(const iovec& segment) const;
@@ -69,7 +70,7 @@ class UringStorage final : public Storage {
   std::span<std::byte> registered_;
   // Owned by the engine's thread.
   FileTable<OpenFile> files_;
-  std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: of transfers that have not begun
+  std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: what has not begun
   FixedFifo<Completion> failed_;        // transfers that the kernel did not take
   uint32_t under_way_ = 0;              // … and not reaped, those waiting and the failed ones included
   bool first_submit_ = true;
