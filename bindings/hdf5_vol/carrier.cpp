@@ -229,6 +229,7 @@ Carrier::Refusal Carrier::flush_all() {
 
 std::vector<std::string> Carrier::take_failures(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  if (failures_.empty()) return {};
   const auto found = failures_.find(path);
   if (found == failures_.end()) return {};
   std::vector<std::string> taken = std::move(found->second);

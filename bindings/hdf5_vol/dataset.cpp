@@ -205,9 +205,22 @@ bool Dataset::is_whole(const Move& move) const {
 const std::byte* Dataset::one_run(const Move& move, const void* data) const {
   const auto* bytes = static_cast<const std::byte*>(data);
   if (move.memory_space == H5S_ALL) return bytes;
+  const auto run = run_at_once(host_, move.memory_space, move.elements, move.memory_element);
+  if (run) return bytes + run->offset;
   SelectionWalk walk(host_, move.memory_space, move.memory_element);
   uint64_t begin = 0;
   return walk.ok() && walk.is_one_run(move.elements, begin) ? bytes + begin : nullptr;
+}
+
+// Where the elements lie in the file; empty on an error.
+std::vector<tailrace_extent> Dataset::runs_in_file(const Move& move) const {
+  if (const auto run = run_at_once(host_, move.file_space, move.elements, element_)) {
+    return {{offset_ + run->offset, run->length}};
+  }
+  SelectionWalk walk(host_, move.file_space, element_);
+  std::vector<tailrace_extent> runs;
+  if (!walk.ok() || !walk.next(move.elements, offset_, runs)) runs.clear();
+  return runs;
 }
 
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
@@ -230,10 +243,8 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
   if (run == nullptr) {
     return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data), request);
   }
-  SelectionWalk walk(host_, move.file_space, element_);
-  std::vector<tailrace_extent> runs;
-  if (!walk.ok() || !walk.next(move.elements, offset_, runs)) return Outcome::pass;
-  return write_runs(runs, run, request);
+  const std::vector<tailrace_extent> runs = runs_in_file(move);
+  return runs.empty() ? Outcome::pass : write_runs(runs, run, request);
 }
 
 // A selection of points may have one twice, and then the later counts: such runs go one by one.
@@ -357,10 +368,8 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
 bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data) {
   if (move.elements == 0) return true;
   if (const std::byte* const run = move.converts ? nullptr : one_run(move, data)) {
-    SelectionWalk walk(host_, move.file_space, element_);
-    std::vector<tailrace_extent> runs;
-    return walk.ok() && walk.next(move.elements, offset_, runs) &&
-           file_->read(runs, data + (run - data)).status == TAILRACE_OK;
+    const std::vector<tailrace_extent> runs = runs_in_file(move);
+    return !runs.empty() && file_->read(runs, data + (run - data)).status == TAILRACE_OK;
   }
   Parts parts(*this, move);
   if (!parts.ok()) return false;

@@ -82,6 +82,7 @@ class Dataset {
   bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
   bool is_whole(const Move& move) const;
   bool may_convert(hid_t memory_type) const;
+  std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
   Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, Request* request);

@@ -4,11 +4,16 @@
 #include <tailrace/tailrace.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "host.hpp"
 
 namespace tailrace::hdf5 {
+
+// The run of bytes that a valid selection of `elements` elements is, if that is seen at once: all of its extent, or
+// one block that lies side by side. Without it, it may be one all the same.
+std::optional<tailrace_extent> run_at_once(const Host& host, hid_t space, uint64_t elements, size_t element);
 
 // Walks a selection in its own order: runs of bytes ⟨offset, length⟩ from the first element of its extent on.
 class SelectionWalk {
