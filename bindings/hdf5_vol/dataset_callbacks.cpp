@@ -16,30 +16,31 @@ namespace {
 // program perhaps never writes; only that first write is not carried then.
 constexpr uint64_t kLargest = uint64_t{1} << 44;  // bytes
 
-uint64_t bytes_of(const Host& host, hid_t type, hid_t space) {
-  const hssize_t elements = host.H5Sget_simple_extent_npoints(space);
-  return elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
-}
+// Of a dataset that is to be made.
+struct Form {
+  H5D_layout_t layout;
+  uint64_t bytes;
+  bool large;  // enough to be carried
 
-// Whether it is small, and will be: one in chunks may grow.
-bool is_small(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
-  const H5D_layout_t layout = host.H5Pget_layout(dcpl);
-  return (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT) &&
-         bytes_of(host, type, space) < Carrier::instance().smallest();
-}
+  Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) : layout(host.H5Pget_layout(dcpl)) {
+    const hssize_t elements = host.H5Sget_simple_extent_npoints(space);
+    bytes = elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
+    large = bytes >= Carrier::instance().smallest();
+  }
+  // One in chunks may grow.
+  bool stays_small() const { return !large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT); }
+};
 
 // How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.
 class EarlyPlace {
  public:
-  EarlyPlace(const Object& at, H5I_type_t kind, hid_t type, hid_t space, hid_t dcpl) : host_(at.host) {
+  EarlyPlace(const Object& at, H5I_type_t kind, hid_t type, const Form& form, hid_t dcpl) : host_(at.host) {
     H5D_alloc_time_t time{};
     H5D_fill_value_t fill{};
     H5D_fill_time_t fill_time{};
-    const uint64_t bytes = bytes_of(host_, type, space);
-    const bool may_be = bytes >= Carrier::instance().smallest() && bytes <= kLargest &&
-                        host_.H5Pget_layout(dcpl) == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0 &&
-                        host_.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_LATE &&
-                        host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
+    const bool may_be = form.large && form.bytes <= kLargest && form.layout == H5D_CONTIGUOUS &&
+                        host_.H5Pget_external_count(dcpl) == 0 && host_.H5Pget_alloc_time(dcpl, &time) >= 0 &&
+                        time == H5D_ALLOC_TIME_LATE && host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
                         host_.H5Pget_fill_time(dcpl, &fill_time) >= 0;
     if (!may_be) return;
     fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
@@ -92,8 +93,8 @@ Dataset& dataset_of(Object& object) {
 }
 
 // A link has led into a file that is not carried: it is filled at once.
-herr_t fill_now(const Object& object, hid_t type, hid_t space, const std::vector<std::byte>& element) {
-  std::vector<std::byte> all(bytes_of(object.host, type, space));
+herr_t fill_now(const Object& object, hid_t type, uint64_t bytes, const std::vector<std::byte>& element) {
+  std::vector<std::byte> all(bytes);
   for (size_t at = 0; at < all.size(); ++at) all[at] = element[at % element.size()];
   void* under = object.under;
   hid_t whole = H5S_ALL;
@@ -106,14 +107,15 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
                      hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  EarlyPlace early(object, where->obj_type, type, space, dcpl);
-  if (host.H5Pget_layout(dcpl) == H5D_CHUNKED) drain_before_mpi();  // it is filled
+  const Form form(host, type, space, dcpl);
+  EarlyPlace early(object, where->obj_type, type, form, dcpl);
+  if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
   void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                         early.dcpl_or(dcpl), dapl, dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
   early.remember(dataset, type);
-  if (is_small(host, type, space, dcpl)) dataset.dataset = Dataset::left_to_hdf5(host);
+  if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
   if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
     dataset.dataset->file()->has_unlinked = true;
@@ -122,7 +124,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   dataset.dataset = Dataset::look_at(dataset);
   if (dataset.dataset->file() != nullptr) {
     dataset.dataset->fill_later(early.element());
-  } else if (fill_now(dataset, type, space, early.element()) < 0) {
+  } else if (fill_now(dataset, type, form.bytes, early.element()) < 0) {
     host.H5VLdataset_close(dataset.under, host.native, dxpl, nullptr);
     unwrap(made);
     return nullptr;
@@ -258,13 +260,14 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
+  if (closed >= 0 && whole) {
+    unwrap(pointer);
+    return 0;
+  }
   const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
   object.dataset.reset();
   host.H5Eset_current_stack(stack);
-  if (closed < 0) return closed;
-  if (!whole) return -1;
-  unwrap(pointer);
-  return 0;
+  return -1;
 }
 
 }  // namespace
