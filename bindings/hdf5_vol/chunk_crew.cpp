@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -34,6 +35,33 @@ ChunkCrew::ChunkCrew() {
   }
 }
 
+// Filters may need some bytes more. Where others are asked for than there are, those are given up by and by.
+ByteBuffer ChunkCrew::take_buffer(size_t bytes) {
+  constexpr size_t kMore = 64;
+  const auto fits = [bytes](const ByteBuffer& buffer) {
+    return buffer.capacity() >= bytes + kMore && buffer.capacity() <= 2 * (bytes + kMore);
+  };
+  ByteBuffer unused;  // freed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(free_.rbegin(), free_.rend(), fits);
+    const auto taken = found != free_.rend() ? std::prev(found.base()) : free_.begin();
+    if (taken != free_.end()) {
+      unused = std::move(*taken);
+      free_.erase(taken);
+      free_bytes_ -= unused.capacity();
+    }
+  }
+  return fits(unused) ? std::move(unused) : ByteBuffer(bytes + kMore);
+}
+
+void ChunkCrew::give_back(ByteBuffer buffer, uint64_t most) {
+  const std::lock_guard lock(mutex_);
+  if (free_bytes_ + buffer.capacity() > most) return;
+  free_bytes_ += buffer.capacity();
+  free_.push_back(std::move(buffer));
+}
+
 void ChunkCrew::submit(std::shared_ptr<ChunkJob> job) {
   {
     const std::lock_guard lock(mutex_);
@@ -48,29 +76,31 @@ bool ChunkCrew::is_done(const ChunkJob& job) {
 }
 
 void ChunkCrew::wait(const ChunkJob& job) {
+  ByteBuffer scratch;
   std::unique_lock lock(mutex_);
   while (!job.done) {
     if (jobs_.empty()) {
       done_.wait(lock);
     } else {
-      do_one(lock);
+      do_one(lock, scratch);
     }
   }
 }
 
 void ChunkCrew::work() {
+  ByteBuffer scratch;
   std::unique_lock lock(mutex_);
   for (;;) {
     asked_.wait(lock, [this] { return !jobs_.empty(); });
-    do_one(lock);
+    do_one(lock, scratch);
   }
 }
 
-void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock) {
+void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock, ByteBuffer& scratch) {
   const std::shared_ptr<ChunkJob> job = std::move(jobs_.front());
   jobs_.pop_front();
   lock.unlock();
-  const uint32_t left_out = filter_chunk(job->filters, job->bytes);
+  const uint32_t left_out = filter_chunk(job->filters, job->bytes, scratch);
   lock.lock();
   job->left_out = left_out;
   job->done = true;

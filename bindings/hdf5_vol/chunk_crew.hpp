@@ -17,7 +17,7 @@ namespace tailrace::hdf5 {
 // One chunk. Whoever made it may touch `bytes` and `left_out` before submit() and after it has been done.
 struct ChunkJob {
   std::vector<ChunkFilter> filters;
-  std::vector<std::byte> bytes;
+  ByteBuffer bytes;
   uint32_t left_out = 0;
   bool done = false;  // guard: the crew's mutex
 };
@@ -29,6 +29,11 @@ class ChunkCrew {
   // In a child that was forked, where its threads are not: the next call of instance() makes another one.
   static void forget();
 
+  // For so many bytes and a little more; maybe memory that has been given back.
+  ByteBuffer take_buffer(size_t bytes);
+  // Keeps it for others, if not more than `most` bytes are kept then.
+  void give_back(ByteBuffer buffer, uint64_t most);
+
   void submit(std::shared_ptr<ChunkJob> job);
   bool is_done(const ChunkJob& job);
   // Helps with what is to be done meanwhile.
@@ -38,12 +43,14 @@ class ChunkCrew {
   ChunkCrew();
   void work();
   // Takes the first job, and does it without the lock.
-  void do_one(std::unique_lock<std::mutex>& lock);
+  void do_one(std::unique_lock<std::mutex>& lock, ByteBuffer& scratch);
 
   std::mutex mutex_;  // guards all below
   std::condition_variable asked_;
   std::condition_variable done_;
   std::deque<std::shared_ptr<ChunkJob>> jobs_;
+  std::deque<ByteBuffer> free_;  // the longest unused first
+  uint64_t free_bytes_ = 0;      // of their capacity
 };
 
 }  // namespace tailrace::hdf5

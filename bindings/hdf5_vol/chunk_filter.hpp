@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "byte_buffer.hpp"
+
 namespace tailrace::hdf5 {
 
 struct ChunkFilter {
@@ -16,6 +18,7 @@ struct ChunkFilter {
 
 // Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it made no
 // sense of the bytes (deflate, where they do not get smaller).
-uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, std::vector<std::byte>& bytes);
+// `scratch`: memory that is used meanwhile, and perhaps exchanged with that of `bytes`.
+uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch);
 
 }  // namespace tailrace::hdf5

@@ -1,15 +1,19 @@
 #include "chunk_queue.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "carrier.hpp"
 
 namespace tailrace::hdf5 {
 
 std::atomic<uint64_t> ChunkQueue::bytes_ = 0;
+std::atomic<uint64_t> ChunkQueue::added_ = 0;
 
 void ChunkQueue::add(void* under, std::vector<hsize_t> offset, std::shared_ptr<ChunkJob> job) {
   const uint64_t bytes = job->bytes.size();
   bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  waiting_.push_back({under, std::move(offset), job, bytes});
+  waiting_.push_back({under, std::move(offset), job, bytes, added_.fetch_add(1, std::memory_order_relaxed)});
   ChunkCrew::instance().submit(std::move(job));
 }
 
@@ -45,8 +49,11 @@ void ChunkQueue::place_one(std::vector<std::string>& failures) {
   const Waiting chunk = std::move(waiting_.front());
   waiting_.pop_front();
   ChunkCrew::instance().wait(*chunk.job);
-  bytes_.fetch_sub(chunk.bytes, std::memory_order_relaxed);
-  if (!give(chunk)) {
+  const uint64_t left = bytes_.fetch_sub(chunk.bytes, std::memory_order_relaxed) - chunk.bytes;
+  const bool given = give(chunk);
+  const uint64_t budget = Carrier::instance().budget();
+  ChunkCrew::instance().give_back(std::move(chunk.job->bytes), budget - std::min(budget, left));
+  if (!given) {
     std::string where;
     for (const hsize_t at : chunk.offset) where += (where.empty() ? "" : ", ") + std::to_string(at);
     failures.push_back("write '" + path_ + "': HDF5 could not write the chunk at (" + where + ")");

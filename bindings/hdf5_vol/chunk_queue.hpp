@@ -28,6 +28,8 @@ class ChunkQueue {
   // Waits for the first one and places it.
   void place_one(std::vector<std::string>& failures);
   bool empty() const { return waiting_.empty(); }
+  // Of the first one: those that were added later, to whichever queue, have larger ones.
+  uint64_t number() const { return waiting_.front().number; }
   // Closes `under` when all has been placed, since the program has closed it.
   void close_later(void* under) { closing_.push_back(under); }
 
@@ -43,6 +45,7 @@ class ChunkQueue {
     std::vector<hsize_t> offset;
     std::shared_ptr<ChunkJob> job;
     uint64_t bytes;
+    uint64_t number;
   };
 
   bool give(const Waiting& chunk) const;
@@ -51,7 +54,9 @@ class ChunkQueue {
   const std::string path_;
   std::deque<Waiting> waiting_;
   std::vector<void*> closing_;
-  static std::atomic<uint64_t> bytes_;  // a sum, and orders nothing: relaxed
+  // Sums, that order nothing: relaxed.
+  static std::atomic<uint64_t> bytes_;
+  static std::atomic<uint64_t> added_;  // chunks
 };
 
 }  // namespace tailrace::hdf5

@@ -116,7 +116,7 @@ bool Chunked::covers_whole_chunks(const Box& box, hid_t file_space) const {
 
 // `file_space` has the extent that the dataset has now.
 bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data) {
-  queue_->place(false, file_->failures());
+  file_->place_chunks();
   const std::optional<Box> box = box_of(file_space);
   if (!box || !covers_whole_chunks(*box, file_space)) {
     settle();
@@ -142,8 +142,8 @@ bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std:
 
 void Chunked::make_room(uint64_t bytes) {
   const uint64_t budget = Carrier::instance().budget();
-  while (ChunkQueue::bytes() + bytes > budget && !queue_->empty()) queue_->place_one(file_->failures());
-  if (ChunkQueue::bytes() + bytes > budget) file_->settle_chunks();
+  while (ChunkQueue::bytes() + bytes > budget && file_->place_chunk()) {
+  }
 }
 
 // The chunk that begins at `at`. What of it lies beyond the extent of the dataset has the fill value.
@@ -162,7 +162,7 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
   }
   const uint64_t found = product(part);
   // All rows one after the other, so that they can be converted; then each to its place in the chunk.
-  std::vector<std::byte> rows(found * std::max(element, from_element));
+  ByteBuffer rows = ChunkCrew::instance().take_buffer(found * std::max(element, from_element));
   const uint64_t row = part.back();
   std::vector<hsize_t> index(chunk_.size());
   std::byte* to = rows.data();
@@ -176,10 +176,9 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
   auto job = std::make_shared<ChunkJob>();
   job->filters = filters_;
   if (found == elements) {
-    rows.resize(elements * element);
     job->bytes = std::move(rows);
   } else {
-    job->bytes.resize(elements * element);
+    job->bytes = ChunkCrew::instance().take_buffer(elements * element);
     for (uint64_t i = 0; i < elements; ++i) std::copy(fill_.begin(), fill_.end(), job->bytes.data() + i * element);
     const std::byte* from = rows.data();
     do {
@@ -187,12 +186,13 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
       from += row * element;
     } while (next_row(index, part));
   }
+  job->bytes.set_size(elements * element);
   queue_->add(under, at, std::move(job));
   return true;
 }
 
 bool Chunked::close_later(void* under) {
-  queue_->place(false, file_->failures());
+  file_->place_chunks();
   if (queue_->empty() || file_->opens == 0) {
     settle();
     return false;

@@ -128,6 +128,21 @@ std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
   return queue;
 }
 
+void File::place_chunks() {
+  for (const auto& [token, queue] : queues_) queue->place(false, failures_);
+  // What nobody has open any more, and has given all.
+  std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->empty(); });
+}
+
+bool File::place_chunk() {
+  ChunkQueue* oldest = nullptr;
+  for (const auto& [token, queue] : queues_) {
+    if (!queue->empty() && (oldest == nullptr || queue->number() < oldest->number())) oldest = queue.get();
+  }
+  if (oldest != nullptr) oldest->place_one(failures_);
+  return oldest != nullptr;
+}
+
 void File::settle_chunks() {
   for (const auto& [token, queue] : queues_) queue->place(true, failures_);
 }

@@ -51,6 +51,10 @@ class File {
   bool ready();
   // The chunks of the dataset with that token which are being filtered; made by the first call.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
+  // Gives HDF5 those of all datasets that have been filtered.
+  void place_chunks();
+  // Waits for the one that has waited longest, and gives it to HDF5; false if there is none.
+  bool place_chunk();
   // Waits until HDF5 has them all.
   void settle_chunks();
   // Where failures go that are told later.
