@@ -86,9 +86,19 @@ std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
   const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
   if (file != nullptr) {
     if (contiguous) dataset->find_place(object, file);
-    if (layout == H5D_CHUNKED && !file->is_parallel())
-      dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, dataset->type_);
-    if (dataset->chunked_ != nullptr) dataset->file_ = file;
+    if (layout == H5D_CHUNKED && !file->is_parallel()) {
+      // It may have been open otherwise before.
+      if (file->pending(Chunked::key_of(identity.token))) file->drain();
+      const hid_t dapl = get(object, H5VL_DATASET_GET_DAPL);
+      const hid_t space = get(object, H5VL_DATASET_GET_SPACE);
+      dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, space, dapl, dataset->type_);
+      if (space >= 0) host.H5Sclose(space);
+      host.close_list(dapl);
+    }
+    if (dataset->chunked_ != nullptr) {
+      dataset->file_ = file;
+      dataset->offset_ = Chunked::key_of(identity.token);
+    }
   }
   host.H5Pclose(dcpl);
   if (dataset->file_ == nullptr) dataset->give_back();

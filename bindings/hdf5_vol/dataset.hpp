@@ -100,7 +100,7 @@ class Dataset {
   hid_t space_ = H5I_INVALID_HID;
   size_t element_ = 0;
   uint64_t elements_ = 0;
-  uint64_t offset_ = 0;  // in the file
+  uint64_t offset_ = 0;  // in the file, where its data begin; in chunks: where its header is
 };
 
 }  // namespace tailrace::hdf5

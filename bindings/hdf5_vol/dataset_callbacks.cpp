@@ -87,6 +87,30 @@ class EarlyPlace {
   std::vector<std::byte> element_;
 };
 
+// How a dataset is opened whose chunks may go past HDF5: what it keeps of them would be older.
+class UncachedAccess {
+ public:
+  UncachedAccess(const Object& at, H5I_type_t kind, hid_t type, hid_t space, const Form& form, hid_t dcpl, hid_t dapl)
+      : host_(at.host), dapl_(dapl) {
+    if (form.layout != H5D_CHUNKED || !Chunked::may_go_past(host_, dcpl, space, type)) return;
+    const std::shared_ptr<File> file = Dataset::file_around(at, kind);
+    if (file == nullptr || file->is_parallel() || !file->ready()) return;
+    own_ = host_.H5Pcopy(dapl);
+    if (own_ >= 0 && host_.H5Pset_chunk_cache(own_, 1, 0, 0.75) >= 0) dapl_ = own_;
+  }
+  ~UncachedAccess() {
+    if (own_ >= 0) host_.close_list(own_);
+  }
+  UncachedAccess(const UncachedAccess&) = delete;
+  UncachedAccess& operator=(const UncachedAccess&) = delete;
+  hid_t dapl() const { return dapl_; }
+
+ private:
+  const Host& host_;
+  hid_t dapl_;
+  hid_t own_ = H5I_INVALID_HID;
+};
+
 Dataset& dataset_of(Object& object) {
   if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
   return *object.dataset;
@@ -109,9 +133,10 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   Host& host = object.host;
   const Form form(host, type, space, dcpl);
   EarlyPlace early(object, where->obj_type, type, form, dcpl);
+  const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
   if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
   void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
-                                                        early.dcpl_or(dcpl), dapl, dxpl, nullptr));
+                                                        early.dcpl_or(dcpl), access.dapl(), dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
   early.remember(dataset, type);
@@ -231,6 +256,7 @@ herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, 
   Object& object = object_at(pointer);
   drain_before_mpi();
   const bool whole = settle(object);
+  if (object.dataset->file() != nullptr) ++object.dataset->file()->resized;
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
   return whole ? done : -1;
 }

@@ -13,10 +13,12 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// A list of properties like another one, closed at its end.
+// A list of properties, like another one or that one itself, closed at its end.
 class List {
  public:
+  struct Taken {};
   List(const Host& host, hid_t like) : host_(host), id_(host.H5Pcopy(like)) {}
+  List(const Host& host, hid_t list, Taken) : host_(host), id_(list) {}
   ~List() {
     if (id_ >= 0) host_.close_list(id_);
   }
@@ -67,6 +69,16 @@ unsigned long number_of(const Host& host, void* under) {
   return host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0 ? 0 : number;
 }
 
+uint64_t userblock_of(const Host& host, void* under) {
+  H5VL_file_get_args_t arguments{};
+  arguments.op_type = H5VL_FILE_GET_FCPL;
+  arguments.args.get_fcpl.fcpl_id = H5I_INVALID_HID;
+  if (host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return UINT64_MAX;
+  const List creation(host, arguments.args.get_fcpl.fcpl_id, List::Taken{});
+  hsize_t bytes = 0;
+  return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
+}
+
 // Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
 // this one cannot carry it still has to do by itself.
 void* remember(Host& host, void* under, const std::string& name, bool parallel) {
@@ -77,6 +89,7 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel) 
   if (!known && !parallel) return pointer;
   Object& object = object_at(pointer);
   object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
+  object.file->userblock = userblock_of(host, under);
   ++object.file->opens;
   return pointer;
 }

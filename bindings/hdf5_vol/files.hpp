@@ -44,6 +44,12 @@ class File {
   // How often the program has it open; what is still in use of a file that is closed may be written to.
   int opens = 0;
 
+  // Bytes before HDF5's own; versions differ in whether places of chunks are counted from them on.
+  uint64_t userblock = 0;
+
+  // How often the extent of one of its datasets has been changed.
+  uint64_t resized = 0;
+
   // Several processes have it open, and there may be datasets without links. The same in all of them.
   bool has_unlinked = false;
 

@@ -13,6 +13,12 @@ import numpy as np
 TYPES = ["f4", "f8", "i4", "i8", "u1", ">f8", ">i4", "f2"]
 
 
+def placed_early() -> h5py.h5p.PropDCID:
+    made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    made.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    return made
+
+
 class Program:
     def __init__(self, seed: int, name: str) -> None:
         self.random = np.random.default_rng(seed)
@@ -40,7 +46,11 @@ class Program:
                 {"chunks": True, "compression": "gzip"}, {"maxshape": (None,) * rank},
                 {"chunks": self.some_chunk(shape), "compression": "gzip", "shuffle": True, "fillvalue": 2},
                 {"chunks": self.some_chunk(shape), "compression": 1, "maxshape": (None,) * rank},
-                {"chunks": self.some_chunk(shape), "shuffle": True}][self.random.integers(11)]
+                {"chunks": self.some_chunk(shape), "shuffle": True},
+                {"chunks": self.some_chunk(shape), "dcpl": placed_early()},
+                {"chunks": self.some_chunk(shape), "dcpl": placed_early(), "maxshape": (None,) * rank},
+                {"chunks": self.some_chunk(shape), "dcpl": placed_early(), "maxshape": (None, *shape[1:])},
+                {"chunks": self.some_chunk(shape), "dcpl": placed_early(), "fillvalue": 9}][self.random.integers(15)]
         data = self.file.create_dataset(name, shape, self.random.choice(TYPES), **more)
         self.frees |= bool(data.chunks)
         if self.frees and not data.chunks:
@@ -84,7 +94,8 @@ class Program:
     def resize(self) -> None:
         data = self.some()
         if data is not None and data.chunks and None in data.maxshape:
-            data.resize([int(self.random.integers(1, 2 * length)) for length in data.shape])
+            data.resize([int(self.random.integers(1, 1 + min(2 * length, most or 2 * length)))
+                         for length, most in zip(data.shape, data.maxshape)])
 
     def chunks(self) -> None:
         """Whole chunks, and what HDF5 knows of them."""
