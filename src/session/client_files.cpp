@@ -80,6 +80,10 @@ struct ClientFiles::Batch {
 
   uint64_t data() const { return file_list_data(extents.size(), bytes); }
   uint64_t block() const { return data() + bytes; }
+  // Written, it goes without a list: bytes that lie on a page of the pool, as they may on one of the file, can go
+  // past the page cache.
+  bool is_alone() const { return extents.size() == 1 && bytes <= std::numeric_limits<uint32_t>::max(); }
+  uint64_t block_to_write() const { return is_alone() ? bytes : block(); }
 };
 
 Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
@@ -173,21 +177,38 @@ Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::
   }
   const Result<uint64_t> ticket = host_.file_ticket();
   if (!ticket.ok()) return ticket;
-  const Status sent =
-      send_batch(file, of.record, {list_, bytes}, static_cast<const std::byte*>(data), ticket.value());
-  if (!sent.ok()) return sent;
-  book_.counts(of.record).bytes_written.add(bytes);
+  const Batch batch{list_, bytes};
+  const Result<PoolBlock> block = host_.file_block(batch.block_to_write());
+  if (!block.ok()) return block.status();
+  copy_batch(file, of.record, batch, static_cast<const std::byte*>(data), ticket.value(), block.value());
+  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
   return ticket;
 }
 
+// While there is memory, all is copied before the first of it is sent: a writer that begins meanwhile takes its share
+// of what memory can do, and the caller waits for the copy alone.
 Result<uint64_t> ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
                                         const void* data) {
+  const uint64_t most = host_.file_memory().size() / 2;
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
+  uint64_t held = 0;
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
-    if (Status sent = send_batch(file, of.record, {list_, bytes}, from, kNoTicket); !sent.ok()) return sent;
-    book_.counts(of.record).bytes_written.add(bytes);
+    const Batch batch{list_, bytes};
+    const uint64_t room = batch.block_to_write();
+    std::optional<PoolBlock> block;
+    if (held + room <= most) block = host_.file_block_at_once(room);
+    if (!block) {
+      held = 0;
+      if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+      const Result<PoolBlock> waited_for = host_.file_block(room);
+      if (!waited_for.ok()) return waited_for.status();
+      block = waited_for.value();
+    }
+    held += room;
+    copy_batch(file, of.record, batch, from, kNoTicket, *block);
   }
+  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
   return kNoTicket;
 }
 
@@ -324,29 +345,39 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
   return block.offset + list.data;
 }
 
-Status ClientFiles::send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data,
-                               uint64_t ticket) {
-  // Bytes that lie on a page of the pool, as they may on one of the file, can go past the page cache.
-  const bool alone = batch.extents.size() == 1 && batch.bytes <= std::numeric_limits<uint32_t>::max();
-  const Result<PoolBlock> block = host_.file_block(alone ? batch.bytes : batch.block());
-  if (!block.ok()) return block.status();
+// Into the block, which is for that.
+void ClientFiles::copy_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data,
+                             uint64_t ticket, PoolBlock block) {
   const Nanoseconds start = host_.file_clock();
-  const uint64_t to = alone ? block.value().offset : put_list(block.value(), batch);
+  const uint64_t to = batch.is_alone() ? block.offset : put_list(block, batch);
   std::byte* const bytes = host_.file_memory().data() + to;
   stream_copy(bytes, data, batch.bytes);
   host_.count_file_copy(host_.file_clock() - start);
-  Descriptor verb = describe(Verb::file_write, file, block.value(), batch.block());
-  if (alone) {
+  Descriptor verb = describe(Verb::file_write, file, block, batch.block());
+  if (batch.is_alone()) {
     verb.verb = Verb::file_write_at;
-    verb.at = {to, batch.extents[0].offset, block.value().index, static_cast<uint32_t>(batch.bytes),
-               verb.bytes.handed};
+    verb.at = {to, batch.extents[0].offset, block.index, static_cast<uint32_t>(batch.bytes), verb.bytes.handed};
   }
   verb.ticket = ticket;
-  const Result<uint64_t> sent = host_.send_file_verb(verb);
-  if (sent.ok() && book_.is_read(record)) {
-    own_.sent(record, block.value().index, sent.value(), batch.extents, bytes);
+  copied_.push_back({verb, book_.is_read(record) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
+}
+
+Status ClientFiles::send_copied(uint32_t record) {
+  Status status;
+  for (const Copied& copied : copied_) {
+    const PoolBlock block{copied.verb.bytes.block, copied.verb.bytes.address};
+    if (!status.ok()) {
+      host_.free_file_block(block);
+      continue;
+    }
+    const Result<uint64_t> sent = host_.send_file_verb(copied.verb);
+    status = sent.status();
+    if (!sent.ok()) continue;
+    book_.counts(record).bytes_written.add(copied.length);
+    if (!copied.extents.empty()) own_.sent(record, block.index, sent.value(), copied.extents, copied.bytes);
   }
-  return sent.status();
+  copied_.clear();
+  return status;
 }
 
 // Whether all the bytes are in pending writes. What has been written before the first read of a file is not known

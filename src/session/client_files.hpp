@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ class ClientFiles {
     virtual ~Host() = default;
     // A block of the pool, now or after a wait, whatever `when_full` says.
     virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
+    // The same without waiting; none if there is no room now.
+    virtual std::optional<PoolBlock> file_block_at_once(uint64_t bytes) = 0;
     // Gives a block back that the server does not use.
     virtual void free_file_block(PoolBlock block) = 0;
     // The block stays the client's until it is freed, or no longer: nothing is to be waited for until it is.
@@ -90,7 +93,9 @@ class ClientFiles {
                     bool may_overlap);
   uint64_t bytes_at_once() const;
   Result<const Open*> find_to_write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
-  Status send_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data, uint64_t ticket);
+  void copy_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data, uint64_t ticket,
+                  PoolBlock block);
+  Status send_copied(uint32_t record);
   bool read_own(uint32_t record, const Batch& batch, std::byte* data);
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
@@ -115,7 +120,14 @@ class ClientFiles {
   std::vector<Extent> list_;  // of the verb being made; kept for the next
   FileBook book_;
   uint64_t served_ = 0;
-  OwnWrites own_;  // by record, of files that have been read since they were opened
+  struct Copied {
+    Descriptor verb;
+    std::vector<Extent> extents;  // if the file has been read
+    uint64_t length = 0;
+    const std::byte* bytes = nullptr;  // in the pool
+  };
+  std::vector<Copied> copied_;  // and not sent yet; empty between calls
+  OwnWrites own_;               // by record, of files that have been read since they were opened
   bool keeps_names_ = false;
   std::map<uint32_t, std::string> names_;
 };
