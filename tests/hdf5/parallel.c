@@ -304,6 +304,9 @@ static void reuse(void) {
     const hid_t next = create(file, "next");
     write_part(next, columns_of((rank + i) % kRanks), -i, H5FD_MPIO_INDEPENDENT);
     H5Dclose(next);
+    // The copy reads what the others wrote.
+    CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+    MPI_Barrier(MPI_COMM_WORLD);
     char name[32];
     snprintf(name, sizeof name, "copy %d", i);
     CHECK(H5Ocopy(file, "next", file, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
