@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "errors.hpp"
+#include "inquiry.hpp"
 #include "object.hpp"
 #include "parallel.hpp"
 #include "request.hpp"
@@ -15,32 +16,6 @@ namespace {
 
 // So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
 constexpr uint64_t kPart = uint64_t{4} << 20;
-
-// Which file it is in, and which object there; a file number of 0 if that cannot be had.
-H5O_info2_t identity_of(const Object& object, H5I_type_t type) {
-  H5O_info2_t info{};
-  H5VL_object_get_args_t arguments{};
-  arguments.op_type = H5VL_OBJECT_GET_INFO;
-  arguments.args.get_info.fields = H5O_INFO_BASIC;
-  arguments.args.get_info.oinfo = &info;
-  const H5VL_loc_params_t itself{type, H5VL_OBJECT_BY_SELF, {}};
-  if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, object.host.transfer,
-                                 nullptr) < 0) {
-    return {};
-  }
-  return info;
-}
-
-// An identifier of `what` it has; the caller's to close.
-hid_t get(const Object& object, H5VL_dataset_get_t what) {
-  H5VL_dataset_get_args_t arguments{};
-  arguments.op_type = what;
-  arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
-  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, object.host.transfer, nullptr) < 0) {
-    return H5I_INVALID_HID;
-  }
-  return arguments.args.get_type.type_id;
-}
 
 // Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
 bool is_flat(const Host& host, hid_t type) {
@@ -130,16 +105,6 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
 
 void Dataset::look_together(Object& object) {
   if (File::any_parallel() && object.dataset == nullptr) object.dataset = look_at(object);
-}
-
-haddr_t Dataset::place_of(const Object& object) {
-  haddr_t address = HADDR_UNDEF;
-  H5VL_native_dataset_optional_args_t below{};
-  below.get_offset.offset = &address;
-  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
-  const herr_t got =
-      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, object.host.transfer, nullptr);
-  return got < 0 ? HADDR_UNDEF : address;
 }
 
 std::shared_ptr<File> Dataset::file_around(const Object& object, H5I_type_t type) {

@@ -26,8 +26,6 @@ class Dataset {
   static void look_together(Object& object);
   // The file that `object`, which is of that type, lies in, if its data may be carried; else null.
   static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
-  // Where the data of the dataset that `object` is begin in its file; HADDR_UNDEF if they have no place yet.
-  static haddr_t place_of(const Object& object);
   ~Dataset() { give_back(); }
 
   enum class Outcome {

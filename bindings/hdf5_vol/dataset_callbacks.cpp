@@ -5,6 +5,7 @@
 #include "callbacks.hpp"
 #include "carrier.hpp"
 #include "dataset.hpp"
+#include "inquiry.hpp"
 #include "object.hpp"
 #include "parallel.hpp"
 #include "request.hpp"
@@ -68,7 +69,7 @@ class EarlyPlace {
   // though nobody has written to the dataset: HDF5 would show its own fill value, 0, until then.
   void remember(const Object& made, hid_t type) {
     if (dcpl_ < 0 || Dataset::file_around(made, H5I_DATASET) != file_) return;
-    const uint64_t place = Dataset::place_of(made);
+    const uint64_t place = place_of(made);
     file_->placed_early(place);
     if (!fills_ && place < file_->bytes_there()) element_.resize(host_.H5Tget_size(type));
   }

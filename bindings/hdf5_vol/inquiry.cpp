@@ -1,0 +1,41 @@
+#include "inquiry.hpp"
+
+#include "object.hpp"
+
+namespace tailrace::hdf5 {
+
+H5O_info2_t identity_of(const Object& object, H5I_type_t type) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t arguments{};
+  arguments.op_type = H5VL_OBJECT_GET_INFO;
+  arguments.args.get_info.fields = H5O_INFO_BASIC;
+  arguments.args.get_info.oinfo = &info;
+  const H5VL_loc_params_t itself{type, H5VL_OBJECT_BY_SELF, {}};
+  if (object.host.H5VLobject_get(object.under, &itself, object.host.native, &arguments, object.host.transfer,
+                                 nullptr) < 0) {
+    return {};
+  }
+  return info;
+}
+
+hid_t get(const Object& object, H5VL_dataset_get_t what) {
+  H5VL_dataset_get_args_t arguments{};
+  arguments.op_type = what;
+  arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
+  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, object.host.transfer, nullptr) < 0) {
+    return H5I_INVALID_HID;
+  }
+  return arguments.args.get_type.type_id;
+}
+
+haddr_t place_of(const Object& object) {
+  haddr_t address = HADDR_UNDEF;
+  H5VL_native_dataset_optional_args_t below{};
+  below.get_offset.offset = &address;
+  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_OFFSET, &below};
+  const herr_t got =
+      object.host.H5VLdataset_optional(object.under, object.host.native, &arguments, object.host.transfer, nullptr);
+  return got < 0 ? HADDR_UNDEF : address;
+}
+
+}  // namespace tailrace::hdf5
