@@ -92,6 +92,16 @@ uint64_t Carrier::smallest() {
   return settings_.smallest;
 }
 
+uint64_t Carrier::prefetch() {
+  const std::lock_guard lock(mutex_);
+  return settings_.prefetch;
+}
+
+bool Carrier::summary() {
+  const std::lock_guard lock(mutex_);
+  return settings_.summary;
+}
+
 uint64_t Carrier::budget() {
   const std::lock_guard lock(mutex_);
   return settings_.budget;

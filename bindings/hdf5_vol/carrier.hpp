@@ -32,6 +32,10 @@ class Carrier {
   uint64_t budget();
   // Bytes of the smallest dataset that is carried.
   uint64_t smallest();
+  // Bytes that are brought ahead of a sequential reader at most; 0: none.
+  uint64_t prefetch();
+  // Whether it is said in the end what was done.
+  bool summary();
 
   // Around a fork: the child has neither the client's threads nor what the parent has handed over. It opens a client
   // of its own when it needs one.

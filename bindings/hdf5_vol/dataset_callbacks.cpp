@@ -8,6 +8,7 @@
 #include "inquiry.hpp"
 #include "object.hpp"
 #include "parallel.hpp"
+#include "prefetch_dataset.hpp"
 #include "request.hpp"
 
 namespace tailrace::hdf5 {
@@ -167,6 +168,12 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
   return opened;
 }
 
+// What was selected has been read: if the next read can be foreseen, what it will ask for is brought meanwhile.
+void go_ahead(Object& object, hid_t file_space) {
+  if (object.prefetch_dataset == nullptr) object.prefetch_dataset = PrefetchDataset::look_at(object);
+  object.prefetch_dataset->has_read(file_space);
+}
+
 herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
                     hid_t dxpl, void* data[], void**) {
   herr_t result = 0;
@@ -180,6 +187,7 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
                               dxpl, &data[i], nullptr) < 0) {
       result = -1;
     }
+    if (result >= 0 && PrefetchFile::any()) go_ahead(object, file_spaces[i]);
     if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) result = -1;
   }
   return result;
@@ -293,6 +301,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   }
   const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
   object.dataset.reset();
+  object.prefetch_dataset.reset();
   host.H5Eset_current_stack(stack);
   return -1;
 }

@@ -9,6 +9,8 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "object.hpp"
+#include "prefetch_file.hpp"
+#include "prefetcher.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -94,6 +96,21 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel) 
   return pointer;
 }
 
+// Has the wrapped file known to those who go ahead of readers.
+void remember_for_readers(Object& object, const List& access, uint64_t most) {
+  const Host& host = object.host;
+  void* handle = nullptr;
+  H5VL_native_file_optional_args_t below{};
+  below.get_vfd_handle.fapl_id = access.id();
+  below.get_vfd_handle.file_handle = &handle;
+  H5VL_optional_args_t arguments{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &below};
+  if (host.H5VLfile_optional(object.under, host.native, &arguments, host.transfer, nullptr) < 0) return;
+  const unsigned long number = number_of(host, object.under);
+  if (handle == nullptr || number == 0) return;
+  object.prefetch_file = make_prefetch_file(host, number, *static_cast<const int*>(handle), most);
+  [[maybe_unused]] static const int told = Carrier::instance().summary() ? std::atexit(Prefetcher::tell_summary) : 0;
+}
+
 // HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
 void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
   if (host == nullptr) return nullptr;
@@ -103,11 +120,18 @@ void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, h
   }
   const List access(*host, fapl);
   if (!use_native(*host, access)) return nullptr;
-  const bool carried = (create || (flags & H5F_ACC_RDWR) != 0) && can_be_carried(*host, name, fapl, flags);
+  const bool parallel = is_parallel(*host, fapl);
+  const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
+  const uint64_t prefetch = parallel ? 0 : Carrier::instance().prefetch();
+  const bool plain = (writes || prefetch > 0) && can_be_carried(*host, name, fapl, flags);
+  const bool carried = plain && writes;
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
   void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
                              : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
-  return carried ? remember(*host, under, name, is_parallel(*host, fapl)) : wrap(*host, under);
+  void* const pointer = carried ? remember(*host, under, name, parallel) : wrap(*host, under);
+  host->opens_together |= parallel;
+  if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), access, prefetch);
+  return pointer;
 }
 
 void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, void**) {
@@ -137,6 +161,7 @@ herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t 
   if (host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr) < 0) return -1;
   void** const file = arguments->args.reopen.file;
   *file = wrap(object.host, *file);
+  object_at(*file).prefetch_file = object.prefetch_file;
   if (object.file != nullptr) {
     object_at(*file).file = object.file;
     ++object.file->opens;
@@ -201,6 +226,7 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   object.under = nullptr;
   if (object.file != nullptr) --object.file->opens;
   object.file.reset();
+  object.prefetch_file.reset();
   if (!whole) return -1;
   unwrap(pointer);
   return 0;

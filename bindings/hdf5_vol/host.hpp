@@ -73,6 +73,7 @@ struct Host {
   hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
+  bool opens_together = false;  // has opened files of several processes
 
   // To be called when the host has been initialised as far as connectors need it.
   void take_transfer();

@@ -6,10 +6,10 @@
 namespace tailrace::hdf5 {
 namespace {
 
-bool parse_bytes(const std::string& text, uint64_t& bytes) {
+bool parse_bytes(const std::string& text, uint64_t least, uint64_t& bytes) {
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, bytes);
-  return error == std::errc() && at == end && bytes > 0;
+  return error == std::errc() && at == end && bytes >= least;
 }
 
 bool parse_word(const std::string& word, Settings& settings) {
@@ -22,10 +22,12 @@ bool parse_word(const std::string& word, Settings& settings) {
     settings.config = value;
   } else if (key == "place" && (value == "thread" || value == "core")) {
     settings.place = value;
+  } else if (key == "prefetch") {
+    return parse_bytes(value, 0, settings.prefetch);
   } else if (key != "budget" && key != "smallest") {
     return false;
   } else {
-    return parse_bytes(value, key == "budget" ? settings.budget : settings.smallest);
+    return parse_bytes(value, 1, key == "budget" ? settings.budget : settings.smallest);
   }
   return true;
 }
@@ -43,7 +45,8 @@ bool parse_settings(const std::string& text, Settings& settings, std::string& wh
   for (std::string word; words >> word;) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES or summary";
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES, prefetch=BYTES or "
+            "summary";
       return false;
     }
     memory = memory || word.starts_with("place=") || word.starts_with("budget=");
