@@ -1,12 +1,16 @@
-// A program that writes HDF5 and knows nothing of tailrace, but for the access list by which it asks for the
+// A program that writes or reads HDF5 and knows nothing of tailrace, but for the access list by which it asks for the
 // connector: what `tailrace bench hdf5` runs with it and without. One process is one run; prints one JSON document.
 //
 //   calibrate says how many passes of the kernel take so long
 //   fields    computes and writes a large dataset, in turns
 //   slabs     writes one dataset in 4 KiB hyperslabs, row after row or column after column
 //   metadata  small datasets and attributes, of which nothing is to be gained
+//   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turns
 //   copy      one H5Dwrite of contiguous memory, again and again, and one memcpy of the same
 #include <hdf5.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -190,6 +194,62 @@ nlohmann::json metadata(const Options& options) {
   return {{"total", end - start}, {"writing", written - start}, {"closing", end - written}};
 }
 
+// Has the system forget what it keeps of the file.
+void make_cold(const std::string& name) {
+  const int file = open(name.c_str(), O_RDWR);
+  const bool cold =
+      file >= 0 && fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0 && close(file) == 0;
+  if (!cold) throw std::runtime_error("cannot have the system forget " + name);
+}
+
+// One dataset of as many slabs as there are iterations, written without the connector.
+void write_slabs(const Options& options) {
+  const std::vector<double> values = some_values(options.bytes);
+  const hsize_t dims[2] = {static_cast<hsize_t>(options.iterations), values.size()};
+  const hsize_t slab[2] = {1, values.size()};
+  const hid_t space = H5Screate_simple(2, dims, nullptr);
+  const hid_t memory = H5Screate_simple(2, slab, nullptr);
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
+  const hid_t data =
+      good(H5Dcreate2(file, "slabs", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate2");
+  for (hsize_t i = 0; i < dims[0]; ++i) {
+    const hsize_t at[2] = {i, 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at, nullptr, slab, nullptr);
+    good(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), "H5Dwrite");
+  }
+  H5Dclose(data);
+  good(H5Fclose(file), "H5Fclose");
+}
+
+nlohmann::json read(const Options& options) {
+  write_slabs(options);
+  make_cold(options.file);
+  std::vector<double> values(options.bytes / sizeof(double), 1.0);
+  Kernel kernel;
+  const hid_t access = access_list(options);
+  const hsize_t slab[2] = {1, values.size()};
+  const hid_t memory = H5Screate_simple(2, slab, nullptr);
+  double computing = 0;
+  double sum = 0;
+  const double start = now();
+  const hid_t file = good(H5Fopen(options.file.c_str(), H5F_ACC_RDONLY, access), "H5Fopen");
+  const hid_t data = good(H5Dopen2(file, "slabs", H5P_DEFAULT), "H5Dopen2");
+  const hid_t space = good(H5Dget_space(data), "H5Dget_space");
+  for (int i = 0; i < options.iterations; ++i) {
+    const hsize_t at[2] = {static_cast<hsize_t>(i), 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at, nullptr, slab, nullptr);
+    good(H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), "H5Dread");
+    sum += values[values.size() / 2];
+    const double begun = now();
+    kernel.run(options.passes);
+    computing += now() - begun;
+  }
+  H5Dclose(data);
+  good(H5Fclose(file), "H5Fclose");
+  const double total = now() - start;
+  return {{"total", total}, {"computing", computing}, {"reading", total - computing}, {"sum", sum}};
+}
+
 nlohmann::json copy(const Options& options) {
   const std::vector<double> values = some_values(options.bytes);
   std::vector<double> other(values.size(), 1.0);
@@ -218,18 +278,18 @@ nlohmann::json copy(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"A program that writes HDF5, with tailrace's connector or without. Prints one JSON document.",
+  CLI::App app{"A program that writes or reads HDF5, with tailrace's connector or without. Prints one JSON document.",
                "hdf5_bench"};
   Options options;
-  app.add_option("--file", options.file, "to be written")->required();
+  app.add_option("--file", options.file, "to be written; read: and read then")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
   app.add_option("--connector", options.connector, "what it is told, such as 'place=core'");
-  app.add_option("--pattern", options.pattern, "calibrate, fields, slabs, metadata or copy")
-      ->check(CLI::IsMember({"calibrate", "fields", "slabs", "metadata", "copy"}));
-  app.add_option("--iterations", options.iterations, "of fields and copy")->check(CLI::PositiveNumber);
+  app.add_option("--pattern", options.pattern, "calibrate, fields, slabs, metadata, read or copy")
+      ->check(CLI::IsMember({"calibrate", "fields", "slabs", "metadata", "read", "copy"}));
+  app.add_option("--iterations", options.iterations, "of fields, read and copy")->check(CLI::PositiveNumber);
   app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
-  app.add_option("--passes", options.passes, "fields: of the kernel, an iteration");
-  app.add_option("--bytes", options.bytes, "of a field")->check(CLI::PositiveNumber);
+  app.add_option("--passes", options.passes, "fields, read: of the kernel, an iteration");
+  app.add_option("--bytes", options.bytes, "of a field or slab")->check(CLI::PositiveNumber);
   app.add_option("--count", options.count, "of hyperslabs or small datasets")->check(CLI::PositiveNumber);
   app.add_flag("--columns", options.columns, "slabs: column after column");
   app.add_flag("--filter", options.filter, "fields: chunks of 4 MiB, shuffle, deflate 1");
@@ -239,7 +299,8 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
-      {"calibrate", calibrate}, {"fields", fields}, {"slabs", slabs}, {"metadata", metadata}, {"copy", copy}};
+      {"calibrate", calibrate}, {"fields", fields}, {"slabs", slabs},
+      {"metadata", metadata},   {"read", read},     {"copy", copy}};
   nlohmann::json found = patterns.at(options.pattern)(options);
   found["hdf5_run"] = 1;
   found["pattern"] = options.pattern;

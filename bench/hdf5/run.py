@@ -36,10 +36,13 @@ class Pattern:
     options: tuple[str, ...]
     ratio: Callable[[Report, Report], float]  # of (plain, carried)
     what: str
-    bar: float
+    bar: float | None  # None: it is only shown
     at_least: bool = False
+    words: str = ""  # that the connector is told beside others
 
     def met(self, ratio: float) -> bool:
+        if self.bar is None:
+            return True
         return ratio >= self.bar if self.at_least else ratio <= self.bar
 
 
@@ -53,8 +56,11 @@ def over_limit(plain: Report, carried: Report) -> float:
 def patterns(quick: bool, passes: int) -> list[Pattern]:
     size = str(1 << 20 if quick else 128 << 20)
     many = "1000" if quick else "100000"
+    slabs = ("--pattern", "read", "--iterations", "16", "--bytes", str(1 << 18 if quick else 32 << 20),
+             "--passes", str(passes * 10 // 47))
     fields = ("--pattern", "fields", "--bytes", size, "--passes", str(passes))
     speed = lambda plain, carried: plain["total"] / carried["total"]
+    reading = lambda plain, carried: carried["reading"] / plain["reading"]
     return [
         Pattern("fields", fields, over_limit, "total / (limit + a copy of each)", 1.05),
         Pattern("fields", fields, lambda plain, carried: carried["computing"] / plain["computing"],
@@ -69,6 +75,10 @@ def patterns(quick: bool, passes: int) -> list[Pattern]:
         Pattern("H5Dwrite of contiguous memory", ("--pattern", "copy", "--bytes", size),
                 lambda plain, carried: statistics.median(carried["writes"]) / statistics.median(carried["copies"]),
                 "time / memcpy", 1.3),
+        Pattern("reads of 32 MiB, cold", slabs, reading, "time not computing / plain", None),
+        Pattern("the same, prefetch", slabs, reading, "time not computing / plain", None, words="prefetch=33554432"),
+        Pattern("the same, prefetch", slabs, lambda plain, carried: carried["total"] / plain["total"],
+                "time / plain", None, words="prefetch=33554432"),
     ]
 
 
@@ -91,25 +101,33 @@ def seconds(reports: list[Report]) -> str:
     return f"{statistics.median(times):7.3f} ({min(times):.3f} … {max(times):.3f})"
 
 
+def judged(pattern: Pattern, kept: bool, quick: bool) -> str:
+    if pattern.bar is None:
+        return ""
+    verdict = "not judged" if quick else "kept" if kept else "MISSED"
+    return f"; bar {'≥' if pattern.at_least else '≤'} {pattern.bar}: {verdict}"
+
+
 def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> list[Pattern]:
     """Prints a line for each pattern; returns those that missed their bars."""
     missed = []
-    runs: dict[tuple[str, ...], list[tuple[Report, Report]]] = {}
+    runs: dict[tuple[tuple[str, ...], str], list[tuple[Report, Report]]] = {}
     copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)
     each = statistics.median(copy["copies"])
     compute = "0.01" if arguments.quick else "0.47"
     passes = run(folder, ("--pattern", "calibrate", "--compute", compute), None)["passes"]
     print(f"{'':32}{'plain, s':>26}{'carried, s':>26}   ratio (least … most)")
     for pattern in patterns(arguments.quick, passes):
-        if pattern.options not in runs:
+        connector = f"{arguments.connector} {pattern.words}".strip()
+        if (pattern.options, connector) not in runs:
             found = []
             for number in range(arguments.rounds):
-                kinds: list[str | None] = [None, arguments.connector]
+                kinds: list[str | None] = [None, connector]
                 turn = {kind: run(folder, pattern.options, kind) for kind in (kinds if number % 2 else kinds[::-1])}
-                turn[arguments.connector] |= {"iterations": 8, "copy": each}
-                found.append((turn[None], turn[arguments.connector]))
-            runs[pattern.options] = found
-        pairs = runs[pattern.options]
+                turn[connector] |= {"iterations": 8, "copy": each}
+                found.append((turn[None], turn[connector]))
+            runs[pattern.options, connector] = found
+        pairs = runs[pattern.options, connector]
         ratios = [pattern.ratio(plain, carried) for plain, carried in pairs]
         ratio = statistics.median(ratios)
         kept = pattern.met(ratio)
@@ -117,8 +135,7 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> list[Pattern
             missed.append(pattern)
         print(f"{pattern.title:32}{seconds([plain for plain, _ in pairs]):>26}"
               f"{seconds([carried for _, carried in pairs]):>26}   {ratio:.2f} ({min(ratios):.2f} … "
-              f"{max(ratios):.2f}) {pattern.what}; bar {'≥' if pattern.at_least else '≤'} {pattern.bar}: "
-              f"{'not judged' if arguments.quick else 'kept' if kept else 'MISSED'}", flush=True)
+              f"{max(ratios):.2f}) {pattern.what}{judged(pattern, kept, arguments.quick)}", flush=True)
     return missed
 
 
