@@ -304,6 +304,10 @@ int run(int argc, char** argv) {
   nlohmann::json found = patterns.at(options.pattern)(options);
   found["hdf5_run"] = 1;
   found["pattern"] = options.pattern;
+  hbool_t thread_safe = false;
+  H5is_library_threadsafe(&thread_safe);
+  found["thread_safe"] = static_cast<bool>(thread_safe);
+  found["vol_async"] = H5VLis_connector_registered_by_name("async") > 0;
   std::puts(found.dump().c_str());
   return 0;
 }

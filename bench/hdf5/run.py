@@ -2,6 +2,7 @@
 """An HDF5 program with tailrace's connector beside the same with plain HDF5: times, and the bars of issue 6.
 
     make bench-hdf5 ARGS="--dir /scratch --rounds 5"
+    make bench-hdf5 ARGS="--vol-async /opt/vol-async"      and the peer, which has to be there (vol_async.py)
 
 Every line is of one run of its own process (hdf5_bench), the two kinds in turn, each into a new file; before each run
 what the last one left is removed and synced. Ratios are of the runs of one round; their median is compared.
@@ -17,9 +18,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import vol_async
 
 import tailrace
 from tailrace.cli.run import PLUGINS
@@ -82,13 +85,18 @@ def patterns(quick: bool, passes: int) -> list[Pattern]:
     ]
 
 
-def run(folder: pathlib.Path, options: tuple[str, ...], connector: str | None) -> Report:
+def start(folder: pathlib.Path, options: tuple[str, ...], connector: str | None, limit: float,
+          added: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     for old in folder.iterdir():
         old.unlink()
     os.sync()
     more = [] if connector is None else ["--plugins", str(PLUGINS), "--connector", connector]
-    done = subprocess.run([PROGRAM, "--file", folder / "bench.h5", *options, *more], capture_output=True, text=True,
-                          timeout=600, check=False)
+    return subprocess.run([PROGRAM, "--file", folder / "bench.h5", *options, *more], capture_output=True, text=True,
+                          timeout=limit, check=False, env={**os.environ, **(added or {})})
+
+
+def run(folder: pathlib.Path, options: tuple[str, ...], connector: str | None) -> Report:
+    done = start(folder, options, connector, 600)
     if done.returncode != 0:
         sys.exit(f"{PROGRAM}: {done.stderr}")
     return json.loads(done.stdout)
@@ -108,8 +116,8 @@ def judged(pattern: Pattern, kept: bool, quick: bool) -> str:
     return f"; bar {'≥' if pattern.at_least else '≤'} {pattern.bar}: {verdict}"
 
 
-def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> list[Pattern]:
-    """Prints a line for each pattern; returns those that missed their bars."""
+def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> tuple[list[Pattern], int]:
+    """Prints a line for each pattern; returns those that missed their bars, and the passes that a field took."""
     missed = []
     runs: dict[tuple[tuple[str, ...], str], list[tuple[Report, Report]]] = {}
     copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)
@@ -136,7 +144,7 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> list[Pattern
         print(f"{pattern.title:32}{seconds([plain for plain, _ in pairs]):>26}"
               f"{seconds([carried for _, carried in pairs]):>26}   {ratio:.2f} ({min(ratios):.2f} … "
               f"{max(ratios):.2f}) {pattern.what}{judged(pattern, kept, arguments.quick)}", flush=True)
-    return missed
+    return missed, passes
 
 
 def main() -> int:
@@ -145,15 +153,26 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     parser.add_argument("--connector", default="", help="what it is told, such as 'place=core budget=67108864'")
     parser.add_argument("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    parser.add_argument("--vol-async", type=pathlib.Path, default=None, metavar="PREFIX",
+                        help="also the peer vol-async, which is there with its HDF5 (default: it is not measured)")
+    parser.add_argument("--limit", type=float, default=120, metavar="SECONDS",
+                        help="after which a run beside vol-async has not ended (default: 120)")
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rounds = 1
     if not PROGRAM.exists():
         print(f"found no {PROGRAM}: it is built where there is a shared HDF5 (tools/build_hdf5_tests.sh)")
         return 1
+    if arguments.vol_async is not None and (missing := vol_async.missing(arguments.vol_async)):
+        print(missing)
+        return 1
     print(f"tailrace {tailrace.__version__}; HDF5 with the connector beside plain HDF5, {arguments.rounds} rounds")
     with tempfile.TemporaryDirectory(dir=arguments.dir, prefix="tailrace-bench-hdf5-") as folder:
-        missed = measure(pathlib.Path(folder), arguments)
+        missed, passes = measure(pathlib.Path(folder), arguments)
+        if arguments.vol_async is None:
+            print("vol-async: not measured (--vol-async PREFIX)")
+        else:
+            vol_async.measure(pathlib.Path(folder), arguments, passes, start)
     if not arguments.quick and missed:
         print(f"{len(missed)} bars missed")
     return 0
