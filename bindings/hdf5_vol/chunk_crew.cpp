@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "own_thread.hpp"
+
 namespace tailrace::hdf5 {
 
 namespace {
@@ -29,7 +31,7 @@ void ChunkCrew::forget() { only.store(nullptr, std::memory_order_relaxed); }
 ChunkCrew::ChunkCrew() {
   const unsigned processors = std::thread::hardware_concurrency();
   try {
-    for (unsigned i = 0; i < std::clamp(processors, 2u, 9u) - 1; ++i) std::thread([this] { work(); }).detach();
+    for (unsigned i = 0; i < std::clamp(processors, 2u, 9u) - 1; ++i) start_own_thread([this] { work(); });
   } catch (const std::system_error&) {
     // There are fewer, or none: whoever waits for a chunk does what is to be done.
   }

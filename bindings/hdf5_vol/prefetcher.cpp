@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cstdio>
 #include <system_error>
-#include <thread>
+
+#include "own_thread.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -33,7 +34,7 @@ bool Prefetcher::start() {
   if (tried_) return runs_;
   tried_ = true;
   try {
-    std::thread([this] { work(); }).detach();
+    start_own_thread([this] { work(); });
     runs_ = true;
   } catch (const std::system_error&) {
     // Nothing is prefetched then.

@@ -53,6 +53,24 @@ for name in sorted(os.listdir(".")):
 print(os.listdir("below"))
 """
 
+# Which signals the threads take that the connector has made.
+SIGNALS = """
+import os, signal, sys
+import h5py, numpy
+os.chdir(sys.argv[1])
+with h5py.File("a.h5", "w") as file:
+    file.create_dataset("packed", data=numpy.zeros((64, 65536)), chunks=(1, 65536), compression=1)
+    data = file.create_dataset("plain", data=numpy.zeros(1 << 20))
+    for part in range(8):
+        data[part << 17:(part + 1) << 17]
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/status") as status:
+            said = dict(line.split(":", 1) for line in status)
+        if said["Name"].strip() == "tailrace-hdf5":
+            blocked = int(said["SigBlk"], 16)
+            print(all(blocked >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)))
+"""
+
 # What is written to be renamed when it is whole, as checkpoints are.
 REPLACES = """
 import os, sys
@@ -129,3 +147,10 @@ def test_a_closed_file_may_get_another_name(tmp_path, place):
 @pytest.mark.parametrize("how", ["vanishes", "ends", "writes", "pool"])
 def test_a_program_may_fork(tmp_path, place, how):
     same_as_plain(FORKS, tmp_path, place, how)
+
+
+def test_signals_are_the_programs_own(tmp_path):
+    env = environment(tmp_path)
+    env["HDF5_VOL_CONNECTOR"] += " prefetch=1048576"
+    said = python(SIGNALS, tmp_path, env=env).split()
+    assert len(said) >= 2 and set(said) == {"True"}

@@ -1,0 +1,32 @@
+// Threads of the connector's own, which live as long as the process.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+#include <utility>
+
+namespace tailrace::hdf5 {
+
+// Runs `body` on a thread of its own. All signals are blocked there: the program's land on the program's threads.
+// Throws std::system_error if the system has none left.
+template <typename Body>
+void start_own_thread(Body body) {
+  struct SignalsBlocked {
+    SignalsBlocked() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    sigset_t before;
+  };
+  const SignalsBlocked blocked;  // inherited by the thread
+  std::thread([body = std::move(body)] {
+    pthread_setname_np(pthread_self(), "tailrace-hdf5");
+    body();
+  }).detach();
+}
+
+}  // namespace tailrace::hdf5
