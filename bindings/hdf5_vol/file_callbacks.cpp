@@ -11,6 +11,7 @@
 #include "object.hpp"
 #include "prefetch_file.hpp"
 #include "prefetcher.hpp"
+#include "program_access.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -112,7 +113,8 @@ void remember_for_readers(Object& object, const List& access, uint64_t most) {
 }
 
 // HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
-void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
+void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           bool create) {
   if (host == nullptr) return nullptr;
   if (const std::string wrong = Carrier::instance().wrong(); !wrong.empty()) {
     push_error(*host, create ? "H5Fcreate" : "H5Fopen", wrong);
@@ -134,6 +136,12 @@ void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, h
   return pointer;
 }
 
+void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
+  void* const pointer = create_or_open_below(host, name, flags, fcpl, fapl, dxpl, create);
+  if (pointer != nullptr) object_at(pointer).access = std::make_shared<ProgramAccess>(*host, fapl);
+  return pointer;
+}
+
 void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, void**) {
   return create_or_open(host_of(__builtin_return_address(0)), name, flags, fcpl, fapl, dxpl, true);
 }
@@ -144,7 +152,9 @@ void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**
 
 herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
-  return object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
+  return object.access->restore(object.host, arguments->args.get_fapl.fapl_id) ? got : -1;
 }
 
 // What is on its way to `file` is waited for; failures go to the error stack.
@@ -162,6 +172,7 @@ herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t 
   void** const file = arguments->args.reopen.file;
   *file = wrap(object.host, *file);
   object_at(*file).prefetch_file = object.prefetch_file;
+  object_at(*file).access = object.access;
   if (object.file != nullptr) {
     object_at(*file).file = object.file;
     ++object.file->opens;

@@ -9,11 +9,11 @@
 namespace tailrace::hdf5 {
 
 void* wrap(Host& host, void* under) {
-  return under != nullptr ? new Object{host, under, {}, {}, {}, {}, {}} : nullptr;
+  return under != nullptr ? new Object{host, under, {}, {}, {}, {}, {}, {}} : nullptr;
 }
 
 void* wrap(Host& host, std::unique_ptr<Request> request) {
-  return new Object{host, nullptr, {}, {}, std::move(request), {}, {}};
+  return new Object{host, nullptr, {}, {}, std::move(request), {}, {}, {}};
 }
 
 void unwrap(void* pointer) { delete static_cast<Object*>(pointer); }

@@ -11,6 +11,7 @@ class File;
 class Dataset;
 class PrefetchDataset;
 class PrefetchFile;
+class ProgramAccess;
 class Request;
 
 struct Object {
@@ -21,6 +22,7 @@ struct Object {
   std::unique_ptr<Request> request;                   // of requests
   std::shared_ptr<PrefetchFile> prefetch_file;        // of files whose readers are gone ahead of
   std::unique_ptr<PrefetchDataset> prefetch_dataset;  // of datasets, from their first read on, where there are such
+  std::shared_ptr<const ProgramAccess> access;        // of files
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }

@@ -1,5 +1,8 @@
 """Ways to make a file, with the HDF5 connector: carried, or left to HDF5, it holds the same."""
 
+import subprocess
+import sys
+
 import pytest
 from hdf5_carried import PLACES, environment, python, without
 from hdf5_same import assert_same
@@ -60,3 +63,34 @@ def test_files_made_in_other_ways_hold_the_same(tmp_path, place):
     assert names == sorted(file.name for file in (tmp_path / "ours").iterdir()) and len(names) == 15
     for name in names:
         assert_same(tmp_path / "plain" / name, tmp_path / "ours" / name)
+
+
+# By a list that was asked of one file another is made.
+LIST = """
+import sys
+import h5py, numpy
+names = [f"{sys.argv[1]}/{name}.h5".encode() for name in "ab"]
+access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+access.set_sieve_buf_size(12345)
+access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+with h5py.File(h5py.h5f.create(names[0], fapl=access)) as file:
+    file["x"] = numpy.zeros(100000)
+    found = file.id.get_access_plist()
+print(found.get_sieve_buf_size())
+with h5py.File(h5py.h5f.create(names[1], fapl=found)) as file:
+    file["x"] = numpy.ones(100000)
+with h5py.File(names[1].decode()) as file:
+    print(file["x"][:].sum(), file.id.get_access_plist().get_sieve_buf_size())
+"""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_list_asked_of_a_file_is_the_programs(tmp_path, place):
+    (tmp_path / "plain").mkdir()
+    plain = python(LIST, tmp_path / "plain", env=without(tmp_path))
+    env = environment(tmp_path, place)
+    env["HDF5_VOL_CONNECTOR"] += " summary"
+    done = subprocess.run([sys.executable, "-c", LIST, str(tmp_path)], env=env, capture_output=True, text=True,
+                          timeout=60, check=True)
+    assert done.stdout == plain
+    assert "tailrace: 2 writes of HDF5 data" in done.stderr
