@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "files.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
 
@@ -120,7 +122,10 @@ bool Carrier::open_client() {
   if (!by_file) options.path = directory.c_str();
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
   if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
-    std::atexit([] { instance().close_client(); });
+    std::atexit([] {
+      send_all_small();
+      instance().close_client();
+    });
     tailrace_stats stats{};
     stats.struct_size = sizeof stats;
     // A configuration may have another one than is the default.
@@ -158,15 +163,16 @@ void Carrier::close(tailrace_file file) {
   if (client_ != nullptr) keep_earlier(tailrace_file_close(file));
 }
 
-Carrier::Refusal Carrier::write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data) {
+Carrier::Refusal Carrier::write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
+                                uint64_t writes) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
-  count(extents);
+  count(writes, extents);
   return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
 }
 
-void Carrier::count(std::span<const tailrace_extent> extents) {
-  ++writes_;
+void Carrier::count(uint64_t writes, std::span<const tailrace_extent> extents) {
+  writes_ += writes;
   for (const tailrace_extent& extent : extents) bytes_ += extent.length;
 }
 
@@ -174,7 +180,7 @@ Carrier::Refusal Carrier::iwrite(tailrace_file file, std::span<const tailrace_ex
                                  std::vector<tailrace_ticket>& tickets) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
-  count(extents);
+  count(1, extents);
   const uint64_t most = std::max(settings_.budget / 8, kLeastPart);
   const auto* from = static_cast<const std::byte*>(data);
   std::vector<tailrace_extent> part;

@@ -54,7 +54,8 @@ class Carrier {
     tailrace_status status = TAILRACE_OK;
     std::string message;
   };
-  Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data);
+  // `writes`: of the program, that this is.
+  Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data, uint64_t writes = 1);
   // The same, with tickets that are appended to `tickets`, one a part.
   Refusal iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                  std::vector<tailrace_ticket>& tickets);
@@ -72,7 +73,7 @@ class Carrier {
  private:
   bool open_client();
   Refusal flush_all();
-  void count(std::span<const tailrace_extent> extents);
+  void count(uint64_t writes, std::span<const tailrace_extent> extents);
   Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                       std::vector<tailrace_ticket>& tickets);
   // When the process ends, before what the library needs has ended. HDF5 closes files that the program has left open

@@ -23,6 +23,15 @@ Known& known() {
   return *only;
 }
 
+std::vector<std::shared_ptr<File>> all_files() {
+  std::vector<std::shared_ptr<File>> all;
+  const std::lock_guard lock(known().mutex);
+  for (const auto& [key, file] : known().files) {
+    if (auto open = file.lock()) all.push_back(std::move(open));
+  }
+  return all;
+}
+
 void before_fork() {
   known().mutex.lock();
   Carrier::instance().before_fork();
@@ -47,7 +56,9 @@ void after_fork_in_child() {
 File::~File() {
   count_.fetch_sub(1, std::memory_order_relaxed);
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
-  if (state_ == State::open) Carrier::instance().close(raw_);
+  if (state_ != State::open) return;
+  send_small();
+  Carrier::instance().close(raw_);
 }
 
 bool File::has_its_name() const {
@@ -78,17 +89,30 @@ bool File::ready() {
 Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
   pending_.insert(dataset);
   untouched_.erase(dataset);
-  return Carrier::instance().write(raw_, extents, data);
+  const bool small = extents.size() == 1 && SmallWrites::is_small(extents[0]);
+  if (!small || !small_.fits(dataset, extents[0])) send_small();
+  if (!small) return Carrier::instance().write(raw_, extents, data);
+  small_.add(dataset, extents[0], data);
+  return {};
+}
+
+void File::send_small() {
+  if (small_.empty()) return;
+  const Carrier::Refusal refused = Carrier::instance().write(raw_, small_.extents(), small_.bytes(), small_.count());
+  small_.clear();
+  if (refused.status != TAILRACE_OK) failures_.push_back(refused.message);
 }
 
 Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                               std::vector<tailrace_ticket>& tickets) {
   pending_.insert(dataset);
   untouched_.erase(dataset);
+  send_small();
   return Carrier::instance().iwrite(raw_, extents, data, tickets);
 }
 
 Carrier::Refusal File::read(std::span<const tailrace_extent> extents, void* data) {
+  send_small();
   return Carrier::instance().read(raw_, extents, data);
 }
 
@@ -150,6 +174,7 @@ void File::settle_chunks() {
 void File::drain() {
   settle_chunks();
   while (!unfilled_.empty()) fill(unfilled_.begin()->first);
+  send_small();
   untouched_.clear();  // what is drained for may free their places
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
@@ -159,6 +184,7 @@ void File::drain() {
 
 void File::leave_to_parent() {
   state_ = State::left_alone;
+  small_.clear();
   pending_.clear();
   unfilled_.clear();
   untouched_.clear();
@@ -191,15 +217,12 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
   return file;
 }
 
+void send_all_small() {
+  for (const auto& file : all_files()) file->send_small();
+}
+
 void drain_all() {
-  std::vector<std::shared_ptr<File>> all;
-  {
-    const std::lock_guard lock(known().mutex);
-    for (const auto& [key, file] : known().files) {
-      if (auto open = file.lock()) all.push_back(std::move(open));
-    }
-  }
-  for (const auto& file : all) file->drain();
+  for (const auto& file : all_files()) file->drain();
 }
 
 }  // namespace tailrace::hdf5

@@ -16,6 +16,7 @@
 #include "carrier.hpp"
 #include "chunk_queue.hpp"
 #include "host.hpp"
+#include "small_writes.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -78,11 +79,13 @@ class File {
   // Whether nothing of it has been written since; not known any more after a drain.
   bool is_untouched(uint64_t dataset) const { return untouched_.contains(dataset); }
 
-  // Of the dataset whose data begin at `dataset`.
+  // Of the dataset whose data begin at `dataset`. Small ones are perhaps handed over later, with others.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Carrier::Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                           std::vector<tailrace_ticket>& tickets);
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
+  // Hands over what has been held back. What fails is told later.
+  void send_small();
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
   // How long it is now; the largest number if that is not known.
@@ -122,6 +125,7 @@ class File {
   std::map<uint64_t, Fill> unfilled_;  // by where the dataset begins
   std::set<uint64_t> untouched_;       // where they begin
   std::vector<std::string> failures_;  // of filling, and of chunks
+  SmallWrites small_;                  // that have yet to be handed over
   std::set<uint64_t> pending_;         // where datasets begin that were written since the last drain
 };
 
@@ -129,6 +133,9 @@ class File {
 // none.
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
+
+// Hands over what files hold back: before the process ends.
+void send_all_small();
 
 // Waits for all files: before what may free space that is being written to.
 void drain_all();
