@@ -116,8 +116,9 @@ typedef struct tailrace_file {
 typedef enum tailrace_file_mode {
   TAILRACE_FILE_READ = 1,
   TAILRACE_FILE_WRITE = 2,
-  TAILRACE_FILE_TRUNCATE = 4, /* with TAILRACE_FILE_WRITE: empties it */
-  TAILRACE_FILE_IMMEDIATE = 8 /* with TAILRACE_FILE_WRITE: its writes do not gather to be merged with later ones */
+  TAILRACE_FILE_TRUNCATE = 4,  /* with TAILRACE_FILE_WRITE: empties it */
+  TAILRACE_FILE_IMMEDIATE = 8, /* with TAILRACE_FILE_WRITE: its writes do not gather to be merged with later ones */
+  TAILRACE_FILE_PUBLISH = 16   /* with TAILRACE_FILE_WRITE: it has its name when it is whole */
 } tailrace_file_mode;
 
 /* `length` bytes of a file, from `offset` on; they end at 2^62 at most. */
@@ -363,9 +364,16 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
  * unless TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same
  * file; one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE
  * added, its writes, and what others write meanwhile, go to storage at once; a program for which that is so of some
- * writes alone opens the file twice, and its order is the same through both. At most 64 files of a client are open at
- * once. Waits for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the system
- * refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
+ * writes alone opens the file twice, and its order is the same through both.
+ * With TAILRACE_FILE_PUBLISH added, what is opened (made, emptied) is `path` with ".partial" behind it. It gets the
+ * name `path`, and takes the place of a file of that name, when it has been closed and nothing of it has failed. If
+ * something has, or it is never closed, it keeps the name with ".partial", and the close, or else tailrace_close,
+ * says so (TAILRACE_NOT_PUBLISHED). With `storage.durability: durable` it is on the device by then, and its name at
+ * the end of the close. Neither name may be open elsewhere at the same server, by whichever mode, before the close
+ * has ended (TAILRACE_WRONG_ORDER). At most 64 files of a client are open at once; if some are being closed
+ * (tailrace_file_iclose), the oldest of those is waited for. Waits for the server's answer. TAILRACE_NOT_FOUND if
+ * there is none to read, TAILRACE_IO_ERROR if the system refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is
+ * set on TAILRACE_OK, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode,
                                                 tailrace_file* out);
 
@@ -398,8 +406,12 @@ TAILRACE_API tailrace_status tailrace_file_sync(tailrace_file file);
 
 /* Waits until all writes of this client to the file have ended, and closes it. As every call it may tell of failures
  * of earlier requests (TAILRACE_EARLIER_FAILURE); the file is closed all the same, and using it returns
- * TAILRACE_CLOSED. Files that are open when their client is closed are closed by that. */
+ * TAILRACE_CLOSED. Files that are open when their client is closed are closed by that, but not published. */
 TAILRACE_API tailrace_status tailrace_file_close(tailrace_file file);
+
+/* The same without waiting, with a ticket that ends when the file is closed, and published if it is to be.
+ * tailrace_close waits for it, too. `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
+TAILRACE_API tailrace_status tailrace_file_iclose(tailrace_file file, tailrace_ticket* ticket);
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 

@@ -228,6 +228,16 @@ tailrace_status tailrace_file_close(tailrace_file file) {
                  [&](Session& session) { return session.client().files().close(file.id); });
 }
 
+tailrace_status tailrace_file_iclose(tailrace_file file, tailrace_ticket* ticket) {
+  if (ticket != nullptr) *ticket = {};
+  return guarded(file.client, Tells::earlier_failures, [&](Session& session) {
+    if (ticket == nullptr) return null_argument("ticket");
+    const Result<uint64_t> id = session.client().files().iclose(file.id);
+    if (id.ok()) *ticket = {file.client, id.value()};
+    return id.status();
+  });
+}
+
 tailrace_status tailrace_variable(tailrace_client* client, const char* variable, tailrace_variable_info* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");

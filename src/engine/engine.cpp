@@ -63,6 +63,8 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   return id;
 }
 
+void Engine::publish_as(FileId id, const std::string& final_path) { file(id).final_path = final_path; }
+
 Status Engine::allocate(FileId id, Extent extent) {
   return storage_.allocate(file(id).handle, extent.offset, extent.length);
 }

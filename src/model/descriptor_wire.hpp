@@ -27,13 +27,15 @@ enum class Verb : uint8_t {
   file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
   file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
   file_sync = 12,
-  file_close = 13,
+  file_close = 13,    // the block of its file_open, which goes back to the pool when it has ended
   file_write_at = 14  // a block with the bytes of one extent, and no list; else as file_write
 };
 
 // Whether it is about a raw file, and so about no variable or iteration.
 constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_write_at; }
 constexpr bool writes_file(Verb verb) { return verb == Verb::file_write || verb == Verb::file_write_at; }
+// Whether, of those of raw files, its block goes back to the pool when it has ended.
+constexpr bool gives_file_block(Verb verb) { return writes_file(verb) || verb == Verb::file_close; }
 
 struct Descriptor {
   Verb verb = Verb::flush;

@@ -32,8 +32,10 @@ uint64_t file_list_data(uint64_t count, uint64_t bytes) {
 
 bool is_file_mode(uint32_t mode) {
   if (mode == kFileRead) return true;
-  return (mode & ~(kFileTruncate | kFileImmediate)) == kFileWrite;
+  return (mode & ~(kFileTruncate | kFileImmediate | kFilePublish)) == kFileWrite;
 }
+
+std::string name_of_partial(const std::string& path) { return path + ".partial"; }
 
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   FileOpening opening;
@@ -44,7 +46,7 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
   Result<std::string> path = file_path_below(text);
   if (!path.ok()) return path.status();
-  return FileToOpen{std::move(path).value(), opening.mode, opening.record};
+  return FileToOpen{std::move(path).value(), opening.mode, opening.record, opening.failed != 0};
 }
 
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {

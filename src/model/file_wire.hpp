@@ -18,7 +18,7 @@
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kFileWireVersion = 1;
+inline constexpr uint32_t kFileWireVersion = 2;
 inline constexpr uint32_t kMostOpenFiles = 64;               // of a client, at once
 inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
 inline constexpr uint64_t kMostFilePath = 1023;              // bytes
@@ -29,8 +29,11 @@ inline constexpr uint32_t kFileRead = 1;
 inline constexpr uint32_t kFileWrite = 2;
 inline constexpr uint32_t kFileTruncate = 4;
 inline constexpr uint32_t kFileImmediate = 8;
+inline constexpr uint32_t kFilePublish = 16;
 // Whether there are such flags together.
 bool is_file_mode(uint32_t mode);
+// What a file is called until it is published. Not as files of iterations, which `recover` finishes or removes.
+std::string name_of_partial(const std::string& path);
 
 // At the start of a block of file_open; the path, without a NUL, comes after it.
 struct FileOpening {
@@ -38,8 +41,12 @@ struct FileOpening {
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
   uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
+  // Written by the server: whether something of the file has failed, for the server that goes on after its death.
+  uint32_t failed = 0;
+  uint32_t reserved = 0;
 };
-static_assert(sizeof(FileOpening) == 16);
+static_assert(sizeof(FileOpening) == 24);
+static_assert(offsetof(FileOpening, failed) == 16);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
 
 // At the start of a block of file_write or file_read; `count` extents come after it. The bytes of the extents lie one
@@ -65,6 +72,9 @@ struct FileToOpen {
   std::string path;  // as file_path_below() gives it
   uint32_t mode = 0;
   uint32_t record = 0;
+  bool failed = false;
+
+  bool is_published() const { return (mode & kFilePublish) != 0; }
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
 

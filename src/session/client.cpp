@@ -296,16 +296,31 @@ bool Client::is_file_verb_pending(uint32_t block, uint64_t sequence) const {
 }
 
 Status Client::ask_file_verb(Descriptor verb, bool& in_use) {
-  const Nanoseconds start = clock_.now();
-  const Nanoseconds waited = counters_.waiting_memory;
   const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket.status();
   verb.ticket = ticket.value();
   if (Status sent = send(verb); !sent.ok()) return sent;
-  const Status ended = wait_for(ticket.value(), std::nullopt);
-  counters_.waiting_ticket += clock_.now() - start - (counters_.waiting_memory - waited);
+  const Status ended = wait_counted(ticket.value());
   in_use = !ended.ok();
   return ended.ok() ? end_of(ticket.value()) : ended;
+}
+
+Status Client::wait_counted(uint64_t ticket) {
+  const Nanoseconds start = clock_.now();
+  Status ended = wait_for(ticket, std::nullopt);
+  counters_.waiting_ticket += clock_.now() - start;
+  return ended;
+}
+
+Status Client::await_file_verb(uint64_t ticket) {
+  const Status ended = wait_counted(ticket);
+  return ended.ok() ? end_of(ticket) : ended;
+}
+
+void Client::outwait_file_verb(uint64_t ticket) { (void)wait_counted(ticket); }
+
+bool Client::is_file_ticket_pending(uint64_t ticket) const {
+  return channel_.tickets.look(ticket) == TicketState::pending;
 }
 
 void Client::note_file(What what, uint32_t file, uint64_t bytes, Nanoseconds start) {
@@ -408,6 +423,14 @@ void Client::finish() {
         Status(TAILRACE_NOT_PUBLISHED,
                fmt::format("its {} blocks are left unpublished, since end_iteration was not called", of.blocks)),
         "close", {}, iteration));
+  }
+  for (const std::string& path : files_.unpublished()) {
+    Fault fault;
+    fault.code = TAILRACE_NOT_PUBLISHED;
+    fault.operation = "file_close";
+    fault.file = path;
+    fault.message = fmt::format("'{}' is left as '{}', since it was not closed", path, name_of_partial(path));
+    channel_.failures.add_own(Status(std::move(fault)));
   }
 }
 

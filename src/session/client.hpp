@@ -133,6 +133,10 @@ class Client final : private ClientFiles::Host {
   Result<uint64_t> file_ticket() override;
   bool is_file_verb_pending(uint32_t block, uint64_t sequence) const override;
   Status ask_file_verb(Descriptor verb, bool& in_use) override;
+  Status await_file_verb(uint64_t ticket) override;
+  void outwait_file_verb(uint64_t ticket) override;
+  bool is_file_ticket_pending(uint64_t ticket) const override;
+  Status wait_counted(uint64_t ticket);
   std::span<std::byte> file_memory() const override { return channel_.memory; }
   Nanoseconds file_clock() const override { return clock_.now(); }
   void count_file_copy(Nanoseconds time) override { counters_.copying += time; }

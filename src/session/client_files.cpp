@@ -92,17 +92,13 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   if (!is_file_mode(static_cast<uint32_t>(mode))) {
     return about(
         refuse(fmt::format("found mode {}, expected TAILRACE_FILE_READ, or TAILRACE_FILE_WRITE with or without "
-                           "TAILRACE_FILE_TRUNCATE and TAILRACE_FILE_IMMEDIATE",
+                           "TAILRACE_FILE_TRUNCATE, TAILRACE_FILE_IMMEDIATE and TAILRACE_FILE_PUBLISH",
                            mode)),
         verb, given);
   }
   const Result<std::string> plain = file_path_below(path);
   if (!plain.ok()) return about(plain.status(), verb, given);
-  if (open_.size() >= kMostOpenFiles) {
-    return about(
-        Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size())), verb,
-        given);
-  }
+  if (Status room = make_room(); !room.ok()) return about(room, verb, given);
   const Nanoseconds start = host_.file_clock();
   const uint64_t bytes = sizeof(FileOpening) + plain.value().size();
   const Result<PoolBlock> block = host_.file_block(bytes);
@@ -122,7 +118,9 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   }
   host_.keep_file_block(bytes, true);
   book_.opened(opening.record, plain.value());
-  open_[last_] = {root_ + plain.value(), mode != TAILRACE_FILE_READ, block.value(), bytes, opening.record};
+  open_[last_] = {
+      root_ + plain.value(), mode != TAILRACE_FILE_READ, (mode & TAILRACE_FILE_PUBLISH) != 0, block.value(), bytes,
+      opening.record};
   if (keeps_names_) names_[last_] = plain.value();
   host_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
@@ -260,20 +258,63 @@ Status ClientFiles::sync(uint64_t file) {
 }
 
 Status ClientFiles::close(uint64_t file) {
+  const Nanoseconds start = host_.file_clock();
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
-  const Open of = *found.value();
-  const Nanoseconds start = host_.file_clock();
-  const auto number = static_cast<uint32_t>(file);
-  bool in_use = false;
-  const Status closed = host_.ask_file_verb(describe(Verb::file_close, number, {}, 0), in_use);
-  waited(TraceEvent::What::file_close, number, of, 0, start);
-  if (book_.closed(of.record)) own_.forget(of.record);
-  open_.erase(number);
-  if (in_use) return closed;  // nobody has answered: whoever goes on after the server still reads the block
-  host_.keep_file_block(of.bytes, false);
-  host_.free_file_block(of.block);
+  const uint32_t record = found.value()->record;
+  const Result<uint64_t> ticket = iclose(file);
+  if (!ticket.ok()) return ticket.status();
+  const Status closed = host_.await_file_verb(ticket.value());
+  book_.times(record).waiting.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
+  host_.note_file(TraceEvent::What::file_close, static_cast<uint32_t>(file), 0, start);
+  take_closed();
   return closed;
+}
+
+// Whoever goes on after the server's death reads the block of its opening until the close has ended.
+Result<uint64_t> ClientFiles::iclose(uint64_t file) {
+  const Result<Open*> found = find(file, "file_close");
+  if (!found.ok()) return found.status();
+  const Result<uint64_t> ticket = host_.file_ticket();
+  if (!ticket.ok()) return ticket;
+  const auto number = static_cast<uint32_t>(file);
+  const Open of = *found.value();
+  Descriptor verb = describe(Verb::file_close, number, of.block, of.bytes);
+  verb.ticket = ticket.value();
+  host_.keep_file_block(of.bytes, false);
+  closing_.push_back({ticket.value(), of.record});
+  open_.erase(number);
+  const Result<uint64_t> sent = host_.send_file_verb(verb);
+  return sent.ok() ? ticket : sent;
+}
+
+void ClientFiles::take_closed() {
+  std::erase_if(closing_, [this](const Closing& of) {
+    if (host_.is_file_ticket_pending(of.ticket)) return false;
+    if (book_.closed(of.record)) own_.forget(of.record);
+    return true;
+  });
+}
+
+// For one more file: those that are being closed count until they are closed.
+Status ClientFiles::make_room() {
+  take_closed();
+  if (open_.size() >= kMostOpenFiles) {
+    return Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size()));
+  }
+  if (open_.size() + closing_.size() < kMostOpenFiles) return {};
+  host_.outwait_file_verb(closing_.front().ticket);
+  take_closed();
+  if (open_.size() + closing_.size() < kMostOpenFiles) return {};
+  return Status(TAILRACE_SERVER_LOST, "as many files as may be open are being closed, and nobody closes them");
+}
+
+std::vector<std::string> ClientFiles::unpublished() const {
+  std::vector<std::string> paths;
+  for (const auto& [number, of] : open_) {
+    if (of.published) paths.push_back(of.path);
+  }
+  return paths;
 }
 
 Result<ClientFiles::Open*> ClientFiles::find(uint64_t file, const char* verb) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -46,6 +47,11 @@ class ClientFiles {
     virtual Result<uint64_t> file_ticket() = 0;
     // Whether the verb that a block went away with has yet to end.
     virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
+    // Waits for the end of the verb with that ticket, and says how it went.
+    virtual Status await_file_verb(uint64_t ticket) = 0;
+    // The same without asking how; ends sooner only if no end can come any more.
+    virtual void outwait_file_verb(uint64_t ticket) = 0;
+    virtual bool is_file_ticket_pending(uint64_t ticket) const = 0;
     // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
     virtual Status ask_file_verb(Descriptor verb, bool& in_use) = 0;
     virtual std::span<std::byte> file_memory() const = 0;
@@ -68,6 +74,11 @@ class ClientFiles {
   Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
   Status sync(uint64_t file);
   Status close(uint64_t file);
+  // Returns the ticket.
+  Result<uint64_t> iclose(uint64_t file);
+
+  // Those that are open to be published: their paths.
+  std::vector<std::string> unpublished() const;
 
   // What has been counted and timed of them.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
@@ -81,14 +92,22 @@ class ClientFiles {
   struct Open {
     std::string path;  // with what stands before it
     bool writes = false;
-    PoolBlock block;      // of its opening, until its close
+    bool published = false;
+    PoolBlock block;      // of its opening, until its close has ended
     uint64_t bytes = 0;   // of the block
     uint32_t record = 0;  // the same of all that have its path
+  };
+  // A file whose close has yet to end, or to be seen to have ended.
+  struct Closing {
+    uint64_t ticket;
+    uint32_t record;
   };
   // A part of a list that goes by one verb.
   struct Batch;
 
   Result<Open*> find(uint64_t file, const char* verb);
+  Status make_room();
+  void take_closed();
   Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
                     bool may_overlap);
   uint64_t bytes_at_once() const;
@@ -116,6 +135,7 @@ class ClientFiles {
   const bool reads_own_;
   // The client's thread only.
   std::map<uint32_t, Open> open_;
+  std::deque<Closing> closing_;
   uint32_t last_ = 0;
   std::vector<Extent> list_;  // of the verb being made; kept for the next
   FileBook book_;

@@ -323,7 +323,7 @@ bool NodeClients::is_done(int client, const Descriptor& verb) const {
   const auto found = members_.find(client);
   if (found == members_.end()) return true;
   const Server& server = *found->second->server;
-  if (writes_file(verb.verb) || verb.verb == Verb::file_open) return server.has_ended(verb);
+  if (gives_file_block(verb.verb) || verb.verb == Verb::file_open) return server.has_ended(verb);
   return !found->second->channel.tickets.pending(verb.ticket);
 }
 

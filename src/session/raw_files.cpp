@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/path_below.hpp"
@@ -25,7 +26,8 @@ const char* name_of(Verb verb) {
   TAILRACE_ASSERT(false);
 }
 
-bool has_block(Verb verb) { return verb == Verb::file_open || verb == Verb::file_read || writes_file(verb); }
+bool has_block(Verb verb) { return verb != Verb::file_sync; }
+bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); }
 
 // "3 extents from offset 0 to 4096", for messages.
 std::string text_of(const std::vector<Piece>& pieces) {
@@ -101,7 +103,9 @@ Status RawFiles::check_open_file(const Descriptor& descriptor) {
   const auto found = open_.find(descriptor.variable);
   if (found == open_.end() || found->second.closing) return refuse("a verb about a file that it has not opened");
   if (writes_file(descriptor.verb) && !found->second.writes) return refuse("bytes for a file that it only reads");
-  if (!has_block(descriptor.verb)) return {};
+  if (descriptor.verb == Verb::file_close && descriptor.bytes.block != found->second.block)
+    return refuse("a close with a block that is not its file's");
+  if (!has_list(descriptor.verb)) return {};
   Result<std::vector<Piece>> pieces = read_pieces(descriptor);
   if (!pieces.ok()) return pieces.status();
   checked_ = {descriptor.sequence, std::move(pieces).value()};
@@ -143,7 +147,10 @@ void RawFiles::begin(const Descriptor& descriptor) {
     of.waiting.push_back(descriptor);
     return;
   }
-  if (!of.failure.ok()) return end(descriptor, of.failure, of.path, {});
+  if (!of.failure.ok()) {
+    if (writes_file(descriptor.verb)) note_failure(of);
+    return end(descriptor, of.failure, of.path, {});
+  }
   if (descriptor.verb == Verb::file_sync) {
     of.waiting.push_back(descriptor);
     return;
@@ -167,6 +174,8 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.path = path;
     of.record = wanted.ok() ? wanted.value().record : 0;
     if (file.ok()) of.file = file.value();
+    if (wanted.ok() && wanted.value().is_published()) of.opening = block_of(descriptor);
+    of.failed = wanted.ok() && wanted.value().failed;
     of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
     of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
@@ -174,16 +183,23 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
   if (!again) end(descriptor, not_opened(file.status()), path, {});
 }
 
-// The opening need not be done again by whoever goes on after a death. Before its end, or that of the close, is told:
-// the client uses the block for other things then.
+// The opening need not be done again by whoever goes on after a death. Before its end is told: the client uses the
+// block for other things then.
 void RawFiles::forget_opening(uint32_t block, uint64_t sequence) {
   // release: partner: the acquire in Server::has_ended().
   channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
 }
 
 Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
-  if (config_.storage.backend != Backend::memory) {
-    if (Status below = check_below(config_.files_root(), wanted.path); !below.ok()) return below;
+  const auto check = [this](const std::string& path) {
+    return config_.storage.backend == Backend::memory ? Status() : check_below(config_.files_root(), path);
+  };
+  if (Status below = check(wanted.path); !below.ok()) return below;
+  if (wanted.is_published()) {
+    if (Status below = check(name_of_partial(wanted.path)); !below.ok()) return below;
+    const OpenMode how = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
+    // One that is not there any more has its name.
+    return files_.open_to_publish(config_.file_path(wanted.path), again ? OpenMode::edit : how);
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
   if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
@@ -211,12 +227,12 @@ bool RawFiles::progress() {
       ++at;
       continue;
     }
+    constexpr uint32_t kPublication = 1;  // requests, one after the other
+    if (engine_.room() < kPublication) break;
     const Descriptor close = of.waiting.front();
-    if (of.file != nullptr) meter_.closed(of.record, of.file->data);
-    if (of.file != nullptr) files_.release(*of.file);
-    forget_opening(of.block, of.sequence);
-    at = open_.erase(at);
-    end(close, {}, {}, {});
+    of.waiting.pop_front();
+    ++at;  // the close may end at once
+    begin_close(close, of);
     moved = true;
   }
   return files_.progress() || moved;
@@ -238,6 +254,64 @@ bool RawFiles::begin_waiting(Open& of) {
   return moved;
 }
 
+// All else of the file has ended.
+void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
+  if (of.file != nullptr) meter_.closed(of.record, of.file->data);
+  const bool publishes = !of.opening.empty();
+  Status left = publishes ? unpublished(of) : Status();
+  if (of.file == nullptr || !publishes || !left.ok()) {
+    if (of.file != nullptr) files_.release(*of.file);
+    return end_close(descriptor, left);
+  }
+  ++of.under_way;
+  const bool durable = config_.storage.durability == Durability::durable;
+  submit(new_work(descriptor, false), of.file->data, durable ? Operation::sync : Operation::publish, {}, false);
+}
+
+// Why a file is not published of which the engine knows nothing bad.
+Status RawFiles::unpublished(const Open& of) const {
+  const auto left = [&of](const std::string& why) {
+    return Status(TAILRACE_NOT_PUBLISHED,
+                  fmt::format("'{}' is not published since {}", name_of_partial(of.path), why));
+  };
+  if (of.failed) return left("something in it failed, before another server took over");
+  if (channel_.is_lost()) return left("its client has cut its shared memory short");
+  if (of.file != nullptr || of.failure.fault().system_errno == ENOENT) return {};
+  return left("it could not be opened again: " + of.failure.fault().message);
+}
+
+// A sync of the data (of which only the engine need know how it went), the publication, a sync of the directory.
+void RawFiles::went_on_publishing(const Request& request, const Status& how) {
+  const Work work = works_[request.token];
+  Open& of = open_.at(work.descriptor.variable);
+  if (work.directory != 0) {
+    close_directory(work);
+  } else if (request.operation == Operation::sync) {
+    return submit(request.token, of.file->data, Operation::publish, {}, false);
+  } else {
+    files_.published(*std::exchange(of.file, nullptr));
+  }
+  Status status = how;
+  if (work.directory == 0 && status.ok() && config_.storage.durability == Durability::durable) {
+    status = sync_directory(request.token, of);
+    if (status.ok()) return;
+  }
+  free_works_.push_back(request.token);
+  end_close(work.descriptor, status);
+}
+
+void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
+  const auto node = open_.extract(descriptor.variable);
+  end(descriptor, status, node.mapped().path, {});
+}
+
+// So that a server which goes on after this one's death knows.
+void RawFiles::note_failure(Open& of) {
+  if (of.opening.empty()) return;
+  const uint32_t failed = 1;
+  std::memcpy(of.opening.data() + offsetof(FileOpening, failed), &failed, sizeof failed);
+}
+
 // Whether this client has writes of it under way, by whichever of its numbers.
 bool RawFiles::is_written(const SharedFile* file) const {
   return std::any_of(open_.begin(), open_.end(),
@@ -249,6 +323,13 @@ void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
   const uint64_t token = new_work(descriptor, false);
   ++of.under_way;
   submit(token, of.file->sync, Operation::sync, {}, false);
+}
+
+void RawFiles::close_directory(const Work& work) {
+  Request close;
+  close.operation = Operation::close;
+  close.file = work.directory;
+  engine_.submit(std::move(close));
 }
 
 // The file may be new: its name must be on the device, too.
@@ -285,15 +366,13 @@ void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vec
 }
 
 void RawFiles::ended(const Request& request, const Status& how) {
+  if (works_[request.token].descriptor.verb == Verb::file_close) return went_on_publishing(request, how);
   Status status = how;
   const Work work = works_[request.token];
   const Descriptor& descriptor = work.descriptor;
   Open& of = open_.at(descriptor.variable);
   if (work.directory != 0) {
-    Request close;
-    close.operation = Operation::close;
-    close.file = work.directory;
-    engine_.submit(std::move(close));
+    close_directory(work);
     of.file->named = of.file->named || status.ok();
   } else if (descriptor.verb == Verb::file_sync && status.ok() && !of.file->named) {
     status = sync_directory(request.token, of);
@@ -305,6 +384,7 @@ void RawFiles::ended(const Request& request, const Status& how) {
     --of.writing;
     host_.file_write_went(descriptor, request, status);
   }
+  if (!status.ok() && request.operation != Operation::read) note_failure(of);
   look(of);
   // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
   if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
@@ -323,7 +403,7 @@ void RawFiles::end(const Descriptor& descriptor, const Status& status, const std
   if (status.ok()) return host_.file_verb_ended(descriptor, {});
   Fault fault = status.fault();
   // A sync after one that has failed: what is on the device is not known any more.
-  if (fault.code == TAILRACE_NOT_PUBLISHED) fault.code = TAILRACE_IO_ERROR;
+  if (fault.code == TAILRACE_NOT_PUBLISHED && descriptor.verb != Verb::file_close) fault.code = TAILRACE_IO_ERROR;
   fault.operation = name_of(descriptor.verb);
   if (!path.empty()) fault.file = path;
   fault.message = fmt::format("{}{}{}: {}", fault.operation, what.empty() ? "" : " of ", what, fault.message);

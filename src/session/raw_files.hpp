@@ -2,7 +2,8 @@
 // requests of the engine, and tells how each has ended.
 //
 // Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
-// pool. A sync waits for the client's own writes alone, a close for all that it does with the file.
+// pool. A sync waits for the client's own writes alone, a close for all that it does with the file, which it then
+// gives its name, if it is one that is published.
 #pragma once
 
 #include <cstdint>
@@ -64,16 +65,18 @@ class RawFiles final : public CompletionSink {
     uint64_t sequence = 0;
     uint32_t record = 0;  // of the channel's FileLog
     bool writes = false;
-    bool immediate = false;  // its writes are not held back to be merged
-    bool closing = false;    // its close has come
-    uint32_t writing = 0;    // writes under way
-    uint32_t under_way = 0;  // verbs under way, all of them
+    bool immediate = false;        // its writes are not held back to be merged
+    bool closing = false;          // its close has come
+    std::span<std::byte> opening;  // its block, of a file that is published; else none
+    bool failed = false;           // of one that is published: something, in an earlier server's time
+    uint32_t writing = 0;          // writes under way
+    uint32_t under_way = 0;        // verbs under way, all of them
     // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
     std::deque<Descriptor> waiting;
   };
   struct Work {
     Descriptor descriptor;
-    FileId directory = 0;     // file_sync, second part: opened for this work alone
+    FileId directory = 0;     // file_sync, file_close, last part: opened for this work alone
     bool may_repeat = false;  // file_read: the client's own writes were under way when it began
   };
   // What check() has read of a verb, for begin().
@@ -94,6 +97,12 @@ class RawFiles final : public CompletionSink {
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void begin_sync(const Descriptor& descriptor, Open& of);
   Status sync_directory(uint64_t token, const Open& of);
+  void close_directory(const Work& work);
+  void begin_close(const Descriptor& descriptor, Open& of);
+  Status unpublished(const Open& of) const;
+  void went_on_publishing(const Request& request, const Status& how);
+  void end_close(const Descriptor& descriptor, const Status& status);
+  static void note_failure(Open& of);
   void forget_opening(uint32_t block, uint64_t sequence);
   void look(const Open& of);
   bool begin_waiting(Open& of);

@@ -111,8 +111,8 @@ void Server::begin(const Descriptor& descriptor) {
 
 void Server::file_verb_ended(const Descriptor& descriptor, const Status& status) {
   end_verb(descriptor, status);
-  if (!writes_file(descriptor.verb)) return;
-  pending_bytes_ -= descriptor.block_bytes();
+  if (!gives_file_block(descriptor.verb)) return;
+  if (writes_file(descriptor.verb)) pending_bytes_ -= descriptor.block_bytes();
   give_back(descriptor.bytes.block, descriptor.sequence);
 }
 
@@ -386,9 +386,9 @@ void Server::accept_again(const Descriptor& descriptor) {
 
 void Server::accept_file_again(const Descriptor& descriptor) {
   const bool open = descriptor.verb == Verb::file_open;
-  const bool write = writes_file(descriptor.verb);
-  if ((open || write) && has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
-  if (write || channel_.tickets.pending(descriptor.ticket)) return begin(descriptor);
+  const bool gives = gives_file_block(descriptor.verb);
+  if ((open || gives) && has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
+  if (gives || channel_.tickets.pending(descriptor.ticket)) return begin(descriptor);
   if (open) raw_->open_again(descriptor);
 }
 

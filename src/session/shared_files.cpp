@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "model/file_wire.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -14,6 +16,7 @@ bool must_not_be_written(const Status& why) {
 }  // namespace
 
 Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
+  if (Status free = check_unpublished(path); !free.ok()) return free;
   auto found = files_.find({path, true});
   if (found == files_.end() && mode == Mode::read) found = files_.find({path, false});
   if (found == files_.end()) return open_new(path, mode);
@@ -24,6 +27,34 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   }
   ++found->second.users;
   return &found->second;
+}
+
+// Of a file that is to be published nobody else sees anything before.
+Status SharedFiles::check_unpublished(const std::string& path) const {
+  for (const std::string& name : {path, name_of_partial(path)}) {
+    const auto found = files_.find({name, true});
+    if (found == files_.end() || found->second.final_path.empty()) continue;
+    return Status(TAILRACE_WRONG_ORDER, "'" + name + "' is open to be published as '" + found->second.final_path +
+                                            "', here or in another client, or its close has yet to end");
+  }
+  return {};
+}
+
+Result<SharedFile*> SharedFiles::open_to_publish(const std::string& path, OpenMode mode) {
+  if (Status free = check_unpublished(path); !free.ok()) return free;
+  const std::string partial = name_of_partial(path);
+  for (const Name& name : {Name(path, true), Name(path, false), Name(partial, true), Name(partial, false)}) {
+    if (!files_.contains(name)) continue;
+    return Status(TAILRACE_WRONG_ORDER, "'" + name.first +
+                                            "' is open already, here or in another client: what is to "
+                                            "be published is opened once");
+  }
+  const Result<FileId> data = engine_.open(partial, mode, 0, {});
+  if (!data.ok()) return data.status();
+  engine_.publish_as(data.value(), path);
+  SharedFile& file = files_[{partial, true}];
+  file = {partial, data.value(), data.value(), 1, false, path};
+  return &file;
 }
 
 // What is only read is opened for writing, too, if that may be: somebody may come to write it, and must find the file
@@ -47,7 +78,7 @@ Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
     sync = again.value();
   }
   SharedFile& file = files_[{path, writable}];
-  file = {path, data.value(), sync, 1, false};
+  file = {path, data.value(), sync, 1, false, {}};
   return &file;
 }
 
@@ -55,7 +86,7 @@ void SharedFiles::release(SharedFile& file) {
   TAILRACE_REQUIRE(file.users > 0);
   if (--file.users > 0) return;
   closing_.push_back(file.data);
-  if (file.sync != 0) closing_.push_back(file.sync);
+  if (file.sync != 0 && file.sync != file.data) closing_.push_back(file.sync);
   files_.erase({file.path, file.sync != 0});
 }
 

@@ -18,10 +18,12 @@ struct SharedFile {
   std::string path;
   FileId data = 0;
   // The same file again, for its syncs: a sync of `data` would stand between the writes of all other clients, and
-  // would fail for what others have failed at. 0: it cannot be written.
+  // would fail for what others have failed at. `data` itself of a file that is published, which has one user. 0: it
+  // cannot be written.
   FileId sync = 0;
   uint32_t users = 0;
-  bool named = false;  // its name is on the device
+  bool named = false;      // its name is on the device
+  std::string final_path;  // that a publish gives it; "": it has it
 };
 
 class SharedFiles {
@@ -34,8 +36,12 @@ class SharedFiles {
   // The file, for one more user; it stays where it is until the last one has released it. `write` makes it if there
   // is none. TAILRACE_WRONG_ORDER if it would be emptied under others.
   Result<SharedFile*> open(const std::string& path, Mode mode);
+  // The same of the `.partial` that becomes `path`, for one user alone. TAILRACE_WRONG_ORDER if either is open.
+  Result<SharedFile*> open_to_publish(const std::string& path, OpenMode mode);
   // Nothing of that user is under way.
   void release(SharedFile& file);
+  // Its data have been published, or could not be: the engine has closed them.
+  void published(SharedFile& file) { files_.erase({file.path, true}); }
   // Closes what nobody uses, as far as the engine has room; what is left then, the engine closes in the end. Returns
   // whether there was something.
   bool progress();
@@ -45,6 +51,7 @@ class SharedFiles {
   using Name = std::pair<std::string, bool>;
 
   Result<SharedFile*> open_new(const std::string& path, Mode mode);
+  Status check_unpublished(const std::string& path) const;
 
   Engine& engine_;
   // The server's thread only.

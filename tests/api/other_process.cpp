@@ -1,7 +1,8 @@
 // A client in a process of its own, for tests of what processes do to each other. Reads commands, a line each, and
 // answers each with a number, mostly the status of the call:
 //   open DIRECTORY NAME CLIENT · write ITERATION (all six variables) · end ITERATION · flush · close · quit
-//   raw_open PATH (for writing) · raw_write OFFSET LENGTH CHARACTER · raw_sync · raw_close
+//   raw_open PATH (for writing) · raw_publish PATH (anew) · raw_iclose · raw_write OFFSET LENGTH CHARACTER · raw_sync
+//   · raw_close
 #include <iostream>
 #include <sstream>
 
@@ -17,6 +18,16 @@ tailrace_status obey_raw(std::istringstream& line, const std::string& verb) {
     std::string path;
     line >> path;
     return tailrace_file_open(client, path.c_str(), TAILRACE_FILE_WRITE, &file);
+  }
+  if (verb == "raw_publish") {
+    std::string path;
+    line >> path;
+    constexpr int kAnew = TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE | TAILRACE_FILE_PUBLISH;
+    return tailrace_file_open(client, path.c_str(), kAnew, &file);
+  }
+  if (verb == "raw_iclose") {
+    tailrace_ticket ticket{};
+    return tailrace_file_iclose(file, &ticket);
   }
   if (verb == "raw_write") {
     tailrace_extent extent{};

@@ -63,8 +63,9 @@ struct Attached {
   std::unique_ptr<Segment> segment;
   uint64_t block_bytes = 0;
   uint64_t sequence = 0;
-  uint32_t opened = 0;  // the latest number of a raw file
-  bool cut = false;     // nothing in the segment can be looked at any more
+  uint32_t opened = 0;        // the latest number of a raw file, …
+  bool cut = false;           // nothing in the segment can be looked at any more
+  uint32_t opened_block = 0;  // … and the block that it was opened with
 
   Channel& channel() { return segment->channel(); }
   std::span<std::byte> parts() {
@@ -124,7 +125,8 @@ void put_file_block(Attached& at, const Descriptor& verb) {
   std::byte* const block = at.segment->pool().data() + verb.bytes.address;
   if (verb.verb == Verb::file_open) {
     const std::string path = one_in(16) ? "../escaped.raw" : "hostile" + std::to_string(below(3)) + ".raw";
-    const FileOpening opening{kFileWireVersion, one_in(4) ? 6u : 2u, static_cast<uint32_t>(path.size()), 0};
+    const uint32_t mode = kFileWrite | (one_in(4) ? kFileTruncate : 0) | (one_in(4) ? kFilePublish : 0);
+    const FileOpening opening{kFileWireVersion, mode, static_cast<uint32_t>(path.size())};
     std::memcpy(block, &opening, sizeof opening);
     std::memcpy(block + sizeof opening, path.data(), path.size());
     return;
@@ -144,9 +146,11 @@ Descriptor some_file_verb(Attached& at, Descriptor verb) {
   verb.ticket = writes_file(verb.verb) ? kNoTicket : 1 + below(10000);
   if (verb.verb == Verb::file_open) {
     verb.variable = ++at.opened;
+    at.opened_block = verb.bytes.block;
   } else {
     verb.variable = one_in(16) ? static_cast<uint32_t>(below(at.opened + 2)) : at.opened;
   }
+  if (verb.verb == Verb::file_close && !one_in(32)) verb.bytes.block = at.opened_block;
   if (verb.verb == Verb::file_write_at) {
     const auto length = static_cast<uint32_t>(at.block_bytes - below(at.block_bytes));
     verb.at = {verb.bytes.address, one_in(32) ? any_number() : below(10000), verb.bytes.block,

@@ -125,8 +125,7 @@ class Node final : public NodeRings::Host {
     if (verb.verb == Verb::file_open) {
       const char* const paths[] = {"a", "b/../c", "/d", "a/./b"};
       const std::string path = paths[from[4] % 4];
-      const FileOpening opening{kFileWireVersion, from[5] % 8u, static_cast<uint32_t>(path.size() + from[5] / 250),
-                                0};
+      const FileOpening opening{kFileWireVersion, from[5] % 32u, static_cast<uint32_t>(path.size() + from[5] / 250)};
       std::memcpy(block, &opening, sizeof opening);
       std::memcpy(block + sizeof opening, path.data(), path.size());
       return;
