@@ -413,6 +413,10 @@ TAILRACE_API tailrace_status tailrace_file_close(tailrace_file file);
  * tailrace_close waits for it, too. `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_iclose(tailrace_file file, tailrace_ticket* ticket);
 
+/* Says of a file opened with TAILRACE_FILE_PUBLISH that it will not be whole: its close leaves it under the name with
+ * ".partial", and says so. TAILRACE_INVALID_ARGUMENT of any other file. */
+TAILRACE_API tailrace_status tailrace_file_give_up(tailrace_file file);
+
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
 /* Type, shape and size of a declared variable. Never returns TAILRACE_EARLIER_FAILURE. */

@@ -238,6 +238,11 @@ tailrace_status tailrace_file_iclose(tailrace_file file, tailrace_ticket* ticket
   });
 }
 
+tailrace_status tailrace_file_give_up(tailrace_file file) {
+  return guarded(file.client, Tells::earlier_failures,
+                 [&](Session& session) { return session.client().files().give_up(file.id); });
+}
+
 tailrace_status tailrace_variable(tailrace_client* client, const char* variable, tailrace_variable_info* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");

@@ -55,6 +55,9 @@ class Engine {
   // The path the file was opened by.
   const std::string& path(FileId file) const;
 
+  // Whether something of it has, so that it is not published.
+  bool has_failed(FileId file) const { return !files_.at(file).failure.ok(); }
+
   // How many more requests can be submitted.
   uint32_t room() const { return queue_.room(); }
   // room() > 0. The request's end is told during a later progress(), never from within submit.

@@ -46,7 +46,18 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
   Result<std::string> path = file_path_below(text);
   if (!path.ok()) return path.status();
-  return FileToOpen{std::move(path).value(), opening.mode, opening.record, opening.failed != 0};
+  return FileToOpen{std::move(path).value(), opening.mode, opening.record};
+}
+
+bool has_failed(std::span<const std::byte> block) {
+  uint32_t failed = 0;
+  std::memcpy(&failed, block.data() + offsetof(FileOpening, failed), sizeof failed);
+  return failed != 0;
+}
+
+void set_failed(std::span<std::byte> block) {
+  const uint32_t failed = 1;
+  std::memcpy(block.data() + offsetof(FileOpening, failed), &failed, sizeof failed);
 }
 
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {

@@ -41,7 +41,8 @@ struct FileOpening {
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
   uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
-  // Written by the server: whether something of the file has failed, for the server that goes on after its death.
+  // Whether something of the file has failed, so that it is not published. The server writes it, for the one that
+  // goes on after its death, and the client, who may give the file up.
   uint32_t failed = 0;
   uint32_t reserved = 0;
 };
@@ -72,11 +73,13 @@ struct FileToOpen {
   std::string path;  // as file_path_below() gives it
   uint32_t mode = 0;
   uint32_t record = 0;
-  bool failed = false;
 
   bool is_published() const { return (mode & kFilePublish) != 0; }
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
+// Of a block that could be read so: FileOpening::failed.
+bool has_failed(std::span<const std::byte> block);
+void set_failed(std::span<std::byte> block);
 
 // The pieces of a block of file_write or file_read: not empty, none overlapping another, within block and file.
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block);

@@ -288,6 +288,16 @@ Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   return sent.ok() ? ticket : sent;
 }
 
+// Where the server notes what has failed.
+Status ClientFiles::give_up(uint64_t file) {
+  const Result<Open*> found = find(file, "file_give_up");
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  if (!of.published) return about(refuse("the file was not opened to be published"), "file_give_up", of.path);
+  set_failed(host_.file_memory().subspan(of.block.offset, of.bytes));
+  return {};
+}
+
 void ClientFiles::take_closed() {
   std::erase_if(closing_, [this](const Closing& of) {
     if (host_.is_file_ticket_pending(of.ticket)) return false;

@@ -76,6 +76,7 @@ class ClientFiles {
   Status close(uint64_t file);
   // Returns the ticket.
   Result<uint64_t> iclose(uint64_t file);
+  Status give_up(uint64_t file);
 
   // Those that are open to be published: their paths.
   std::vector<std::string> unpublished() const;

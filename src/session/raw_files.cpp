@@ -148,7 +148,7 @@ void RawFiles::begin(const Descriptor& descriptor) {
     return;
   }
   if (!of.failure.ok()) {
-    if (writes_file(descriptor.verb)) note_failure(of);
+    if (writes_file(descriptor.verb) && !of.opening.empty()) set_failed(of.opening);
     return end(descriptor, of.failure, of.path, {});
   }
   if (descriptor.verb == Verb::file_sync) {
@@ -175,7 +175,6 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.record = wanted.ok() ? wanted.value().record : 0;
     if (file.ok()) of.file = file.value();
     if (wanted.ok() && wanted.value().is_published()) of.opening = block_of(descriptor);
-    of.failed = wanted.ok() && wanted.value().failed;
     of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
     of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
@@ -268,13 +267,14 @@ void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   submit(new_work(descriptor, false), of.file->data, durable ? Operation::sync : Operation::publish, {}, false);
 }
 
-// Why a file is not published of which the engine knows nothing bad.
+// Why a file is not published of which the engine may know nothing bad.
 Status RawFiles::unpublished(const Open& of) const {
   const auto left = [&of](const std::string& why) {
     return Status(TAILRACE_NOT_PUBLISHED,
                   fmt::format("'{}' is not published since {}", name_of_partial(of.path), why));
   };
-  if (of.failed) return left("something in it failed, before another server took over");
+  const bool told_by_engine = of.file != nullptr && engine_.has_failed(of.file->data);
+  if (has_failed(of.opening) && !told_by_engine) return left("something in it failed before, or it was given up");
   if (channel_.is_lost()) return left("its client has cut its shared memory short");
   if (of.file != nullptr || of.failure.fault().system_errno == ENOENT) return {};
   return left("it could not be opened again: " + of.failure.fault().message);
@@ -303,13 +303,6 @@ void RawFiles::went_on_publishing(const Request& request, const Status& how) {
 void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   const auto node = open_.extract(descriptor.variable);
   end(descriptor, status, node.mapped().path, {});
-}
-
-// So that a server which goes on after this one's death knows.
-void RawFiles::note_failure(Open& of) {
-  if (of.opening.empty()) return;
-  const uint32_t failed = 1;
-  std::memcpy(of.opening.data() + offsetof(FileOpening, failed), &failed, sizeof failed);
 }
 
 // Whether this client has writes of it under way, by whichever of its numbers.
@@ -384,7 +377,8 @@ void RawFiles::ended(const Request& request, const Status& how) {
     --of.writing;
     host_.file_write_went(descriptor, request, status);
   }
-  if (!status.ok() && request.operation != Operation::read) note_failure(of);
+  // So that a server which goes on after this one's death knows.
+  if (!status.ok() && request.operation != Operation::read && !of.opening.empty()) set_failed(of.opening);
   look(of);
   // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
   if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);

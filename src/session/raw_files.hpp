@@ -68,7 +68,6 @@ class RawFiles final : public CompletionSink {
     bool immediate = false;        // its writes are not held back to be merged
     bool closing = false;          // its close has come
     std::span<std::byte> opening;  // its block, of a file that is published; else none
-    bool failed = false;           // of one that is published: something, in an earlier server's time
     uint32_t writing = 0;          // writes under way
     uint32_t under_way = 0;        // verbs under way, all of them
     // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
@@ -102,7 +101,6 @@ class RawFiles final : public CompletionSink {
   Status unpublished(const Open& of) const;
   void went_on_publishing(const Request& request, const Status& how);
   void end_close(const Descriptor& descriptor, const Status& status);
-  static void note_failure(Open& of);
   void forget_opening(uint32_t block, uint64_t sequence);
   void look(const Open& of);
   bool begin_waiting(Open& of);

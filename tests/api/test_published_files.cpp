@@ -135,6 +135,21 @@ TEST(PublishedFiles, OneThatIsNotClosedIsLeftAndTold) {
   EXPECT_EQ(text_of(directory.path() / "a.raw.partial"), "new");
 }
 
+TEST(PublishedFiles, OneThatIsGivenUpIsLeft) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "a.raw", kPublish);
+  write(run, file, "some of it");
+  EXPECT_EQ(tailrace_file_give_up(file), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_NOT_PUBLISHED);
+  EXPECT_TRUE(run.error().says("given up")) << run.error().message;
+  EXPECT_EQ(tailrace_file_give_up(file), TAILRACE_CLOSED);
+  file = open_file(run, "b.raw", TAILRACE_FILE_WRITE);
+  EXPECT_EQ(tailrace_file_give_up(file), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  EXPECT_EQ(directory.names(), (std::vector<std::string>{"a.raw.partial", "b.raw"}));
+}
+
 TEST(PublishedFiles, BadCallsAreRefused) {
   const Directory directory;
   OpenRun run(test::Config(), directory);
