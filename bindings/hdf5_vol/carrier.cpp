@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "detached.hpp"
 #include "files.hpp"
 
 namespace tailrace::hdf5 {
@@ -41,6 +42,7 @@ Carrier& Carrier::instance() {
 }
 
 void Carrier::close_client() {
+  Detached::instance().finish();
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return;
   const Refusal flushed = flush_all();
@@ -50,6 +52,7 @@ void Carrier::close_client() {
   client_ = nullptr;
   for (const auto& [file, failures] : failures_) {
     for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+    failed_.insert(file);
   }
   failures_.clear();
 }
@@ -86,6 +89,7 @@ void Carrier::after_fork_in_child() {
   client_ = nullptr;
   tried_ = false;
   failures_.clear();
+  failed_.clear();
   mutex_.unlock();
 }
 
@@ -107,6 +111,11 @@ bool Carrier::summary() {
 uint64_t Carrier::budget() {
   const std::lock_guard lock(mutex_);
   return settings_.budget;
+}
+
+bool Carrier::detaches() {
+  const std::lock_guard lock(mutex_);
+  return settings_.detach;
 }
 
 bool Carrier::open_client() {
@@ -153,9 +162,31 @@ Carrier::Refusal Carrier::refusal(tailrace_status status) {
   return {status, last_message(client_)};
 }
 
-bool Carrier::open(const std::string& path, tailrace_file* out) {
+bool Carrier::open(const std::string& path, tailrace_file* out) { return open_as(path, TAILRACE_FILE_WRITE, out); }
+
+bool Carrier::open_to_publish(const std::string& path, tailrace_file* out) {
+  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_PUBLISH, out);
+}
+
+bool Carrier::open_as(const std::string& path, int mode, tailrace_file* out) {
   const std::lock_guard lock(mutex_);
-  return open_client() && tailrace_file_open(client_, path.c_str() + 1, TAILRACE_FILE_WRITE, out) == TAILRACE_OK;
+  return open_client() && tailrace_file_open(client_, path.c_str() + 1, mode, out) == TAILRACE_OK;
+}
+
+void Carrier::give_up(tailrace_file file) {
+  const std::lock_guard lock(mutex_);
+  if (client_ != nullptr) keep_earlier(tailrace_file_give_up(file));
+}
+
+Carrier::Refusal Carrier::iclose(tailrace_file file, tailrace_ticket* ticket) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_iclose(file, ticket));
+}
+
+bool Carrier::has_failed(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return failed_.contains(path);
 }
 
 void Carrier::close(tailrace_file file) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ class Carrier {
   uint64_t prefetch();
   // Whether it is said in the end what was done.
   bool summary();
+  // Whether files that are made have their name only when they are whole.
+  bool detaches();
 
   // Around a fork: the child has neither the client's threads nor what the parent has handed over. It opens a client
   // of its own when it needs one.
@@ -46,8 +49,12 @@ class Carrier {
   // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
   // open, or the client could not be opened, which is told once on standard error.
   bool open(const std::string& path, tailrace_file* out);
+  // The same of the `.partial` that gets the name `path` when it is closed whole.
+  bool open_to_publish(const std::string& path, tailrace_file* out);
   // Waits for all writes of the file.
   void close(tailrace_file file);
+  // Says of a file that is to be published that it will not be whole.
+  void give_up(tailrace_file file);
 
   // Hands the bytes over: `data` is the caller's again. Not TAILRACE_OK: why not all of it was accepted.
   struct Refusal {
@@ -62,6 +69,11 @@ class Carrier {
   // Waits for at most `milliseconds` (-1: for ever): TAILRACE_TIMEOUT, if it has not ended then. A failure that
   // another call has told of is among those of `path`.
   Refusal wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path);
+  // Closes the file without waiting for its writes. TAILRACE_CLOSED: everything of it has ended already, with the
+  // client.
+  Refusal iclose(tailrace_file file, tailrace_ticket* ticket);
+  // Of a file, after the end of the client: whether something has failed.
+  bool has_failed(const std::string& path);
   // Reads, and sees all that was written before.
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
   // Waits until everything is written, of all files. Not TAILRACE_OK: why that is not known.
@@ -72,6 +84,7 @@ class Carrier {
 
  private:
   bool open_client();
+  bool open_as(const std::string& path, int mode, tailrace_file* out);
   Refusal flush_all();
   void count(uint64_t writes, std::span<const tailrace_extent> extents);
   Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
@@ -92,6 +105,7 @@ class Carrier {
   uint64_t writes_ = 0;                                       // that were handed over, …
   uint64_t bytes_ = 0;                                        // … and how much
   std::map<std::string, std::vector<std::string>> failures_;  // by path
+  std::set<std::string> failed_;                              // paths, of what was told when the client was closed
 };
 
 }  // namespace tailrace::hdf5

@@ -137,8 +137,8 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   EarlyPlace early(object, where->obj_type, type, form, dcpl);
   const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
   if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
-  void* const made = wrap(host, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
-                                                        early.dcpl_or(dcpl), access.dapl(), dxpl, nullptr));
+  void* const made = wrap(object, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
+                                                          early.dcpl_or(dcpl), access.dapl(), dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
   early.remember(dataset, type);
@@ -163,7 +163,8 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
   Object& object = object_at(pointer);
   Host& host = object.host;
   drain_before_mpi();  // chunks that have no place yet get one, and are filled
-  void* const opened = wrap(host, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
+  void* const opened =
+      wrap(object, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
   if (opened != nullptr) Dataset::look_together(object_at(opened));
   return opened;
 }
@@ -253,18 +254,18 @@ herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl
   return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
-// What is on its way is waited for, if there is any.
-bool settle(Object& object) {
+// What is on its way is waited for, if there is any; or, of a detached file, made ready if it is closed now.
+bool settle(Object& object, bool closes) {
   Dataset& dataset = dataset_of(object);
   if (dataset.file() == nullptr) return true;
-  dataset.file()->drain();
+  closes&& dataset.file()->is_detached() ? dataset.file()->hand_over() : dataset.file()->drain();
   return dataset.tell_failures();
 }
 
 herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   drain_before_mpi();
-  const bool whole = settle(object);
+  const bool whole = settle(object, false);
   if (object.dataset->file() != nullptr) ++object.dataset->file()->resized;
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
   return whole ? done : -1;
@@ -290,11 +291,12 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   }
   const Host& host = object.host;
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
-  const bool whole = file == nullptr || file->opens > 0 || settle(object);
+  const bool whole = file == nullptr || file->opens > 0 || settle(object, true);
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
+  if (closed < 0 && object.within != nullptr) object.within->spoil("HDF5 could not close an object of it");
   if (closed >= 0 && whole) {
     unwrap(pointer);
     return 0;
@@ -302,6 +304,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
   object.dataset.reset();
   object.prefetch_dataset.reset();
+  object.within.reset();
   host.H5Eset_current_stack(stack);
   return -1;
 }

@@ -1,11 +1,16 @@
 // Files: opened by the native connector, and remembered if their data can be carried.
+#include <unistd.h>
+
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "callbacks.hpp"
 #include "carrier.hpp"
+#include "detached.hpp"
 #include "errors.hpp"
 #include "files.hpp"
 #include "object.hpp"
@@ -82,6 +87,57 @@ uint64_t userblock_of(const Host& host, void* under) {
   return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
 }
 
+// While it lives, HDF5 prints nothing of calls that fail. A program that prints as of old (H5Eset_auto1) cannot be
+// kept from that.
+class Quiet {
+ public:
+  explicit Quiet(const Host& host) : host_(host) {
+    unsigned is_v2 = 0;
+    can_ = host.H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 != 0 &&
+           host.H5Eget_auto2(H5E_DEFAULT, &print_, &context_) >= 0;
+    if (can_) host.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Quiet() {
+    if (can_) host_.H5Eset_auto2(H5E_DEFAULT, print_, context_);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+  bool can() const { return can_; }
+
+ private:
+  const Host& host_;
+  bool can_ = false;
+  H5E_auto2_t print_ = nullptr;
+  void* context_ = nullptr;
+};
+
+// The number that HDF5 gives the file when it is opened; 0 if it cannot be.
+unsigned long number_if_opened(const Host& host, const char* name, hid_t access) {
+  void* const under = host.H5VLfile_open(name, H5F_ACC_RDONLY, access, host.transfer, nullptr);
+  if (under == nullptr) return 0;
+  const unsigned long number = number_of(host, under);
+  host.H5VLfile_close(under, host.native, host.transfer, nullptr);
+  return number;
+}
+
+// Whether HDF5 would truncate the file: the program has it not open, and nobody has locked it. A file that is open
+// has the same number whenever it is opened once more.
+bool may_be_replaced(const Host& host, const char* name, hid_t access) {
+  const Quiet quiet(host);
+  if (!quiet.can()) return false;
+  const unsigned long first = number_if_opened(host, name, access);
+  return first != 0 && number_if_opened(host, name, access) != first;
+}
+
+// Whether a file that is to be made at `path` is made under a temporary name. What HDF5 would refuse it is to refuse.
+bool is_to_be_detached(const Host& host, const char* name, const std::string& path, unsigned flags, hid_t fapl,
+                       hid_t access) {
+  if (!Carrier::instance().detaches() || path.empty() || is_parallel(host, fapl)) return false;
+  if (!can_be_carried(host, name, fapl, flags) || is_link(partial_of(path))) return false;
+  if (::access(path.c_str(), F_OK) != 0) return true;  // there is none
+  return (flags & H5F_ACC_EXCL) == 0 && may_be_replaced(host, name, access);
+}
+
 // Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
 // this one cannot carry it still has to do by itself.
 void* remember(Host& host, void* under, const std::string& name, bool parallel) {
@@ -112,6 +168,40 @@ void remember_for_readers(Object& object, const List& access, uint64_t most) {
   [[maybe_unused]] static const int told = Carrier::instance().summary() ? std::atexit(Prefetcher::tell_summary) : 0;
 }
 
+// A file that gets the name `path` when it is whole.
+void* create_detached(Host& host, const std::string& path, const char* name, unsigned flags, hid_t fcpl,
+                      const List& access, hid_t dxpl) {
+  Detached& detached = Detached::instance();
+  const std::string below = detached.begin(path, name);
+  host.H5Pset_sieve_buf_size(access.id(), 0);
+  const unsigned anew = (flags & ~static_cast<unsigned>(H5F_ACC_EXCL)) | H5F_ACC_TRUNC;
+  void* const under = host.H5VLfile_create(below.c_str(), anew, fcpl, access.id(), dxpl, nullptr);
+  void* const pointer = remember(host, under, below, false);
+  if (pointer == nullptr || object_at(pointer).file == nullptr) {
+    detached.forget(path);
+    return pointer;
+  }
+  Object& object = object_at(pointer);
+  object.file->detach(path);
+  object.within = object.file;
+  return pointer;
+}
+
+// One that is open, once more.
+void* open_detached(Host& host, const std::string& below, unsigned flags, const List& access, hid_t dxpl) {
+  host.H5Pset_sieve_buf_size(access.id(), 0);
+  void* const under = host.H5VLfile_open(below.c_str(), flags, access.id(), dxpl, nullptr);
+  void* const pointer = wrap(host, under);
+  if (pointer == nullptr) return nullptr;
+  Object& object = object_at(pointer);
+  object.within = file_of(host, number_of(host, under));
+  if ((flags & H5F_ACC_RDWR) != 0 && object.within != nullptr) {
+    object.file = object.within;
+    ++object.file->opens;
+  }
+  return pointer;
+}
+
 // HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
 void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            bool create) {
@@ -122,6 +212,22 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
   }
   const List access(*host, fapl);
   if (!use_native(*host, access)) return nullptr;
+  const std::string path = Carrier::instance().detaches() ? place_of(name) : "";
+  Detached& detached = Detached::instance();
+  const std::string unwritten = create ? (detached.outwait(path), "") : detached.wait(path);
+  if (!unwritten.empty()) {
+    push_error(*host, "H5Fopen", unwritten);
+    return nullptr;
+  }
+  const std::string below = detached.open_as(path, name);
+  if (!below.empty() && !create) return open_detached(*host, below, flags, access, dxpl);
+  if (!below.empty()) {
+    push_error(*host, "H5Fcreate", "'" + path + "' is open already, expected a file that is closed");
+    return nullptr;
+  }
+  if (create && is_to_be_detached(*host, name, path, flags, fapl, access.id())) {
+    return create_detached(*host, path, name, flags, fcpl, access, dxpl);
+  }
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
   const uint64_t prefetch = parallel ? 0 : Carrier::instance().prefetch();
@@ -150,8 +256,31 @@ void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**
   return create_or_open(host_of(__builtin_return_address(0)), name, flags, H5P_DEFAULT, fapl, dxpl, false);
 }
 
+// The program's name of a file that HDF5 knows by a temporary one.
+herr_t get_name(const Object& object, H5VL_file_get_args_t* arguments, hid_t dxpl) {
+  H5VL_file_get_name_args_t& wanted = arguments->args.get_name;
+  const H5VL_file_get_name_args_t asked = wanted;
+  size_t length = 0;
+  std::vector<char> text(PATH_MAX + 1);
+  wanted.buf = text.data();
+  wanted.buf_size = text.size();
+  wanted.file_name_len = &length;
+  const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  wanted = asked;
+  if (got < 0) return got;
+  const std::string name = Detached::instance().name_of(text.data());
+  *asked.file_name_len = name.size();
+  if (asked.buf != nullptr && asked.buf_size > 0) {
+    const size_t copied = std::min(name.size(), asked.buf_size - 1);
+    std::memcpy(asked.buf, name.data(), copied);
+    asked.buf[copied] = '\0';
+  }
+  return got;
+}
+
 herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
+  if (arguments->op_type == H5VL_FILE_GET_NAME && object.within != nullptr) return get_name(object, arguments, dxpl);
   const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
   if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
   return object.access->restore(object.host, arguments->args.get_fapl.fapl_id) ? got : -1;
@@ -166,11 +295,29 @@ bool settle(const Host& host, File* file, const char* function) {
   return failures.empty();
 }
 
+// What has become of files that the program has closed, and was not whole.
+bool tell_of_closed(const Host& host, const char* function) {
+  const std::vector<std::string> failures = Detached::instance().take_failures();
+  for (const std::string& failure : failures) push_error(host, function, failure);
+  return failures.empty();
+}
+
+// A detached file is closed without waiting; what is known against it is told.
+bool settle_to_close(const Host& host, File* file) {
+  if (file == nullptr || !file->is_detached()) return settle(host, file, "H5Fclose");
+  file->hand_over();
+  (void)file->take_failures();  // they spoil it
+  if (file->spoilt().empty()) return true;
+  push_error(host, "H5Fclose", left_as_partial(file->name(), file->spoilt()));
+  file->tell_spoilt();
+  return false;
+}
+
 herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
   const Host& host = object.host;
   if (host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr) < 0) return -1;
   void** const file = arguments->args.reopen.file;
-  *file = wrap(object.host, *file);
+  *file = wrap(object, *file);
   object_at(*file).prefetch_file = object.prefetch_file;
   object_at(*file).access = object.access;
   if (object.file != nullptr) {
@@ -188,6 +335,11 @@ herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t 
   const List access(*host, fapl);
   if (!use_native(*host, access)) return -1;
   fapl = access.id();
+  const char*& name = below.op_type == H5VL_FILE_DELETE ? below.args.del.filename : below.args.is_accessible.filename;
+  const std::string path = place_of(name);
+  Detached::instance().outwait(path);
+  const std::string open = Detached::instance().open_as(path, name);
+  if (!open.empty()) name = open.c_str();
   return host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
 }
 
@@ -203,7 +355,8 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   }
   drain_all();  // a flush; by whichever object of the file
   const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
-  return settle(host, object.file.get(), "H5Fflush") ? done : -1;
+  const bool whole = settle(host, object.file.get(), "H5Fflush");
+  return tell_of_closed(host, "H5Fflush") && whole ? done : -1;
 }
 
 // Whether from now on others see each write, or processes each other's, when it returns.
@@ -231,14 +384,19 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
     return 0;
   }
   const Host& host = object.host;
-  const bool whole = settle(host, object.file.get(), "H5Fclose");
+  const bool whole = settle_to_close(host, object.file.get());
+  const bool others = tell_of_closed(host, "H5Fclose");
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
-  if (closed < 0) return closed;
+  if (closed < 0) {
+    if (object.within != nullptr) object.within->spoil("HDF5 could not close it");
+    return closed;
+  }
   object.under = nullptr;
   if (object.file != nullptr) --object.file->opens;
   object.file.reset();
   object.prefetch_file.reset();
-  if (!whole) return -1;
+  object.within.reset();
+  if (!whole || !others) return -1;
   unwrap(pointer);
   return 0;
 }

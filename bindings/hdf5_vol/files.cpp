@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
+
+#include "detached.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -34,16 +37,19 @@ std::vector<std::shared_ptr<File>> all_files() {
 
 void before_fork() {
   known().mutex.lock();
+  Detached::instance().before_fork();
   Carrier::instance().before_fork();
 }
 
 void after_fork_in_parent() {
   Carrier::instance().after_fork_in_parent();
+  Detached::instance().after_fork_in_parent();
   known().mutex.unlock();
 }
 
 void after_fork_in_child() {
   Carrier::instance().after_fork_in_child();
+  Detached::instance().after_fork_in_child();
   ChunkCrew::forget();
   for (const auto& [key, file] : known().files) {
     if (const auto open = file.lock()) open->leave_to_parent();
@@ -56,9 +62,36 @@ void after_fork_in_child() {
 File::~File() {
   count_.fetch_sub(1, std::memory_order_relaxed);
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
-  if (state_ != State::open) return;
-  send_small();
-  Carrier::instance().close(raw_);
+  if (is_detached()) {
+    depart();
+  } else if (state_ == State::open) {
+    send_small();
+    Carrier::instance().close(raw_);
+  }
+}
+
+// HDF5 has closed it. At the end of the process the client may have been closed before, and all of it is written.
+void File::depart() {
+  if (state_ == State::open) send_small();
+  take_failures();
+  std::optional<tailrace_ticket> ticket;
+  if (state_ == State::open) {
+    if (!spoilt_.empty()) Carrier::instance().give_up(raw_);
+    tailrace_ticket on_its_way{};
+    const Carrier::Refusal refused = Carrier::instance().iclose(raw_, &on_its_way);
+    if (refused.status == TAILRACE_OK) {
+      ticket = on_its_way;
+    } else if (refused.status != TAILRACE_CLOSED) {
+      spoil(refused.message);
+    } else if (Carrier::instance().has_failed(final_path_)) {
+      spoil("some of its data could not be written");
+    }
+  }
+  Detached::instance().left(final_path_, ticket, spoilt_, spoilt_told_);
+}
+
+void File::spoil(const std::string& why) {
+  if (spoilt_.empty()) spoilt_ = why;
 }
 
 bool File::has_its_name() const {
@@ -81,7 +114,10 @@ uint64_t File::bytes_there() const {
 
 bool File::ready() {
   if (state_ == State::unopened) {
-    state_ = has_its_name() && Carrier::instance().open(path_, &raw_) ? State::open : State::refused;
+    Carrier& carrier = Carrier::instance();
+    const bool opened =
+        has_its_name() && (is_detached() ? carrier.open_to_publish(final_path_, &raw_) : carrier.open(path_, &raw_));
+    state_ = opened ? State::open : State::refused;
   }
   return state_ == State::open;
 }
@@ -138,9 +174,10 @@ void File::fill(uint64_t dataset) {
 }
 
 std::vector<std::string> File::take_failures() {
-  std::vector<std::string> all = Carrier::instance().take_failures(path_);
+  std::vector<std::string> all = Carrier::instance().take_failures(name());
   all.insert(all.end(), failures_.begin(), failures_.end());
   failures_.clear();
+  if (!all.empty()) spoil(all.front());
   return all;
 }
 
@@ -148,7 +185,7 @@ std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
   Token key;
   std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
   std::shared_ptr<ChunkQueue>& queue = queues_[key];
-  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
+  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, name());
   return queue;
 }
 
@@ -171,10 +208,14 @@ void File::settle_chunks() {
   for (const auto& [token, queue] : queues_) queue->place(true, failures_);
 }
 
-void File::drain() {
+void File::hand_over() {
   settle_chunks();
   while (!unfilled_.empty()) fill(unfilled_.begin()->first);
   send_small();
+}
+
+void File::drain() {
+  hand_over();
   untouched_.clear();  // what is drained for may free their places
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
@@ -183,6 +224,7 @@ void File::drain() {
 }
 
 void File::leave_to_parent() {
+  final_path_.clear();
   state_ = State::left_alone;
   small_.clear();
   pending_.clear();
@@ -194,6 +236,7 @@ void File::leave_to_parent() {
 
 void File::leave_alone() {
   drain();
+  if (state_ == State::open && is_detached()) Carrier::instance().give_up(raw_);  // not published by its close
   if (state_ == State::open) Carrier::instance().close(raw_);
   state_ = State::left_alone;
 }

@@ -54,6 +54,21 @@ class File {
   // Several processes have it open, and there may be datasets without links. The same in all of them.
   bool has_unlinked = false;
 
+  // Made under a temporary name: it gets the name `path` when the last object of it is closed, and all of it written.
+  void detach(std::string path) { final_path_ = std::move(path); }
+  bool is_detached() const { return !final_path_.empty(); }
+  // What it is called in the end.
+  const std::string& name() const { return is_detached() ? final_path_ : path_; }
+  // Of one that is detached: it will not be whole, and why; "" if nothing is known against it.
+  void spoil(const std::string& why);
+  const std::string& spoilt() const { return spoilt_; }
+  // It has been told that it will not be whole.
+  void tell_spoilt() { spoilt_told_ = true; }
+  // Places its chunks and fills what is to be filled; waits for no writes.
+  void hand_over();
+  // That one stays open as long as this one.
+  void keep(std::shared_ptr<File> other) { kept_.push_back(std::move(other)); }
+
   // False if its data cannot be carried after all, as when it has another name now.
   bool ready();
   // The chunks of the dataset with that token which are being filtered; made by the first call.
@@ -106,6 +121,8 @@ class File {
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
 
+  void depart();
+
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
   // Whether `path` leads to it, and, for the writer, to no other that had the name before it.
@@ -113,6 +130,10 @@ class File {
 
   const Host& host_;
   const std::string path_;
+  std::string final_path_;  // of one that is detached, else ""
+  std::string spoilt_;
+  bool spoilt_told_ = false;
+  std::vector<std::shared_ptr<File>> kept_;
   struct stat identity_ {};  // of the file; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;

@@ -61,7 +61,7 @@ herr_t link_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optiona
 void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* type, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
-  void* const opened = wrap(host, host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr));
+  void* const opened = wrap(object, host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr));
   if (opened != nullptr && *type == H5I_DATASET) Dataset::look_together(object_at(opened));
   return opened;
 }

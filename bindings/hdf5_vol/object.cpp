@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dataset.hpp"
+#include "files.hpp"
 #include "prefetch_dataset.hpp"
 #include "request.hpp"
 
@@ -10,6 +11,12 @@ namespace tailrace::hdf5 {
 
 void* wrap(Host& host, void* under) {
   return under != nullptr ? new Object{host, under, {}, {}, {}, {}, {}, {}} : nullptr;
+}
+
+void* wrap(const Object& from, void* under) {
+  void* const pointer = wrap(from.host, under);
+  if (pointer != nullptr) object_at(pointer).within = from.within;
+  return pointer;
 }
 
 void* wrap(Host& host, std::unique_ptr<Request> request) {

@@ -23,6 +23,8 @@ struct Object {
   std::shared_ptr<PrefetchFile> prefetch_file;        // of files whose readers are gone ahead of
   std::unique_ptr<PrefetchDataset> prefetch_dataset;  // of datasets, from their first read on, where there are such
   std::shared_ptr<const ProgramAccess> access;        // of files
+  // The detached file that it was reached through: the last object of it ends it. Null of all others.
+  std::shared_ptr<File> within = nullptr;
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }
@@ -30,6 +32,9 @@ inline const Object& object_at(const void* pointer) { return *static_cast<const 
 
 // Null for null: what could not be opened below was not opened.
 void* wrap(Host& host, void* under);
+
+// … which was reached through `from`.
+void* wrap(const Object& from, void* under);
 
 // What stands for the request.
 void* wrap(Host& host, std::unique_ptr<Request> request);

@@ -1,7 +1,7 @@
 // Callbacks that add nothing: attributes, named datatypes, groups, blobs and tokens go to the native connector as
 // they came.
 #include "callbacks.hpp"
-
+#include "files.hpp"
 #include "object.hpp"
 
 // Requests: the native connector has none. So none is asked for, and what was done when a callback returns is done.
@@ -14,6 +14,7 @@ namespace {
 struct WrapContext {
   Host& host;
   void* under;
+  std::shared_ptr<File> within;
 };
 
 void* get_object(const void* pointer) {
@@ -26,13 +27,15 @@ herr_t get_wrap_context(const void* pointer, void** context) {
   void* under = nullptr;
   const bool is_request = object.under == nullptr;
   if (!is_request && object.host.H5VLget_wrap_ctx(object.under, object.host.native, &under) < 0) return -1;
-  *context = new WrapContext{object.host, under};
+  *context = new WrapContext{object.host, under, object.within};
   return 0;
 }
 
 void* wrap_object(void* pointer, H5I_type_t type, void* context) {
   const WrapContext& of = *static_cast<WrapContext*>(context);
-  return wrap(of.host, of.host.H5VLwrap_object(pointer, type, of.host.native, of.under));
+  void* const wrapped = wrap(of.host, of.host.H5VLwrap_object(pointer, type, of.host.native, of.under));
+  if (wrapped != nullptr) object_at(wrapped).within = of.within;
+  return wrapped;
 }
 
 void* unwrap_object(void* pointer) {
@@ -54,14 +57,15 @@ herr_t free_wrap_context(void* context) {
 void* attribute_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t space,
                        hid_t acpl, hid_t aapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLattr_create(object_at(pointer).under, where, host.native, name, type, space, acpl, aapl,
-                                         dxpl, nullptr));
+  return wrap(object_at(pointer), host.H5VLattr_create(object_at(pointer).under, where, host.native, name, type,
+                                                       space, acpl, aapl, dxpl, nullptr));
 }
 
 void* attribute_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t aapl, hid_t dxpl,
                      void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLattr_open(object_at(pointer).under, where, host.native, name, aapl, dxpl, nullptr));
+  return wrap(object_at(pointer),
+              host.H5VLattr_open(object_at(pointer).under, where, host.native, name, aapl, dxpl, nullptr));
 }
 
 herr_t attribute_read(void* pointer, hid_t type, void* data, hid_t dxpl, void**) {
@@ -109,13 +113,14 @@ herr_t attribute_close(void* pointer, hid_t dxpl, void**) {
 void* datatype_commit(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t lcpl,
                       hid_t tcpl, hid_t tapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLdatatype_commit(object_at(pointer).under, where, host.native, name, type, lcpl, tcpl,
-                                             tapl, dxpl, nullptr));
+  return wrap(object_at(pointer), host.H5VLdatatype_commit(object_at(pointer).under, where, host.native, name, type,
+                                                           lcpl, tcpl, tapl, dxpl, nullptr));
 }
 
 void* datatype_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t tapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLdatatype_open(object_at(pointer).under, where, host.native, name, tapl, dxpl, nullptr));
+  return wrap(object_at(pointer),
+              host.H5VLdatatype_open(object_at(pointer).under, where, host.native, name, tapl, dxpl, nullptr));
 }
 
 herr_t datatype_get(void* pointer, H5VL_datatype_get_args_t* arguments, hid_t dxpl, void**) {
@@ -148,19 +153,29 @@ herr_t datatype_close(void* pointer, hid_t dxpl, void**) {
 void* group_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t gcpl,
                    hid_t gapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl, gcpl, gapl, dxpl,
-                                          nullptr));
+  return wrap(object_at(pointer), host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl,
+                                                        gcpl, gapl, dxpl, nullptr));
 }
 
 void* group_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t gapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(host, host.H5VLgroup_open(object_at(pointer).under, where, host.native, name, gapl, dxpl, nullptr));
+  return wrap(object_at(pointer),
+              host.H5VLgroup_open(object_at(pointer).under, where, host.native, name, gapl, dxpl, nullptr));
 }
 
 herr_t group_get(void* pointer, H5VL_group_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   const Host& host = object.host;
   return host.H5VLgroup_get(object.under, host.native, arguments, dxpl, nullptr);
+}
+
+// A file that is mounted stays open as long as what it is mounted on.
+void keep_open(Object& on, const std::shared_ptr<File>& file) {
+  if (on.within == nullptr) {
+    on.within = file;
+  } else if (on.within != file) {
+    on.within->keep(file);
+  }
 }
 
 herr_t group_specific(void* pointer, H5VL_group_specific_args_t* arguments, hid_t dxpl, void**) {
@@ -170,8 +185,11 @@ herr_t group_specific(void* pointer, H5VL_group_specific_args_t* arguments, hid_
     return host.H5VLgroup_specific(object.under, host.native, arguments, dxpl, nullptr);
   }
   H5VL_group_specific_args_t below = *arguments;
-  below.args.mount.child_file = object_at(arguments->args.mount.child_file).under;
-  return host.H5VLgroup_specific(object.under, host.native, &below, dxpl, nullptr);
+  const Object& child = object_at(arguments->args.mount.child_file);
+  below.args.mount.child_file = child.under;
+  const herr_t mounted = host.H5VLgroup_specific(object.under, host.native, &below, dxpl, nullptr);
+  if (mounted >= 0 && child.within != nullptr) keep_open(object_at(pointer), child.within);
+  return mounted;
 }
 
 herr_t group_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {

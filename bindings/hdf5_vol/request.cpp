@@ -27,7 +27,7 @@ H5VL_request_status_t Request::wait(uint64_t timeout) {
   while (!parts_.empty()) {
     const Part& part = parts_.back();
     const Carrier::Refusal end =
-        Carrier::instance().wait(part.ticket, bounded ? milliseconds_until(deadline) : -1, part.file->path());
+        Carrier::instance().wait(part.ticket, bounded ? milliseconds_until(deadline) : -1, part.file->name());
     if (end.status == TAILRACE_TIMEOUT) return H5VL_REQUEST_STATUS_IN_PROGRESS;
     if (end.status != TAILRACE_OK && why_.empty()) why_ = end.message;
     parts_.pop_back();

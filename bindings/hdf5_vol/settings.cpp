@@ -24,6 +24,8 @@ bool parse_word(const std::string& word, Settings& settings) {
     settings.place = value;
   } else if (key == "prefetch") {
     return parse_bytes(value, 0, settings.prefetch);
+  } else if (key == "close" && (value == "wait" || value == "detach")) {
+    settings.detach = value == "detach";
   } else if (key != "budget" && key != "smallest") {
     return false;
   } else {
@@ -45,8 +47,8 @@ bool parse_settings(const std::string& text, Settings& settings, std::string& wh
   for (std::string word; words >> word;) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES, prefetch=BYTES or "
-            "summary";
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES, prefetch=BYTES, "
+            "close=wait, close=detach or summary";
       return false;
     }
     memory = memory || word.starts_with("place=") || word.starts_with("budget=");

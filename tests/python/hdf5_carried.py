@@ -12,9 +12,9 @@ HDF5 = REPOSITORY / ".deps/hdf5-tests"  # HDF5 1.14, shared, with its tools: too
 PLACES = ("thread", "core")
 
 
-def environment(directory, place="thread", budget="16MiB", config=None):
+def environment(directory, place="thread", budget="16MiB", config=None, close=None):
     """With the connector; what it needs beside the files is in `directory`."""
-    added = run_command.variables(config, *((place, budget) if config is None else (None, None)), {})
+    added = run_command.variables(config, *((place, budget) if config is None else (None, None)), {}, close=close)
     return {**without(directory), **added}
 
 

@@ -33,8 +33,8 @@ def register(subparsers: Any) -> None:
         description="Runs PROGRAM with HDF5's data carried by tailrace: C, Fortran and C++ programs with HDF5 1.14 "
                     "or later, h5py, netCDF4, PyTables. The same without this command: set HDF5_PLUGIN_PATH and "
                     "HDF5_VOL_CONNECTOR to what --print shows.",
-        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE]] [--prefetch SIZE] [--summary] "
-              "[--print] -- PROGRAM [ARGUMENT ...]")
+        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE]] [--prefetch SIZE] [--close WHEN] "
+              "[--summary] [--print] -- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
                         help="a configuration of tailrace; its variables are not used")
     parser.add_argument("--place", choices=("thread", "core"), help="who writes (default: thread)")
@@ -42,6 +42,9 @@ def register(subparsers: Any) -> None:
                                                           "(default: 256MiB)")
     parser.add_argument("--prefetch", metavar="SIZE", help="bring what a sequential reader will ask for next into "
                                                             "the page cache, so much at most (default: nothing)")
+    parser.add_argument("--close", choices=("wait", "detach"),
+                        help="whether closing a new file waits until it is written (default: wait), or the file is "
+                             "called NAME.partial until then")
     parser.add_argument("--summary", action="store_true", help="say in the end, on one line, what was carried")
     parser.add_argument("--print", action="store_true", help="show the variables, and run nothing")
     parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")
@@ -52,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command: does not return if the program was started."""
     try:
         added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
-                          arguments.prefetch)
+                          arguments.prefetch, arguments.close)
     except ValueError as why:
         output.complain(str(why))
         return 2
@@ -72,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
-              environment: Mapping[str, str], summary: bool = False, prefetch: str | None = None) -> dict[str, str]:
+              environment: Mapping[str, str], summary: bool = False, prefetch: str | None = None,
+              close: str | None = None) -> dict[str, str]:
     """The variables to set. Raises ValueError with what is wrong, and tailrace.Error of a wrong configuration."""
     _check_plugin()
     _check_environment(environment)
@@ -94,6 +98,8 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
         if size < 1:
             raise ValueError(f"found --prefetch {prefetch}, expected at least 1 B")
         words.append(f"prefetch={size}")
+    if close:
+        words.append(f"close={close}")
     if summary:
         words.append("summary")
     paths = [str(PLUGINS)]

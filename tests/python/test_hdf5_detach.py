@@ -1,0 +1,366 @@
+"""`close=detach`: a program that writes a file after each step does not wait for it, and nobody sees half a file.
+
+TAILRACE_SEED=… repeats what is random here.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import select
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+from hdf5_carried import PLACES, environment, execute, python, without
+from hdf5_same import assert_same
+from tailrace.cli import core_server
+
+PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
+
+# A file after each step, with data that are carried, filtered and HDF5's own.
+STEPS = """
+import sys
+import h5py, numpy
+for step in range(int(sys.argv[2])):
+    with h5py.File(f"{sys.argv[1]}/step_{step:06}.h5", "w") as file:
+        file.attrs["step"] = step
+        file.create_dataset("field", (200, 1000), "f8")[:] = numpy.arange(200000.0).reshape(200, 1000) + step
+        file.create_dataset("filtered", (200, 1000), "f4", chunks=(50, 1000), compression=1)[:] = step
+        file.create_dataset("filled", (100, 1000), "i4", fillvalue=7)[:10] = step
+        file.create_group("group")["small"] = numpy.arange(10) + step
+"""
+
+
+@pytest.fixture
+def detached(tmp_path, monkeypatch):
+    """Runs Python code with the connector; returns what it printed."""
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+
+    def start(text, *arguments, place="thread", **more):
+        return python(text, *arguments, env=environment(tmp_path, place, close="detach"), **more)
+    return start
+
+
+def names(directory):
+    return sorted(entry.name for entry in directory.iterdir() if ".h5" in entry.name)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_files_are_those_of_plain_hdf5(detached, tmp_path, place):
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "ours").mkdir()
+    python(STEPS, tmp_path / "plain", 4, env=without(tmp_path))
+    detached(STEPS, tmp_path / "ours", 4, place=place)
+    assert names(tmp_path / "ours") == names(tmp_path / "plain") == [f"step_{step:06}.h5" for step in range(4)]
+    for name in names(tmp_path / "plain"):
+        assert_same(tmp_path / "plain" / name, tmp_path / "ours" / name)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_many_small_files(detached, tmp_path, place):
+    """More than tailrace has open at once, and some of which nothing is carried."""
+    (tmp_path / "ours").mkdir()
+    detached("""
+import sys
+import h5py, numpy
+for step in range(200):
+    with h5py.File(f"{sys.argv[1]}/{step}.h5", "w") as file:
+        file["x"] = numpy.full(8192 if step % 3 else 8, step)
+""", tmp_path / "ours", place=place)
+    assert len(names(tmp_path / "ours")) == 200
+    for step in range(200):
+        with h5py.File(tmp_path / f"ours/{step}.h5") as file:
+            assert (file["x"][:] == step).all()
+
+
+# Makes a file, says so, and closes it when it is told to. Then reads it.
+CLOSER = """
+import os, sys
+import h5py
+h5py.File(sys.argv[2], "w")["x"] = [1.0] * 100000
+with h5py.File(sys.argv[1], "w") as file:
+    data = file.create_dataset("x", (100000,), "f8")
+    data[:10] = 1.0
+    assert data[5] == 1.0
+    print("open", flush=True)
+    sys.stdin.readline()
+    data[:] = 2.0
+print("closed", flush=True)
+sys.stdin.readline()
+with h5py.File(sys.argv[1]) as file:
+    print((file["x"][:] == 2.0).all(), file.filename == sys.argv[1])
+"""
+
+
+def stop(server):
+    os.kill(server, signal.SIGSTOP)
+    while "\nState:\tT" not in pathlib.Path(f"/proc/{server}/status").read_text():
+        pass
+
+
+@contextlib.contextmanager
+def a_stopped_server(tmp_path, name):
+    """A program that has closed a file while the server is stopped; gives program and server."""
+    program = subprocess.Popen([sys.executable, "-c", CLOSER, name, tmp_path / "first.h5"], text=True,
+                               env=environment(tmp_path, "core", close="detach"), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert program.stdout.readline() == "open\n", program.stderr.read()
+        (server,) = [one["process"] for job in core_server.jobs() for one in job["servers"] if one.get("alive")]
+        stop(server)
+        program.stdin.write("go on\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == "closed\n", program.stderr.read()
+        yield program, server
+    finally:
+        program.kill()
+        program.communicate()
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_close_does_not_wait_and_an_open_does(tmp_path, monkeypatch, old):
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+    name = tmp_path / "a.h5"
+    if old:
+        with h5py.File(name, "w") as file:
+            file["old"] = 1
+    with a_stopped_server(tmp_path, name) as (program, server):
+        assert name.with_name("a.h5.partial").exists() and name.exists() == old
+        if old:
+            with h5py.File(name) as file:
+                assert list(file) == ["old"]
+        os.kill(server, signal.SIGCONT)
+        said, complaints = program.communicate("go on\n", timeout=60)
+        assert (said, complaints, program.returncode) == ("True True\n", "", 0)
+    assert names(tmp_path) == ["a.h5", "first.h5"]
+
+
+def test_what_a_killed_program_had_closed_becomes_whole(tmp_path, monkeypatch):
+    """In place core."""
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+    name = tmp_path / "a.h5"
+    with a_stopped_server(tmp_path, name) as (program, server):
+        program.kill()
+        program.wait()
+        assert not name.exists()
+        handle = os.pidfd_open(server)
+        os.kill(server, signal.SIGCONT)
+        assert select.select([handle], [], [], 60)[0], "the server does not end"
+        os.close(handle)
+    with h5py.File(name) as file:
+        assert (file["x"][:] == 2.0).all()
+    assert names(tmp_path) == ["a.h5", "first.h5"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_killed_program_leaves_whole_files_and_partial_ones(tmp_path, place):
+    seed = int(os.environ.get("TAILRACE_SEED", random.randrange(1 << 32)))
+    print("TAILRACE_SEED:", seed)
+    moments = random.Random(seed)
+    code = STEPS.replace('file.attrs["step"] = step', 'file.attrs["step"] = step; print(step, flush=True)')
+    for attempt in range(4):
+        directory = tmp_path / str(attempt)
+        directory.mkdir()
+        program = subprocess.Popen([sys.executable, "-c", code, directory, "1000"], text=True, stdout=subprocess.PIPE,
+                                   env=environment(tmp_path, place, close="detach"), stderr=subprocess.DEVNULL)
+        for _ in range(moments.randrange(1, 12)):
+            program.stdout.readline()
+        for _ in range(moments.randrange(50000)):
+            pass
+        program.kill()
+        program.communicate()
+        for name in names(directory):
+            if name.endswith(".partial"):
+                continue
+            step = int(name[5:11])
+            with h5py.File(directory / name) as file:
+                assert (file["field"][:] == np.arange(200000.0).reshape(200, 1000) + step).all(), name
+                assert (file["filtered"][:] == step).all() and (file["filled"][10:] == 7).all(), name
+                assert (file["group/small"][:] == np.arange(10) + step).all(), name
+
+
+SMALL = """
+import json, os, sys
+import h5py, numpy
+said = []
+def attempt(what):
+    try:
+        what()
+        said.append("")
+    except (OSError, RuntimeError) as error:
+        said.append(str(error))
+"""
+
+
+def test_names_are_the_programs(detached, tmp_path):
+    said = detached(SMALL + """
+os.chdir(sys.argv[1])
+os.mkdir("real")
+os.symlink("real/target.h5", "link.h5")
+h5py.File("real/target.h5", "w").close()
+file = h5py.File("a.h5", "w")
+file.create_group("g").create_dataset("x", (10000,), "f8")[:] = 1
+other = h5py.File(os.path.abspath("a.h5"), "r+")
+print(file.filename, file["g/x"].file.filename, os.path.basename(other.filename), other["g/x"][5], file == other)
+with h5py.File("link.h5", "w") as linked:
+    linked["x"] = numpy.arange(10000.0)
+    print(linked.filename, sorted(os.listdir("real")))
+with h5py.File("link.h5") as linked:
+    print(linked.filename, linked["x"][9], os.path.islink("link.h5"))
+file.close()
+other.close()
+print(sorted(os.listdir(".")), os.listdir("real"))
+""", tmp_path / ".").splitlines()
+    assert said[0] == "a.h5 a.h5 a.h5 1.0 True"
+    assert said[1] == "link.h5 ['target.h5', 'target.h5.partial']"
+    assert said[2] == "link.h5 9.0 True"
+    assert "'a.h5" in said[3] and "['target.h5']" in said[3]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_hdf5_would_refuse_is_refused(detached, tmp_path, place):
+    said = json.loads(detached(SMALL + """
+name = sys.argv[1]
+with h5py.File(name, "w") as file:
+    file["x"] = numpy.arange(10000.0)
+attempt(lambda: h5py.File(name, "x"))
+reader = h5py.File(name)
+attempt(lambda: h5py.File(name, "w"))
+said.append(str(reader["x"][5]))
+reader.close()
+new = h5py.File(name + "x", "w")
+for mode in "wx":
+    attempt(lambda: h5py.File(name + "x", mode))
+new.close()
+attempt(lambda: h5py.File(name + "/x", "w"))
+said.append(str(h5py.is_hdf5(name + "x")))
+print(json.dumps(said))
+""", tmp_path / "a.h5", place=place))
+    assert "File exists" in said[0] and "already open" in said[1] and said[2] == "5.0"
+    assert "open already" in said[3] and "open already" in said[4] and said[5] and said[6] == "True"
+    assert names(tmp_path) == ["a.h5", "a.h5x"]
+
+
+def test_the_last_object_ends_the_file(detached, tmp_path):
+    """Whatever it is, and what it does until then is in the file."""
+    said = detached(SMALL + """
+from h5py import h5d, h5f, h5g, h5o, h5p, h5s, h5t
+def make(name):
+    access = h5p.create(h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5f.CLOSE_WEAK)
+    file = h5f.create(name.encode(), h5f.ACC_TRUNC, fapl=access)
+    data = h5d.create(file, b"x", h5t.NATIVE_DOUBLE, h5s.create_simple((10000,)))
+    data.write(h5s.ALL, h5s.ALL, numpy.arange(10000.0))
+    return file, data, h5g.create(file, b"g")
+os.chdir(sys.argv[1])
+file, data, group = make("data.h5")
+del group
+file.close()
+data.write(h5s.ALL, h5s.ALL, numpy.arange(10000.0) + 1)
+print(os.listdir("."))
+del data
+file, data, group = make("group.h5")
+file.close()
+del data
+h5g.create(group, b"late")
+again = h5d.open(h5o.open(group, b"."), b"/x")
+back = numpy.zeros(10000)
+again.read(h5s.ALL, h5s.ALL, back)
+print(back[9], [name for name in os.listdir(".") if name.startswith("group")])
+del again, group
+with h5py.File("data.h5") as one, h5py.File("group.h5") as other:
+    print(one["x"][9], list(other), list(other["g"]), other["x"][9])
+""", tmp_path / ".").splitlines()
+    assert "data.h5.partial" in said[0] and "'data.h5'" not in said[0]
+    assert said[1] == "9.0 ['group.h5.partial']"
+    assert said[2] == "10.0 ['g', 'x'] ['late'] 9.0"
+
+
+# Two files that do not fit, and one that does.
+FILLER = SMALL + """
+more = {"chunks": {"chunks": (64, 128), "compression": 1}, "contiguous": {}}[sys.argv[2]]
+for number in range(2):
+    def write():
+        file = h5py.File(f"{sys.argv[1]}/{number}.h5", "w")
+        try:
+            file.create_dataset("x", (1024, 128), "f8", **more)[:] = numpy.random.default_rng(1).random((1024, 128))
+        finally:
+            file.close()
+    attempt(write)
+attempt(lambda: h5py.File(f"{sys.argv[1]}/1.h5"))
+h5py.is_hdf5(f"{sys.argv[1]}/0.h5")  # waits
+attempt(lambda: h5py.File(sys.argv[3], "w").close())
+print(json.dumps([each for each in said if each]), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["contiguous", "chunks"])
+def test_a_full_disk_leaves_partial_files_and_is_told(detached, tmp_path, small_disk, place, kind):
+    (small_disk / "filler").write_bytes(bytes(600 << 10))
+    said = json.loads(detached(FILLER, small_disk, kind, tmp_path / "other.h5", place=place))
+    assert names(small_disk) == ["0.h5.partial", "1.h5.partial"]
+    for name in ("0.h5.partial", "1.h5.partial"):
+        assert any("No space left on device" in each and f"{small_disk}/{name}" in each for each in said), said
+
+
+def test_what_fails_after_the_last_call_is_told_on_standard_error(tmp_path, small_disk):
+    for ending in ("file.close()", ""):
+        code = ("import sys, h5py, numpy\n"
+                "file = h5py.File(sys.argv[1], 'w')\n"
+                f"file.create_dataset('x', (1 << 18,), 'f8')[:] = 1.0\n{ending}\n")
+        done = subprocess.run([sys.executable, "-c", code, small_disk / "a.h5"], text=True, capture_output=True,
+                              env=environment(tmp_path, close="detach"), timeout=60)
+        assert "No space left on device" in done.stderr and f"{small_disk}/a.h5" in done.stderr, ending
+        assert names(small_disk) == ["a.h5.partial"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_file_that_is_left_open_is_whole_at_the_end(detached, tmp_path, place):
+    detached("import sys, h5py\n"
+             "file = h5py.File(sys.argv[1], 'w')\n"
+             "file.create_dataset('x', (100000,), 'f8')[:] = 1.0\n", tmp_path / "a.h5", place=place)
+    assert names(tmp_path) == ["a.h5"]
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert (file["x"][:] == 1.0).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_random_programs_leave_what_plain_hdf5_leaves(tmp_path, place):
+    seed = int(os.environ.get("TAILRACE_SEED", random.randrange(1 << 32)))
+    for each in range(seed, seed + (1 if "TAILRACE_SEED" in os.environ else 5)):
+        print("TAILRACE_SEED:", each)
+        plain = execute(sys.executable, PROGRAM, each, tmp_path / "plain.h5", env=without(tmp_path))
+        ours = execute(sys.executable, PROGRAM, each, tmp_path / "ours.h5",
+                       env=environment(tmp_path, place, close="detach"))
+        assert ours == plain, f"read something else; repeat with TAILRACE_SEED={each}"
+        with h5py.File(tmp_path / "plain.h5") as file:
+            is_empty = not list(file)
+        if not is_empty:
+            assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
+        assert names(tmp_path) == ["ours.h5", "plain.h5"]
+
+
+def test_a_forked_child_leaves_the_parents_files(detached, tmp_path):
+    said = detached("""
+import os, sys
+import h5py
+file = h5py.File(sys.argv[1], "w")
+file.create_dataset("x", (100000,), "f8")[:] = 1.0
+child = os.fork()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+print(os.path.exists(sys.argv[1]))
+file["x"][:] = 2.0
+file.close()
+""", tmp_path / "a.h5")
+    assert said == "False\n"
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert (file["x"][:] == 2.0).all()
