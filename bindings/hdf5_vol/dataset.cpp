@@ -240,7 +240,7 @@ Carrier::Refusal Dataset::send(std::span<const tailrace_extent> runs, const std:
   if (request == nullptr) return file_->write(offset_, runs, data);
   std::vector<tailrace_ticket> tickets;
   const Carrier::Refusal refused = file_->iwrite(offset_, runs, data, tickets);
-  for (const tailrace_ticket ticket : tickets) request->add(file_, ticket);
+  for (const tailrace_ticket ticket : tickets) request->add(file_->name(), ticket);
   return refused;
 }
 

@@ -387,10 +387,8 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   const bool whole = settle_to_close(host, object.file.get());
   const bool others = tell_of_closed(host, "H5Fclose");
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
-  if (closed < 0) {
-    if (object.within != nullptr) object.within->spoil("HDF5 could not close it");
-    return closed;
-  }
+  if (object.within != nullptr) object.within->note_close(closed >= 0);
+  if (closed < 0) return closed;
   object.under = nullptr;
   if (object.file != nullptr) --object.file->opens;
   object.file.reset();

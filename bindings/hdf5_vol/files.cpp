@@ -74,6 +74,7 @@ File::~File() {
 void File::depart() {
   if (state_ == State::open) send_small();
   take_failures();
+  if (!is_closed_) spoil("HDF5 could not close it");
   std::optional<tailrace_ticket> ticket;
   if (state_ == State::open) {
     if (!spoilt_.empty()) Carrier::instance().give_up(raw_);

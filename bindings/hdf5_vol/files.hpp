@@ -62,6 +62,8 @@ class File {
   // Of one that is detached: it will not be whole, and why; "" if nothing is known against it.
   void spoil(const std::string& why);
   const std::string& spoilt() const { return spoilt_; }
+  // How HDF5 closed it, or could not: it may refuse while objects are open, and be asked again.
+  void note_close(bool done) { is_closed_ = done; }
   // It has been told that it will not be whole.
   void tell_spoilt() { spoilt_told_ = true; }
   // Places its chunks and fills what is to be filled; waits for no writes.
@@ -133,6 +135,7 @@ class File {
   std::string final_path_;  // of one that is detached, else ""
   std::string spoilt_;
   bool spoilt_told_ = false;
+  bool is_closed_ = false;
   std::vector<std::shared_ptr<File>> kept_;
   struct stat identity_ {};  // of the file; all zero: unknown
   const bool parallel_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "carrier.hpp"
 #include "errors.hpp"
 
 namespace tailrace::hdf5 {
@@ -27,7 +28,7 @@ H5VL_request_status_t Request::wait(uint64_t timeout) {
   while (!parts_.empty()) {
     const Part& part = parts_.back();
     const Carrier::Refusal end =
-        Carrier::instance().wait(part.ticket, bounded ? milliseconds_until(deadline) : -1, part.file->name());
+        Carrier::instance().wait(part.ticket, bounded ? milliseconds_until(deadline) : -1, part.file);
     if (end.status == TAILRACE_TIMEOUT) return H5VL_REQUEST_STATUS_IN_PROGRESS;
     if (end.status != TAILRACE_OK && why_.empty()) why_ = end.message;
     parts_.pop_back();

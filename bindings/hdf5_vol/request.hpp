@@ -5,11 +5,9 @@
 #include <tailrace/tailrace.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "files.hpp"
 #include "host.hpp"
 
 namespace tailrace::hdf5 {
@@ -18,8 +16,8 @@ class Request {
  public:
   explicit Request(const Host& host) : host_(host), begun_(std::chrono::system_clock::now()) {}
 
-  // A part of it is on its way to `file`.
-  void add(const std::shared_ptr<File>& file, tailrace_ticket ticket) { parts_.push_back({file, ticket}); }
+  // A part of it is on its way to the file of that name, which may be closed meanwhile.
+  void add(const std::string& file, tailrace_ticket ticket) { parts_.push_back({file, ticket}); }
   bool empty() const { return parts_.empty(); }
 
   // Waits for at most `timeout` nanoseconds (H5ES_WAIT_FOREVER: for ever) until all of it has ended.
@@ -32,7 +30,7 @@ class Request {
 
  private:
   struct Part {
-    std::shared_ptr<File> file;
+    std::string file;
     tailrace_ticket ticket;
   };
 

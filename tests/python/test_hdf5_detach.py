@@ -281,6 +281,50 @@ with h5py.File("data.h5") as one, h5py.File("group.h5") as other:
     assert said[2] == "10.0 ['g', 'x'] ['late'] 9.0"
 
 
+def test_a_write_that_an_event_set_holds_keeps_no_file_open(detached, tmp_path):
+    """H5Dwrite_async, by ctypes: h5py has no event sets."""
+    said = detached("""
+import ctypes, os, sys
+import h5py, numpy
+from h5py import h5d, h5f, h5s, h5t
+library = next(line.split()[-1] for line in open("/proc/self/maps") if "libhdf5-" in line or "libhdf5.so" in line)
+hdf5 = ctypes.CDLL(library)
+for function in ("H5EScreate", "H5Dwrite_async"):
+    getattr(hdf5, function).restype = ctypes.c_int64
+file = h5f.create(sys.argv[1].encode(), h5f.ACC_TRUNC)
+data = h5d.create(file, b"x", h5t.NATIVE_DOUBLE, h5s.create_simple((100000,)))
+values = numpy.arange(100000.0)
+events = ctypes.c_int64(hdf5.H5EScreate())
+line, all_of_it = ctypes.c_uint(1), ctypes.c_int64(0)
+print(hdf5.H5Dwrite_async(b"", b"", line, ctypes.c_int64(data.id), ctypes.c_int64(h5t.NATIVE_DOUBLE.id), all_of_it,
+                          all_of_it, all_of_it, values.ctypes.data_as(ctypes.c_void_p), events))
+del data
+file.close()
+with h5py.File(sys.argv[1]) as again:
+    print((again["x"][:] == values).all())
+left, failed = ctypes.c_size_t(), ctypes.c_bool()
+hdf5.H5ESwait(events, ctypes.c_uint64(2**64 - 1), ctypes.byref(left), ctypes.byref(failed))
+print(left.value, failed.value)
+""", tmp_path / "a.h5")
+    assert said.split() == ["0", "True", "0", "False"] and names(tmp_path) == ["a.h5"]
+
+
+def test_a_close_that_hdf5_refuses_may_be_made_again(detached, tmp_path):
+    said = detached(SMALL + """
+from h5py import h5f, h5g, h5p
+access = h5p.create(h5p.FILE_ACCESS)
+access.set_fclose_degree(h5f.CLOSE_SEMI)
+file = h5f.create(sys.argv[1].encode(), h5f.ACC_TRUNC, fapl=access)
+group = h5g.create(file, b"g")
+attempt(file.close)
+del group
+attempt(file.close)
+print(json.dumps(said))
+""", tmp_path / "a.h5")
+    refused, closed = json.loads(said)
+    assert "objects still open" in refused and closed == "" and names(tmp_path) == ["a.h5"]
+
+
 # Two files that do not fit, and one that does.
 FILLER = SMALL + """
 more = {"chunks": {"chunks": (64, 128), "compression": 1}, "contiguous": {}}[sys.argv[2]]

@@ -46,6 +46,12 @@ def refused(tmp_path, run):
     return start
 
 
+def test_files_may_be_detached(run, tmp_path):
+    assert run("--close", "detach", "--", sys.executable, "-c", WRITES, tmp_path / "a.h5") == (0, "", "")
+    assert (tmp_path / "a.h5").exists()
+    assert "close=detach" in run("--close", "detach", "--print")[1]
+
+
 def test_the_exit_code_is_the_programs(run):
     assert run("--", sys.executable, "-c", "import sys; print('said'); sys.exit(7)") == (7, "said\n", "")
 
