@@ -187,6 +187,20 @@ void* create_detached(Host& host, const std::string& path, const char* name, uns
   return pointer;
 }
 
+// What a file that is to be opened is called, if it is open under a temporary name; else "". It is waited for if it
+// is on its way; `why`: it has not come.
+std::string partial_to_open(const std::string& path, const char* name, std::string& why) {
+  why = Detached::instance().wait(path);
+  return why.empty() ? Detached::instance().open_as(path, name) : "";
+}
+
+// `why`: HDF5 would refuse to make it.
+void prepare_to_create(const std::string& path, const char* name, std::string& why) {
+  Detached::instance().outwait(path);
+  if (Detached::instance().open_as(path, name).empty()) return;
+  why = "'" + path + "' is open already, expected a file that is closed";
+}
+
 // One that is open, once more.
 void* open_detached(Host& host, const std::string& below, unsigned flags, const List& access, hid_t dxpl) {
   host.H5Pset_sieve_buf_size(access.id(), 0);
@@ -206,27 +220,25 @@ void* open_detached(Host& host, const std::string& below, unsigned flags, const 
 void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            bool create) {
   if (host == nullptr) return nullptr;
-  if (const std::string wrong = Carrier::instance().wrong(); !wrong.empty()) {
-    push_error(*host, create ? "H5Fcreate" : "H5Fopen", wrong);
+  std::string why = Carrier::instance().wrong();
+  if (!why.empty()) {
+    push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
     return nullptr;
   }
   const List access(*host, fapl);
   if (!use_native(*host, access)) return nullptr;
-  const std::string path = Carrier::instance().detaches() ? place_of(name) : "";
-  Detached& detached = Detached::instance();
-  const std::string unwritten = create ? (detached.outwait(path), "") : detached.wait(path);
-  if (!unwritten.empty()) {
-    push_error(*host, "H5Fopen", unwritten);
-    return nullptr;
-  }
-  const std::string below = detached.open_as(path, name);
-  if (!below.empty() && !create) return open_detached(*host, below, flags, access, dxpl);
-  if (!below.empty()) {
-    push_error(*host, "H5Fcreate", "'" + path + "' is open already, expected a file that is closed");
-    return nullptr;
-  }
-  if (create && is_to_be_detached(*host, name, path, flags, fapl, access.id())) {
-    return create_detached(*host, path, name, flags, fcpl, access, dxpl);
+  if (Carrier::instance().detaches()) {
+    const std::string path = place_of(name);
+    const std::string below = create ? "" : partial_to_open(path, name, why);
+    if (create) prepare_to_create(path, name, why);
+    if (!why.empty()) {
+      push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
+      return nullptr;
+    }
+    if (!below.empty()) return open_detached(*host, below, flags, access, dxpl);
+    if (create && is_to_be_detached(*host, name, path, flags, fapl, access.id())) {
+      return create_detached(*host, path, name, flags, fcpl, access, dxpl);
+    }
   }
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
@@ -280,6 +292,7 @@ herr_t get_name(const Object& object, H5VL_file_get_args_t* arguments, hid_t dxp
 
 herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
+  if (object.under == nullptr) return -1;  // closed, though its close failed
   if (arguments->op_type == H5VL_FILE_GET_NAME && object.within != nullptr) return get_name(object, arguments, dxpl);
   const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
   if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
