@@ -26,10 +26,11 @@ void shuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
   std::swap(bytes, scratch);
 }
 
-// Where it would not get smaller, it fails.
+// Bytes that do not get smaller may get a little larger, as HDF5 lets them: it cannot read a chunk at once of which
+// it has been told that a filter was left out (H5Dwrite_chunk, 1.14.5).
 bool deflate(int level, ByteBuffer& bytes, ByteBuffer& scratch) {
-  scratch.make_room(bytes.capacity());
-  uLongf size = bytes.size();
+  scratch.make_room(std::max(bytes.capacity(), compressBound(bytes.size())));
+  uLongf size = scratch.capacity();
   const auto* const from = reinterpret_cast<const Bytef*>(bytes.data());
   if (compress2(reinterpret_cast<Bytef*>(scratch.data()), &size, from, bytes.size(), level) != Z_OK) return false;
   scratch.set_size(size);

@@ -16,8 +16,8 @@ struct ChunkFilter {
   unsigned value;  // shuffle: bytes of an element; deflate, zstd: the level
 };
 
-// Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it made no
-// sense of the bytes (deflate, where they do not get smaller).
+// Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it failed
+// (for want of memory).
 // `scratch`: memory that is used meanwhile, and perhaps exchanged with that of `bytes`.
 uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch);
 
