@@ -132,7 +132,7 @@ bool Carrier::open_client() {
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";
   if (tailrace_open_with(name, static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
     std::atexit([] {
-      send_all_small();
+      finish_writes();
       instance().close_client();
     });
     tailrace_stats stats{};

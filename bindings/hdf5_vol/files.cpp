@@ -174,6 +174,10 @@ void File::fill(uint64_t dataset) {
   }
 }
 
+void File::fill_all() {
+  while (!unfilled_.empty()) fill(unfilled_.begin()->first);
+}
+
 std::vector<std::string> File::take_failures() {
   std::vector<std::string> all = Carrier::instance().take_failures(name());
   all.insert(all.end(), failures_.begin(), failures_.end());
@@ -211,7 +215,7 @@ void File::settle_chunks() {
 
 void File::hand_over() {
   settle_chunks();
-  while (!unfilled_.empty()) fill(unfilled_.begin()->first);
+  fill_all();
   send_small();
 }
 
@@ -261,8 +265,11 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
   return file;
 }
 
-void send_all_small() {
-  for (const auto& file : all_files()) file->send_small();
+void finish_writes() {
+  for (const auto& file : all_files()) {
+    file->fill_all();
+    file->send_small();
+  }
 }
 
 void drain_all() {

@@ -90,6 +90,7 @@ class File {
   void filled(uint64_t dataset) { unfilled_.erase(dataset); }
   // Fills it now, if that is still to be done. What fails is told later, as of all writes.
   void fill(uint64_t dataset);
+  void fill_all();
 
   // The data of a dataset have their place before anything is written, as they would not without the connector.
   void placed_early(uint64_t dataset) { untouched_.insert(dataset); }
@@ -158,8 +159,9 @@ class File {
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
 
-// Hands over what files hold back: before the process ends.
-void send_all_small();
+// Fills what is to be filled, and hands over what is held back: before the process ends. HDF5 closes what the program
+// has left open only when nothing can be written past it any more.
+void finish_writes();
 
 // Waits for all files: before what may free space that is being written to.
 void drain_all();

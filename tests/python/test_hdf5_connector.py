@@ -238,6 +238,24 @@ with h5py.File({name!r}) as file:
     assert said.split() == ["True", "0.0", "10.0"]
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_what_the_program_leaves_open_is_filled_when_it_ends(carried, tmp_path, place):
+    name = str(tmp_path / "a.h5")
+    carried("-c", f"""
+import ctypes, h5py, numpy
+file = h5py.File({name!r}, "w")
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.id))  # HDF5 alone closes it
+file.create_dataset("written", data=numpy.ones(100000))
+file.create_dataset("never", (100000,), "f8", fillvalue=7)
+""", place=place)
+    said = execute(["-c", f"""
+import h5py
+with h5py.File({name!r}) as file:
+    print((file["written"][:] == 1).all(), (file["never"][:] == 7).all())
+"""])
+    assert said.split() == ["True", "True"]
+
+
 def test_chunks_of_h5py_are_filtered_by_threads(carried, tmp_path):
     said = carried("-c", f"""
 import h5py, numpy, os
