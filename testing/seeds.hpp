@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 
+#include "testing/dice.hpp"
+
 namespace tailrace::impl {
 
 // Calls `run(seed)` for `count` seeds in a row, until one fails; or for TAILRACE_SEED alone.
@@ -29,20 +31,5 @@ void for_seeds(int count, Run run) {
   }
   std::cout << std::endl;
 }
-
-// Random numbers as tests want them.
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : random_(seed) {}
-
-  // 0 … below − 1.
-  uint64_t below(uint64_t limit) { return random_() % limit; }
-  // low … high, both included.
-  uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
-  bool chance(uint64_t percent) { return below(100) < percent; }
-
- private:
-  std::mt19937_64 random_;
-};
 
 }  // namespace tailrace::impl

@@ -1,0 +1,23 @@
+// Random numbers as tests want them, all of them from one seed.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace tailrace::impl {
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+
+  // 0 … below − 1.
+  uint64_t below(uint64_t limit) { return random_() % limit; }
+  // low … high, both included.
+  uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
+  bool chance(uint64_t percent) { return below(100) < percent; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace tailrace::impl
