@@ -1,0 +1,39 @@
+// What datasets must hold, as plain numbers in memory; and how it is handed to the process that looks at the files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "selection.hpp"
+#include "types.hpp"
+
+namespace tailrace::test {
+
+// What HDF5 says nothing of: contiguous data without a fill value that were never written. Space that was in use
+// before keeps what was there.
+constexpr int kUnknown = -2;
+
+struct Model {
+  std::string file;  // path
+  std::string name;  // in it
+  Family family = Family::numbers;
+  Shape shape;
+  Shape chunk;  // empty: contiguous
+  int fill = 0;
+  bool fills = true;  // what is not written, from the first write on
+  bool written = false;
+  std::vector<int> numbers;
+
+  void write(const std::vector<size_t>& elements, const std::vector<int>& values);
+  // The extent of one in chunks becomes another one.
+  void extend(const Shape& to);
+};
+
+// Its file, name, shape and chunks, for messages.
+std::string describe(const Model& model);
+
+// Models kept in a file: name, family and numbers of each.
+void save(const std::vector<Model>& models, const std::string& path);
+std::vector<Model> load(const std::string& path);
+
+}  // namespace tailrace::test

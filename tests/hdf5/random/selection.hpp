@@ -1,0 +1,33 @@
+// Which elements of a space a call takes, for HDF5 and for the model.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "check.hpp"
+#include "testing/dice.hpp"
+
+namespace tailrace::test {
+
+using impl::Dice;
+using Shape = std::vector<hsize_t>;
+
+size_t product(const Shape& shape);
+Id space_of(const Shape& shape, const Shape& most = {});
+
+struct Selection {
+  Id space;
+  std::vector<size_t> elements;  // as they lie one after the other, in the order in which HDF5 takes them
+  size_t extent = 0;             // elements of the whole space
+  bool moved = false;            // by H5Soffset_simple
+};
+
+// Of a dataset: all of it, a hyperslab, two at once, points (some of them twice, for `writes`), or nothing. With
+// `chunk`, sometimes whole chunks.
+Selection some_of(const Shape& shape, const Shape& chunk, Dice& dice);
+// Memory for `count` elements: one after the other, apart, or in any order.
+Selection some_memory(size_t count, Dice& dice);
+
+}  // namespace tailrace::test

@@ -1,0 +1,47 @@
+// One H5Dwrite or H5Dread: a selection, memory, its type, and what is in the memory.
+#pragma once
+
+#include <vector>
+
+#include "model.hpp"
+
+namespace tailrace::test {
+
+class Transfer {
+ public:
+  // Of some of the model's dataset, with numbers to write.
+  Transfer(const Model& model, Dice& dice);
+
+  hid_t type() const { return type_->id; }
+  hid_t memory_space() const { return memory_id_; }
+  hid_t file_space() const { return file_id_; }
+  hid_t properties() const { return properties_ ? properties_.get() : H5P_DEFAULT; }
+  void* data() { return bytes_.data(); }
+  const void* data() const { return bytes_.data(); }
+
+  // What it writes is in the model now.
+  void write_to(Model& model) const { model.write(file_.elements, numbers_); }
+  // After a write: the memory is the program's again. Before a read: what is not read must stay so.
+  void scribble() { bytes_.assign(bytes_.size(), kScribble); }
+  // After a read: it is what the model has, and nothing else of the memory has changed.
+  void compare(const Model& model) const;
+
+ private:
+  static constexpr std::byte kScribble{0x5a};
+
+  void choose_spaces(Dice& dice);
+
+  const MemoryType* type_;
+  Selection file_;
+  Selection memory_;
+  hid_t file_id_ = H5S_ALL;
+  hid_t memory_id_ = H5S_ALL;
+  Id properties_;
+  std::vector<int> numbers_;
+  std::vector<std::byte> bytes_;
+};
+
+// Reads all of the dataset at once.
+void compare_whole(hid_t dataset, const Model& model);
+
+}  // namespace tailrace::test
