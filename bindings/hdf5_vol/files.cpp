@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -254,6 +255,7 @@ std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
 
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
   [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  [[maybe_unused]] static const int at_end = std::atexit(finish_writes);  // before HDF5 does, which is older
   const std::lock_guard lock(known().mutex);
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();
@@ -267,6 +269,9 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
 
 void finish_writes() {
   for (const auto& file : all_files()) {
+    // No call of the library's is under way.
+    const LibraryState state(file->host());
+    if (state.is_open()) file->settle_chunks();
     file->fill_all();
     file->send_small();
   }

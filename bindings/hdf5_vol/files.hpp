@@ -159,8 +159,9 @@ class File {
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
 
-// Fills what is to be filled, and hands over what is held back: before the process ends. HDF5 closes what the program
-// has left open only when nothing can be written past it any more.
+// Before the process ends: HDF5 has all chunks then, what is to be filled is, and what was held back is handed over.
+// HDF5 closes what the program has left open only when nothing can be written past it any more; and files that still
+// have datasets for chunks to go to it does not close at all.
 void finish_writes();
 
 // Waits for all files: before what may free space that is being written to.

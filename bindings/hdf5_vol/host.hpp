@@ -88,6 +88,25 @@ struct Host {
   void close_list(hid_t list) const;
 };
 
+// A state of the library as it has in a call of the program's, for calls of its connectors' functions; while it
+// lives.
+class LibraryState {
+ public:
+  explicit LibraryState(const Host& host)
+      : host_(host), open_(host.open_state != nullptr && host.open_state(&state_) >= 0) {}
+  ~LibraryState() {
+    if (open_) host_.close_state(state_);
+  }
+  LibraryState(const LibraryState&) = delete;
+  LibraryState& operator=(const LibraryState&) = delete;
+  bool is_open() const { return open_; }
+
+ private:
+  const Host& host_;
+  void* state_ = nullptr;
+  const bool open_;
+};
+
 // The host that has the code at `caller` (a return address); null, with a message, if it is no HDF5 of which all
 // functions can be found. Known ones are found again without looking. Lives as long as the process.
 Host* host_of(const void* caller, std::string* why = nullptr);

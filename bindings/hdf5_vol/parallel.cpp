@@ -17,11 +17,11 @@ void drain_before_mpi() {
 
 AloneTransfer::AloneTransfer(const Host& host, hid_t like) : host_(host), transfer_(host.H5Pcopy(like)) {
   host_.set_mpio_transfer(transfer_, H5FD_MPIO_INDEPENDENT);
-  opened_ = host_.open_state(&state_) >= 0;
+  state_.emplace(host_);
 }
 
 AloneTransfer::~AloneTransfer() {
-  if (opened_) host_.close_state(state_);
+  state_.reset();
   if (transfer_ >= 0) host_.close_list(transfer_);
 }
 

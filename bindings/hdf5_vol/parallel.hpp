@@ -5,6 +5,8 @@
 // what decides is the same in each process: the dataset, and the kind of transfer.
 #pragma once
 
+#include <optional>
+
 #include "host.hpp"
 
 namespace tailrace::hdf5 {
@@ -31,9 +33,8 @@ class AloneTransfer {
 
  private:
   const Host& host_;
-  void* state_ = nullptr;
-  bool opened_ = false;
   hid_t transfer_;
+  std::optional<LibraryState> state_;
 };
 
 // Waits for all that is on its way, of all files; and, in a collective call for `object` in a file of several

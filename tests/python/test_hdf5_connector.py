@@ -256,6 +256,27 @@ with h5py.File({name!r}) as file:
     assert said.split() == ["True", "True"]
 
 
+@pytest.mark.parametrize("beside", ["", "file.create_dataset('plain', data=numpy.ones(100000))"])
+def test_chunks_of_files_that_are_left_open_arrive(carried, tmp_path, beside):
+    """Also where nothing else is carried, and whether they have been filtered by then or not."""
+    name = str(tmp_path / "a.h5")
+    carried("-c", f"""
+import ctypes, h5py, numpy
+file = h5py.File({name!r}, "w")
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.id))  # HDF5 alone closes it
+data = file.create_dataset("x", (32, 65536), "i8", chunks=(1, 65536), compression=9, shuffle=True)
+{beside}
+for value in range(3):
+    data[:] = numpy.arange(32 * 65536).reshape(32, 65536) % 1009 + value
+""")
+    said = execute(["-c", f"""
+import h5py, numpy
+with h5py.File({name!r}) as file:
+    print((file["x"][:] == numpy.arange(32 * 65536).reshape(32, 65536) % 1009 + 2).all())
+"""])
+    assert said == "True\n"
+
+
 def test_chunks_of_h5py_are_filtered_by_threads(carried, tmp_path):
     said = carried("-c", f"""
 import h5py, numpy, os

@@ -48,10 +48,8 @@ void choose_fill(hid_t properties, Model& model, Dice& dice) {
     CHECK(H5Pset_fill_value(properties, type.id, value.data()) >= 0);
     model.fills = true;
   }
-  if (dice.chance(15)) {
-    CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
-    model.fills = true;
-  }
+  // With the default value 1.14.5 does not fill what it writes a part of first, and has whatever was there before.
+  if (dice.chance(15)) CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
   const bool early = dice.chance(10);
   if (early) CHECK(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0);
   model.numbers.assign(product(model.shape), early && !model.fills ? kUnknown : model.fill);
