@@ -9,6 +9,7 @@
 #include "callbacks.hpp"
 #include "carrier.hpp"
 #include "errors.hpp"
+#include "files.hpp"
 #include "host.hpp"
 #include "settings.hpp"
 
@@ -28,6 +29,7 @@ herr_t initialize(hid_t) {
   host->native = host->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
   host->take_transfer();
   register_errors(*host);
+  host->H5atclose([](void* ending) { settle_chunks_of(*static_cast<const Host*>(ending)); }, host);
   return host->native < 0 || host->transfer < 0 ? -1 : 0;
 }
 

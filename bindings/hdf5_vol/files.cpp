@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -274,6 +275,14 @@ void finish_writes() {
     if (state.is_open()) file->settle_chunks();
     file->fill_all();
     file->send_small();
+  }
+}
+
+void settle_chunks_of(const Host& host) {
+  for (const auto& file : all_files()) {
+    if (&file->host() != &host) continue;
+    file->settle_chunks();
+    for (const std::string& failure : file->take_failures()) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
   }
 }
 

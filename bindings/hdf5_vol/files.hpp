@@ -164,6 +164,10 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
 // have datasets for chunks to go to it does not close at all.
 void finish_writes();
 
+// When the host ends, before it has closed anything: it gets all chunks of its files. What fails is told on standard
+// error, as nobody asks any more.
+void settle_chunks_of(const Host& host);
+
 // Waits for all files: before what may free space that is being written to.
 void drain_all();
 

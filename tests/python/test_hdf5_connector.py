@@ -264,15 +264,14 @@ def test_chunks_of_files_that_are_left_open_arrive(carried, tmp_path, beside):
 import ctypes, h5py, numpy
 file = h5py.File({name!r}, "w")
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.id))  # HDF5 alone closes it
-data = file.create_dataset("x", (32, 65536), "i8", chunks=(1, 65536), compression=9, shuffle=True)
 {beside}
-for value in range(3):
-    data[:] = numpy.arange(32 * 65536).reshape(32, 65536) % 1009 + value
+data = numpy.random.default_rng(1).integers(0, 9, (8, 1 << 18)).astype("f8")  # filtered for longer than all else takes
+file.create_dataset("x", data.shape, "f8", chunks=(1, 1 << 18), compression=9)[:] = data
 """)
     said = execute(["-c", f"""
 import h5py, numpy
 with h5py.File({name!r}) as file:
-    print((file["x"][:] == numpy.arange(32 * 65536).reshape(32, 65536) % 1009 + 2).all())
+    print((file["x"][:] == numpy.random.default_rng(1).integers(0, 9, (8, 1 << 18))).all())
 """])
     assert said == "True\n"
 
