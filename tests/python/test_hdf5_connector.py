@@ -265,13 +265,13 @@ import ctypes, h5py, numpy
 file = h5py.File({name!r}, "w")
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.id))  # HDF5 alone closes it
 {beside}
-data = numpy.random.default_rng(1).integers(0, 9, (8, 1 << 18)).astype("f8")  # filtered for longer than all else takes
-file.create_dataset("x", data.shape, "f8", chunks=(1, 1 << 18), compression=9)[:] = data
+data = numpy.random.default_rng(1).integers(0, 9, (8, 1 << 16)).astype("f8")  # takes long to be filtered
+file.create_dataset("x", data.shape, "f8", chunks=(1, 1 << 16), compression=9)[:] = data
 """)
     said = execute(["-c", f"""
 import h5py, numpy
 with h5py.File({name!r}) as file:
-    print((file["x"][:] == numpy.random.default_rng(1).integers(0, 9, (8, 1 << 18))).all())
+    print((file["x"][:] == numpy.random.default_rng(1).integers(0, 9, (8, 1 << 16))).all())
 """])
     assert said == "True\n"
 
