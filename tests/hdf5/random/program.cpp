@@ -21,7 +21,7 @@ Program::Program(uint64_t seed, std::string directory) : dice_(seed), directory_
   }
 }
 
-// Half of the programs leave their files to HDF5, which closes them when the process ends.
+// Half of the programs leave their files to HDF5, which closes them when it is closed, or when the process ends.
 Program::~Program() {
   wait();
   const bool close = dice_.chance(50);
@@ -32,6 +32,7 @@ Program::~Program() {
   for (const File& file : files_) {
     if (close) CHECK(H5Fclose(file.id) >= 0);
   }
+  if (dice_.chance(30)) CHECK(H5close() >= 0);
 }
 
 void Program::run(int steps) {
