@@ -255,6 +255,13 @@ void Filtering::release(uint64_t token) {
   end_if_done(flight.work);
 }
 
+// Its chunks are read one after the other: the write of one may fail after the read has begun, and end before the
+// chunk is asked for. By now all writes of the block have ended, and what has failed is not found any more.
+Status Filtering::end_of_read(const Work& work) {
+  if (!work.status.ok() || !work.held) return work.status;
+  return files_.format().locate_chunks(work.block).status();
+}
+
 void Filtering::end_if_done(WorkId id) {
   const auto found = works_.find(id);
   if (found->second.under_way > 0 || found->second.wants_more()) return;
@@ -272,7 +279,7 @@ void Filtering::end_if_done(WorkId id) {
     close.file = work.file;
     engine_.submit(std::move(close));
   }
-  host_.filtered(id, work.status, work.course);
+  host_.filtered(id, work.is_read() ? end_of_read(work) : work.status, work.course);
   // After the host has told the group if it failed.
   if (work.held) files_.release(descriptor.iteration);
   wish();

@@ -102,6 +102,7 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   void count(Work& work, const FilterJob& job);
   void submit(Operation operation, FileId file, Extent extent, uint64_t token);
   void release(uint64_t token);
+  Status end_of_read(const Work& work);
   void end_if_done(WorkId id);
   Effort effort_for(const Work& work) const;
   static bool stays_as_it_is(const Work& work, Effort effort);
