@@ -6,42 +6,24 @@
 
 #include "core_files.hpp"
 #include "raw_file.hpp"
+#include "server_loss.hpp"
 
 namespace {
 
 using test::Bytes;
 using test::CoreNode;
 using test::Directory;
+using test::kill_server;
 using test::OpenRun;
 using test::OtherProcess;
+using test::stop_server;
 
 constexpr int kPublish = TAILRACE_FILE_WRITE | TAILRACE_FILE_PUBLISH | TAILRACE_FILE_TRUNCATE;
 const std::string kOk = "0";
 
-test::Config config_of(const std::string& on_server_loss) {
-  test::Config config = test::core_config();
-  config.place = "{kind: core, cpus: none, on_server_loss: " + on_server_loss + "}";
-  return config;
-}
-
 std::string text_of(const test::fs::path& path) {
   const Bytes bytes = test::bytes_of(path);
   return {bytes.begin(), bytes.end()};
-}
-
-void stop_server(const CoreNode& node) {
-  const std::vector<pid_t> servers = node.servers();
-  ASSERT_EQ(servers.size(), 1u);
-  kill(servers[0], SIGSTOP);
-  for (std::string state; state.find("State:\tT") == std::string::npos;) {
-    state = test::text_of("/proc/" + std::to_string(servers[0]) + "/status");
-    ASSERT_FALSE(state.empty());
-  }
-}
-
-void kill_server(const CoreNode& node) {
-  ASSERT_GE(node.kill_servers(SIGKILL), 1);
-  node.wait_end_of_servers();
 }
 
 class PublishedServerLoss : public testing::TestWithParam<const char*> {};
@@ -53,7 +35,7 @@ TEST_P(PublishedServerLoss, LosesNoFileAndShowsNoHalfOne) {
   std::mt19937_64 random(seed);
   const CoreNode node;
   const Directory directory("/dev/shm");
-  OpenRun run(config_of(GetParam()), directory);
+  OpenRun run(test::config_with_loss(GetParam()), directory);
   ASSERT_TRUE(run.opened()) << run.error().message;
   const auto text = [](int number) { return std::string(30'000, static_cast<char>('a' + number % 26)); };
   std::vector<tailrace_ticket> tickets;
@@ -91,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(OnServerLoss, PublishedServerLoss, testing::Values("res
 TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNext) {
   const CoreNode node;
   const Directory directory;  // on a file system whose files end before 2^62
-  OpenRun run(config_of("restart"), directory);
+  OpenRun run(test::config_with_loss("restart"), directory);
   tailrace_file file{};
   ASSERT_EQ(tailrace_file_open(run, "a.raw", kPublish, &file), TAILRACE_OK) << run.error().message;
   const tailrace_extent good{0, 4};
@@ -111,7 +93,7 @@ TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNe
 TEST(PublishedFilesCore, OfADeadClientAPartIsLeftUnlessItHadClosedIt) {
   const CoreNode node;
   const Directory directory("/dev/shm");
-  OpenRun other(config_of("restart"), directory, 1);
+  OpenRun other(test::config_with_loss("restart"), directory, 1);
   for (const bool closed : {false, true}) {
     setenv("TAILRACE_TEST_PLACE", "core", 1);
     OtherProcess client(TEST_OTHER_PROCESS);
@@ -157,8 +139,8 @@ TEST(PublishedFilesCore, WhatIsLeftWhenAllHaveDiedIsDrained) {
 TEST(PublishedFilesCore, ASecondOpenerIsRefused) {
   const CoreNode node;
   const Directory directory("/dev/shm");
-  OpenRun one(config_of("restart"), directory, 0);
-  OpenRun other(config_of("restart"), directory, 1);
+  OpenRun one(test::config_with_loss("restart"), directory, 0);
+  OpenRun other(test::config_with_loss("restart"), directory, 1);
   tailrace_file file{};
   tailrace_file second{};
   ASSERT_EQ(tailrace_file_open(one, "a.raw", kPublish, &file), TAILRACE_OK) << one.error().message;

@@ -9,6 +9,7 @@
 
 #include "core_files.hpp"
 #include "raw_file.hpp"
+#include "server_loss.hpp"
 
 namespace {
 
@@ -17,8 +18,10 @@ using test::CoreNode;
 using test::Directory;
 using test::Extents;
 using test::FileModel;
+using test::kill_server;
 using test::OpenRun;
 using test::OtherProcess;
+using test::stop_server;
 
 constexpr int kWrite = TAILRACE_FILE_WRITE;
 const std::string kOk = "0";
@@ -27,27 +30,6 @@ tailrace_file open_file(OpenRun& run, const std::string& path, int mode = kWrite
   tailrace_file file{};
   EXPECT_EQ(tailrace_file_open(run, path.c_str(), mode, &file), TAILRACE_OK) << run.error().message;
   return file;
-}
-
-test::Config config_of(const std::string& on_server_loss) {
-  test::Config config = test::core_config();
-  config.place = "{kind: core, cpus: none, on_server_loss: " + on_server_loss + "}";
-  return config;
-}
-
-void stop_server(const CoreNode& node) {
-  const std::vector<pid_t> servers = node.servers();
-  ASSERT_EQ(servers.size(), 1u);
-  kill(servers[0], SIGSTOP);
-  for (std::string state; state.find("State:\tT") == std::string::npos;) {
-    state = test::text_of("/proc/" + std::to_string(servers[0]) + "/status");
-    ASSERT_FALSE(state.empty());
-  }
-}
-
-void kill_server(const CoreNode& node) {
-  ASSERT_GE(node.kill_servers(SIGKILL), 1);
-  node.wait_end_of_servers();
 }
 
 // Rows of a matrix, in turns of several clients, each of which writes every so-manieth column of pieces.
@@ -146,7 +128,7 @@ TEST_P(RawFilesServerLoss, LosesNothingInTheMiddleOfLists) {
   std::mt19937_64 random(seed);
   const CoreNode node;
   const Directory directory("/dev/shm");
-  OpenRun run(config_of(GetParam()), directory);
+  OpenRun run(test::config_with_loss(GetParam()), directory);
   ASSERT_TRUE(run.opened()) << run.error().message;
   std::vector<tailrace_file> files;
   std::vector<FileModel> models(3);
@@ -192,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(OnServerLoss, RawFilesServerLoss, testing::Values("rest
 TEST(RawFilesCore, WhatAStoppedAndKilledServerHadNotSeenIsWrittenByTheNext) {
   const CoreNode node;
   const Directory directory("/dev/shm");
-  OpenRun run(config_of("restart"), directory);
+  OpenRun run(test::config_with_loss("restart"), directory);
   tailrace_file file = open_file(run, "a.raw", kWrite | TAILRACE_FILE_TRUNCATE);
   const tailrace_extent first{0, 4};
   ASSERT_EQ(tailrace_file_write(file, 1, &first, "aaaa"), TAILRACE_OK);
@@ -215,7 +197,7 @@ TEST(RawFilesCore, WhatADeadClientHadHandedOverIsWritten) {
   setenv("TAILRACE_TEST_PLACE", "core", 1);
   OtherProcess client(TEST_OTHER_PROCESS);
   unsetenv("TAILRACE_TEST_PLACE");
-  OpenRun other(config_of("restart"), directory, 1);
+  OpenRun other(test::config_with_loss("restart"), directory, 1);
   tailrace_file file = open_file(other, "dead.raw");
   ASSERT_EQ(client.ask("open " + directory.path().string() + " run 0"), kOk);
   ASSERT_EQ(client.ask("raw_open dead.raw"), kOk);
