@@ -87,7 +87,9 @@ TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNe
   EXPECT_TRUE(run.error().says("a.raw.partial")) << run.error().message;
   EXPECT_FALSE(test::fs::exists(directory.path() / "a.raw"));
   EXPECT_EQ(text_of(directory.path() / "a.raw.partial"), "good");
-  EXPECT_EQ(run.close(), TAILRACE_OK);
+  // The server may have died before it had marked the write as ended: the next one does it again, and it fails again.
+  const tailrace_status closed = run.close();
+  EXPECT_TRUE(closed == TAILRACE_OK || closed == TAILRACE_EARLIER_FAILURE) << closed;
 }
 
 TEST(PublishedFilesCore, OfADeadClientAPartIsLeftUnlessItHadClosedIt) {
