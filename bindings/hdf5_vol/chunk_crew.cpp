@@ -77,16 +77,20 @@ bool ChunkCrew::is_done(const ChunkJob& job) {
   return job.done;
 }
 
-void ChunkCrew::wait(const ChunkJob& job) {
+bool ChunkCrew::wait(const ChunkJob& job, std::optional<Deadline> deadline) {
   ByteBuffer scratch;
   std::unique_lock lock(mutex_);
   while (!job.done) {
-    if (jobs_.empty()) {
-      done_.wait(lock);
-    } else {
+    if (deadline && std::chrono::steady_clock::now() >= *deadline) return false;
+    if (!jobs_.empty()) {
       do_one(lock, scratch);
+    } else if (deadline) {
+      done_.wait_until(lock, *deadline);
+    } else {
+      done_.wait(lock);
     }
   }
+  return true;
 }
 
 void ChunkCrew::work() {

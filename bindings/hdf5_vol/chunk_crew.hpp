@@ -3,23 +3,28 @@
 // They touch bytes alone, never HDF5: who asked for a chunk takes it back and places it, on the program's own thread.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "chunk_filter.hpp"
 
 namespace tailrace::hdf5 {
 
-// One chunk. Whoever made it may touch `bytes` and `left_out` before submit() and after it has been done.
+// One chunk. Whoever made it may touch it before submit() and after it has been done.
 struct ChunkJob {
   std::vector<ChunkFilter> filters;
   ByteBuffer bytes;
   uint32_t left_out = 0;
-  bool done = false;  // guard: the crew's mutex
+  bool done = false;    // guard: the crew's mutex
+  bool placed = false;  // HDF5 has been given it
+  std::string failure;  // why HDF5 could not write it; empty: it could, or has not been asked yet
 };
 
 class ChunkCrew {
@@ -36,8 +41,9 @@ class ChunkCrew {
 
   void submit(std::shared_ptr<ChunkJob> job);
   bool is_done(const ChunkJob& job);
-  // Helps with what is to be done meanwhile.
-  void wait(const ChunkJob& job);
+  using Deadline = std::chrono::steady_clock::time_point;
+  // Helps with what is to be done meanwhile; false if it has not been done by then. None: for ever.
+  bool wait(const ChunkJob& job, std::optional<Deadline> deadline = std::nullopt);
 
  private:
   ChunkCrew();

@@ -29,6 +29,15 @@ void ChunkQueue::place(bool all, std::vector<std::string>& failures) {
   while (!waiting_.empty() && (all || ChunkCrew::instance().is_done(*waiting_.front().job))) place_one(failures);
 }
 
+bool ChunkQueue::place_until(const ChunkJob& job, std::optional<ChunkCrew::Deadline> deadline,
+                             std::vector<std::string>& failures) {
+  while (!job.placed && !waiting_.empty()) {
+    if (!ChunkCrew::instance().wait(*waiting_.front().job, deadline)) return false;
+    place_one(failures);
+  }
+  return true;
+}
+
 // Chunks may have more than 4 GiB from 2.0 on, and what says how many bytes is longer.
 bool ChunkQueue::give(const Waiting& chunk) const {
   const ChunkJob& job = *chunk.job;
@@ -51,12 +60,14 @@ void ChunkQueue::place_one(std::vector<std::string>& failures) {
   ChunkCrew::instance().wait(*chunk.job);
   const uint64_t left = bytes_.fetch_sub(chunk.bytes, std::memory_order_relaxed) - chunk.bytes;
   const bool given = give(chunk);
+  chunk.job->placed = true;
   const uint64_t budget = Carrier::instance().budget();
   ChunkCrew::instance().give_back(std::move(chunk.job->bytes), budget - std::min(budget, left));
   if (!given) {
     std::string where;
     for (const hsize_t at : chunk.offset) where += (where.empty() ? "" : ", ") + std::to_string(at);
-    failures.push_back("write '" + path_ + "': HDF5 could not write the chunk at (" + where + ")");
+    chunk.job->failure = "write '" + path_ + "': HDF5 could not write the chunk at (" + where + ")";
+    failures.push_back(chunk.job->failure);
   }
   if (!waiting_.empty()) return;
   for (void* under : closing_) host_.H5VLdataset_close(under, host_.native, host_.transfer, nullptr);

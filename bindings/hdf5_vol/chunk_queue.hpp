@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class ChunkQueue {
   // Gives HDF5 those that are filtered, in order; or, if `all`, waits for and gives all. What HDF5 could not write is
   // added to `failures`.
   void place(bool all, std::vector<std::string>& failures);
+  // Waits for that one and those before it, and places them; false if they have not all been filtered by then.
+  bool place_until(const ChunkJob& job, std::optional<ChunkCrew::Deadline> deadline,
+                   std::vector<std::string>& failures);
   // Waits for the first one and places it.
   void place_one(std::vector<std::string>& failures);
   bool empty() const { return waiting_.empty(); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "carrier.hpp"
+#include "request.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -157,7 +158,7 @@ Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) c
 }
 
 // `file_space` has the extent that the dataset has now.
-bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data) {
+bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
   file_->place_chunks();
   const std::optional<Box> box = box_of(file_space);
   if (!box || !(goes_past_ || covers_whole_chunks(*box, file_space))) {
@@ -176,8 +177,8 @@ bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std:
     for (size_t axis = chunk_.size(); axis-- > 0; rest /= chunks[axis]) {
       at[axis] = (first[axis] + rest % chunks[axis]) * chunk_[axis];
     }
-    const bool taken =
-        goes_past_ ? send_part(under, *box, at, memory_type, data) : add_chunk(under, *box, at, memory_type, data);
+    const bool taken = goes_past_ ? send_part(under, *box, at, memory_type, data, request)
+                                  : add_chunk(under, *box, at, memory_type, data, request);
     if (!taken) {
       settle();
       return false;  // HDF5 writes all of it again
@@ -193,7 +194,7 @@ void Chunked::make_room(uint64_t bytes) {
 }
 
 bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
-                        const std::byte* data) {
+                        const std::byte* data, Request* request) {
   make_room(product(chunk_) * fill_.size());
   const Part part = part_of(box, at);
   std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
@@ -201,18 +202,19 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
   auto job = std::make_shared<ChunkJob>();
   job->filters = filters_;
   job->bytes = whole_chunk(std::move(*rows), part);
+  if (request != nullptr) request->add(file_, queue_, job);
   queue_->add(under, at, std::move(job));
   return true;
 }
 
 bool Chunked::send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
-                        const std::byte* data) {
+                        const std::byte* data, Request* request) {
   const haddr_t place = places_.find(host_, under, file_->resized, at);
   if (place == HADDR_UNDEF) return false;
   const Part part = part_of(box, at);
   std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
   if (!rows) return false;
-  const bool sent = file_->write(key_, extents_of(part, place), rows->data()).status == TAILRACE_OK;
+  const bool sent = write_for(request, *file_, key_, extents_of(part, place), rows->data()).status == TAILRACE_OK;
   ChunkCrew::instance().give_back(std::move(*rows), Carrier::instance().budget());
   return sent;
 }

@@ -14,6 +14,8 @@
 
 namespace tailrace::hdf5 {
 
+class Request;
+
 class Chunked {
  public:
   // Null if it is stored in another way, or by filters that are not known here. `type` is the dataset's, and stays;
@@ -27,8 +29,9 @@ class Chunked {
   static bool may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type);
 
   // True if all of it is on its way. Otherwise HDF5 is to write it, and nothing of the dataset is on its way.
-  // `memory_type`: a number's; `data`: the selected elements, one after the other.
-  bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data);
+  // `memory_type`: a number's; `data`: the selected elements, one after the other; `request`: to which is added what
+  // is on its way; null: nobody asks.
+  bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request);
   // Waits until HDF5 has all.
   void settle();
   // Whether `under` is to be closed when HDF5 has all, and not by the caller.
@@ -53,9 +56,9 @@ class Chunked {
   void make_room(uint64_t bytes);
   // The chunk that begins at `at`; false if HDF5 has to write it.
   bool add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
-                 const std::byte* data);
+                 const std::byte* data, Request* request);
   bool send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
-                 const std::byte* data);
+                 const std::byte* data, Request* request);
   std::optional<ByteBuffer> rows_of(const Box& box, const Part& part, hid_t memory_type, const std::byte* data) const;
   ByteBuffer whole_chunk(ByteBuffer rows, const Part& part) const;
   std::vector<tailrace_extent> extents_of(const Part& part, uint64_t place) const;

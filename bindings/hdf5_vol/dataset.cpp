@@ -128,7 +128,7 @@ bool Dataset::may_convert(hid_t memory_type) const {
 
 // Whole chunks, from one run of memory.
 Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
-                                       hid_t transfer, const void* data) {
+                                       hid_t transfer, const void* data, Request* request) {
   // Its extent may have changed since the last time.
   if (space_ >= 0) host_.H5Sclose(space_);
   space_ = get(object, H5VL_DATASET_GET_SPACE);
@@ -140,7 +140,9 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
       plan(memory_type, memory_space, file_space, transfer, move)) {
     if (move.elements == 0) return Outcome::done;
     const std::byte* const run = one_run(move, data);
-    if (run != nullptr && chunked_->write(object.under, memory_type, move.file_space, run)) return Outcome::done;
+    if (run != nullptr && chunked_->write(object.under, memory_type, move.file_space, run, request)) {
+      return Outcome::done;
+    }
   }
   chunked_->settle();
   return Outcome::pass;
@@ -201,7 +203,7 @@ std::vector<tailrace_extent> Dataset::runs_in_file(const Move& move) const {
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
                                 hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) drain_all();
-  if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data);
+  if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data, request);
   if (file_ == nullptr) return Outcome::pass;
   Move move{};
   if (data == nullptr || !file_->ready() || !plan(memory_type, memory_space, file_space, transfer, move)) {
@@ -225,23 +227,15 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
 // A selection of points may have one twice, and then the later counts: such runs go one by one.
 Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data,
                                      Request* request) {
-  const Carrier::Refusal refused = send(runs, data, request);
+  const Carrier::Refusal refused = write_for(request, *file_, offset_, runs, data);
   if (refused.status == TAILRACE_OK) return Outcome::done;
   if (refused.status != TAILRACE_INVALID_ARGUMENT || runs.size() == 1) return refuse("H5Dwrite", refused);
   for (const tailrace_extent& run : runs) {
-    const Carrier::Refusal why = send({&run, 1}, data, request);
+    const Carrier::Refusal why = write_for(request, *file_, offset_, {&run, 1}, data);
     if (why.status != TAILRACE_OK) return refuse("H5Dwrite", why);
     data += run.length;
   }
   return Outcome::done;
-}
-
-Carrier::Refusal Dataset::send(std::span<const tailrace_extent> runs, const std::byte* data, Request* request) {
-  if (request == nullptr) return file_->write(offset_, runs, data);
-  std::vector<tailrace_ticket> tickets;
-  const Carrier::Refusal refused = file_->iwrite(offset_, runs, data, tickets);
-  for (const tailrace_ticket ticket : tickets) request->add(file_->name(), ticket);
-  return refused;
 }
 
 // The elements of a move, a part at a time, between the program's memory and one run of bytes.

@@ -67,7 +67,7 @@ class Dataset {
   void give_back();
   void find_place(const Object& object, const std::shared_ptr<File>& file);
   Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
-                       const void* data);
+                       const void* data, Request* request);
   // What one call moves, as far as it can be carried.
   struct Move {
     hid_t file_space;    // whose selection says where in the file; the dataset's own for all
@@ -86,7 +86,6 @@ class Dataset {
   Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, Request* request);
   Outcome write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data,
                          Request* request);
-  Carrier::Refusal send(std::span<const tailrace_extent> runs, const std::byte* data, Request* request);
   Outcome refuse(const char* function, const Carrier::Refusal& why) const;
 
   Host& host_;

@@ -23,18 +23,38 @@ int64_t milliseconds_until(steady_clock::time_point deadline) {
 H5VL_request_status_t Request::wait(uint64_t timeout) {
   // Years are for ever.
   const bool bounded = timeout / kMillisecond < uint64_t{1} << 40;
-  const steady_clock::time_point deadline =
-      steady_clock::now() + milliseconds(bounded ? (timeout + kMillisecond - 1) / kMillisecond : 0);
+  const milliseconds at_most((timeout + kMillisecond - 1) / kMillisecond);
+  const Deadline deadline = bounded ? Deadline(steady_clock::now() + at_most) : std::nullopt;
   while (!parts_.empty()) {
-    const Part& part = parts_.back();
-    const Carrier::Refusal end =
-        Carrier::instance().wait(part.ticket, bounded ? milliseconds_until(deadline) : -1, part.file);
-    if (end.status == TAILRACE_TIMEOUT) return H5VL_REQUEST_STATUS_IN_PROGRESS;
-    if (end.status != TAILRACE_OK && why_.empty()) why_ = end.message;
+    if (!wait_for(parts_.back(), deadline)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
     parts_.pop_back();
-    ended_ = std::chrono::system_clock::now();
+  }
+  while (!chunks_.empty()) {
+    if (!wait_for(chunks_.front(), deadline)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
+    chunks_.pop_front();
   }
   return why_.empty() ? H5VL_REQUEST_STATUS_SUCCEED : H5VL_REQUEST_STATUS_FAIL;
+}
+
+bool Request::wait_for(const Part& part, Deadline deadline) {
+  const int64_t at_most = deadline ? milliseconds_until(*deadline) : -1;
+  const Carrier::Refusal end = Carrier::instance().wait(part.ticket, at_most, part.file);
+  if (end.status == TAILRACE_TIMEOUT) return false;
+  note_end(end.message);
+  return true;
+}
+
+// A file that is gone has given HDF5 all of them.
+bool Request::wait_for(const Chunk& chunk, Deadline deadline) {
+  const std::shared_ptr<File> file = chunk.file.lock();
+  if (file != nullptr && !chunk.queue->place_until(*chunk.job, deadline, file->failures())) return false;
+  note_end(chunk.job->failure);
+  return true;
+}
+
+void Request::note_end(const std::string& failure) {
+  if (why_.empty()) why_ = failure;
+  ended_ = std::chrono::system_clock::now();
 }
 
 hid_t Request::error_stack() const {
@@ -48,8 +68,17 @@ void Request::execution(uint64_t* begun, uint64_t* took) const {
   using std::chrono::nanoseconds;
   if (begun != nullptr)
     *begun = static_cast<uint64_t>(duration_cast<microseconds>(begun_.time_since_epoch()).count());
-  const auto end = parts_.empty() ? ended_ : std::chrono::system_clock::now();
+  const auto end = empty() ? ended_ : std::chrono::system_clock::now();
   if (took != nullptr) *took = static_cast<uint64_t>(duration_cast<nanoseconds>(end - begun_).count());
+}
+
+Carrier::Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
+                           const void* data) {
+  if (request == nullptr) return file.write(dataset, extents, data);
+  std::vector<tailrace_ticket> tickets;
+  const Carrier::Refusal refused = file.iwrite(dataset, extents, data, tickets);
+  for (const tailrace_ticket ticket : tickets) request->add(file.name(), ticket);
+  return refused;
 }
 
 }  // namespace tailrace::hdf5

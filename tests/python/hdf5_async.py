@@ -1,6 +1,7 @@
-"""HDF5's asynchronous calls on the library inside h5py: hdf5_async.py FILE LIMIT [ROWS].
+"""HDF5's asynchronous calls on the library inside h5py: hdf5_async.py FILE LIMIT [ROWS [LAYOUT]].
 
-LIMIT: bytes that a file may have; ROWS: how many writes there are of 16 MiB.
+LIMIT: bytes that a file may have; ROWS: how many writes there are of 16 MiB; LAYOUT: contiguous, chunked (with places
+from the beginning) or filtered.
 
 h5py has no event sets, so they are called by ctypes. Prints how many operations were inserted, whether H5Dwrite_async
 came back before its data were in the file, what waiting found, and what the file has in the end.
@@ -45,14 +46,26 @@ def library() -> ctypes.CDLL:
     return hdf5
 
 
-def main(name: str, limit: int, rows: int = 64) -> None:
+def make(file: h5py.File, rows: int, columns: int, layout: str) -> h5py.Dataset:
+    if layout == "contiguous":
+        return file.create_dataset("x", (rows, columns), "f8")
+    if layout == "filtered":
+        return file.create_dataset("x", (rows, columns), "f8", chunks=(1, columns // 2), shuffle=True, compression=1)
+    made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    made.set_chunk((1, columns // 2))
+    made.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    space = h5py.h5s.create_simple((rows, columns))
+    return h5py.Dataset(h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F64LE, space, made))
+
+
+def main(name: str, limit: int, rows: int = 64, layout: str = "contiguous") -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     hdf5 = library()
     events = hdf5.H5EScreate()
     file = h5py.File(name, "w")
     columns = (1 << 21) // rows
-    data = file.create_dataset("x", (rows, columns), "f8")
+    data = make(file, rows, columns, layout)
     values = np.arange(rows * columns, dtype="f8").reshape(rows, columns)
     memory = h5py.h5s.create_simple((columns,))
     for row in range(rows):
@@ -84,4 +97,4 @@ def main(name: str, limit: int, rows: int = 64) -> None:
         print("close:", error)
 
 
-main(sys.argv[1], *map(int, sys.argv[2:]))
+main(sys.argv[1], *map(int, sys.argv[2:4]), *sys.argv[4:])

@@ -187,9 +187,10 @@ def test_wrong_information_is_told(tmp_path):
     assert isinstance(tailrace.__version__, str)
 
 
+@pytest.mark.parametrize("layout", ("contiguous", "chunked", "filtered"))
 @pytest.mark.parametrize("place", PLACES)
-def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, place):
-    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 1 << 30, place=place, budget="4MiB").splitlines()
+def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, place, layout):
+    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 1 << 30, 64, layout, place=place, budget="4MiB").splitlines()
     assert said == ["inserted 64", "in progress 0 failed False", "whole True", "closed"]
 
 
@@ -202,11 +203,13 @@ def test_event_sets_hold_writes_that_are_large_for_the_memory_of_a_configuration
     assert said == ["inserted 2", "in progress 0 failed False", "whole True", "closed"]
 
 
-def test_event_sets_tell_what_could_not_be_written(carried, tmp_path):
+@pytest.mark.parametrize("layout, limit, why", (("contiguous", 5_000_000, "too large"),
+                                                ("filtered", 60_000, "could not write the chunk at (")))
+def test_event_sets_tell_what_could_not_be_written(carried, tmp_path, layout, limit, why):
     """The next call may tell it, too."""
-    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", 5_000_000).splitlines()
+    said = carried(ASYNCHRONOUS, tmp_path / "a.h5", limit, 64, layout).splitlines()
     assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
-    assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and "too large" in said[3]
+    assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and why in said[3]
 
 
 def test_a_summary_says_what_was_carried(tmp_path, monkeypatch):
