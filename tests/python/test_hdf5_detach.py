@@ -336,8 +336,8 @@ for number in range(2):
         finally:
             file.close()
     attempt(write)
-attempt(lambda: h5py.File(f"{sys.argv[1]}/1.h5"))
-h5py.is_hdf5(f"{sys.argv[1]}/0.h5")  # waits
+for number in range(2):
+    attempt(lambda: h5py.File(f"{sys.argv[1]}/{number}.h5"))  # waits
 attempt(lambda: h5py.File(sys.argv[3], "w").close())
 print(json.dumps([each for each in said if each]), flush=True)
 os._exit(0)
