@@ -12,9 +12,6 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Smaller ones are filtered sooner than they are handed over; unless smaller datasets are carried, too.
-constexpr uint64_t kSmallest = 4 << 10;
-
 // As it is registered with The HDF Group. Where HDF5 has it not, it is left out, or the dataset cannot be made.
 constexpr H5Z_filter_t kZstd = 32015;
 constexpr unsigned kZstdLevel = 3;  // if none is given
@@ -22,8 +19,6 @@ constexpr unsigned kZstdLevel = 3;  // if none is given
 uint64_t product(const std::vector<hsize_t>& of) {
   return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
 }
-
-uint64_t smallest_chunk() { return std::min(kSmallest, Carrier::instance().smallest()); }
 
 // The next index inside `count`, in the order of memory, in steps; false at the end. The last dimension stays.
 bool next_row(std::vector<hsize_t>& at, const std::vector<hsize_t>& count) {
@@ -64,7 +59,8 @@ std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, con
   const bool known_how =
       chunked->goes_past_ ? is_uncached(host, dapl) && file->userblock == 0 : chunked->read_filters(dcpl);
   if (!known_how) return nullptr;
-  if (product(chunked->chunk_) * chunked->fill_.size() < smallest_chunk()) return nullptr;
+  if (product(chunked->chunk_) * chunked->fill_.size() < smallest_chunk(Carrier::instance().smallest()))
+    return nullptr;
   if (chunked->goes_past_ && !file->ready()) return nullptr;
   chunked->key_ = key_of(token);
   H5D_fill_value_t fill{};
@@ -89,7 +85,8 @@ bool Chunked::may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type)
   H5D_alloc_time_t time{};
   if (rank <= 0 || host.H5Pget_nfilters(dcpl) != 0 || host.H5Pget_alloc_time(dcpl, &time) < 0) return false;
   const uint64_t bytes = product(std::vector(chunk, chunk + rank)) * host.H5Tget_size(type);
-  return time == H5D_ALLOC_TIME_EARLY && bytes >= smallest_chunk() && ChunkPlaces::can_be_told(host, space);
+  return time == H5D_ALLOC_TIME_EARLY && bytes >= smallest_chunk(Carrier::instance().smallest()) &&
+         ChunkPlaces::can_be_told(host, space);
 }
 
 bool Chunked::read_filters(hid_t dcpl) {

@@ -3,6 +3,7 @@
 // at once and HDF5 keeps none in its cache, are written past it, as contiguous data are. All other data are HDF5's.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,6 +23,8 @@ class Chunked {
   // `space`: its extent; `dapl`: how it is open.
   static std::unique_ptr<Chunked> look_at(const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl,
                                           hid_t space, hid_t dapl, hid_t type);
+  // Bytes. Smaller ones are filtered sooner than they are handed over; unless smaller datasets are carried, too.
+  static uint64_t smallest_chunk(uint64_t smallest_dataset) { return std::min(uint64_t{4} << 10, smallest_dataset); }
   // By which a file knows what is on its way to the dataset with that token, if that goes past HDF5.
   static uint64_t key_of(const H5O_token_t& token);
   // Whether the chunks of a dataset made so, of that extent and elements of `type`, have their places at once, are

@@ -39,9 +39,14 @@ bool may_transform(const Host& host, hid_t transfer) {
 
 }  // namespace
 
-std::unique_ptr<Dataset> Dataset::look_at(const Object& object) {
+std::shared_ptr<Dataset> Dataset::left_to_hdf5(Host& host) {
+  if (host.left_to_hdf5 == nullptr) host.left_to_hdf5.reset(new Dataset(host));
+  return host.left_to_hdf5;
+}
+
+std::shared_ptr<Dataset> Dataset::look_at(const Object& object) {
   Host& host = object.host;
-  std::unique_ptr<Dataset> dataset = left_to_hdf5(host);
+  std::shared_ptr<Dataset> dataset(new Dataset(host));
   if (!File::any()) {
     dataset->changes_ = true;
     return dataset;

@@ -17,10 +17,10 @@ class Request;
 
 class Dataset {
  public:
-  // One that is HDF5's own for ever.
-  static std::unique_ptr<Dataset> left_to_hdf5(Host& host) { return std::unique_ptr<Dataset>(new Dataset(host)); }
+  // One that is HDF5's own for ever; the same for all.
+  static std::shared_ptr<Dataset> left_to_hdf5(Host& host);
   // Looks at the dataset that `object` is. Never null.
-  static std::unique_ptr<Dataset> look_at(const Object& object);
+  static std::shared_ptr<Dataset> look_at(const Object& object);
   // Has the dataset that `object` is looked at now if there are files of several processes: HDF5 may be told to look
   // for metadata in all of them at once, and opening is what they do together.
   static void look_together(Object& object);

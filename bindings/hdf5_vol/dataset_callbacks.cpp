@@ -1,4 +1,7 @@
 // Datasets: made so that their data have a place at once, and written past HDF5 where that is possible.
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -18,19 +21,27 @@ namespace {
 // program perhaps never writes; only that first write is not carried then.
 constexpr uint64_t kLargest = uint64_t{1} << 44;  // bytes
 
-// Of a dataset that is to be made.
+// Of a dataset that is to be made. There may be very many small ones, and asking takes time.
 struct Form {
-  H5D_layout_t layout;
-  uint64_t bytes;
-  bool large;  // enough to be carried
+  uint64_t bytes = 0;
+  bool large;                              // enough to be carried if it is contiguous
+  bool tiny;                               // too small for chunks that are carried, now and later
+  H5D_layout_t layout = H5D_LAYOUT_ERROR;  // of tiny ones not asked for
 
-  Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) : layout(host.H5Pget_layout(dcpl)) {
-    const hssize_t elements = host.H5Sget_simple_extent_npoints(space);
-    bytes = elements < 0 ? 0 : static_cast<uint64_t>(elements) * host.H5Tget_size(type);
-    large = bytes >= Carrier::instance().smallest();
+  Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
+    hsize_t extent[H5S_MAX_RANK];
+    hsize_t most[H5S_MAX_RANK];
+    const int rank = host.H5Sget_simple_extent_dims(space, extent, most);
+    if (rank >= 0)
+      bytes = std::accumulate(extent, extent + rank, host.H5Tget_size(type), std::multiplies<uint64_t>());
+    const uint64_t smallest = Carrier::instance().smallest();
+    large = bytes >= smallest;
+    const bool grows = rank < 0 || !std::equal(extent, extent + rank, most);
+    tiny = bytes < Chunked::smallest_chunk(smallest) && !grows && !File::any_parallel();
+    if (!tiny) layout = host.H5Pget_layout(dcpl);
   }
   // One in chunks may grow.
-  bool stays_small() const { return !large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT); }
+  bool stays_small() const { return tiny || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT)); }
 };
 
 // How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.

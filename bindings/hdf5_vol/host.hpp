@@ -7,6 +7,7 @@
 
 #include <hdf5.h>
 
+#include <memory>
 #include <string>
 
 // H5VLconnector.h is part of what <hdf5.h> has; these two are for authors of connectors.
@@ -23,8 +24,8 @@
 // Every function of HDF5 that the connector calls, by its name.
 // clang-format off
 #define TAILRACE_HDF5_FUNCTIONS(F) \
-  F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLget_wrap_ctx) F(H5VLwrap_object) \
-  F(H5VLunwrap_object) F(H5VLfree_wrap_ctx) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query) \
+  F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLwrap_object) \
+  F(H5VLunwrap_object) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query) \
   F(H5VLoptional) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) F(H5VLattr_write) F(H5VLattr_get) \
   F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close) F(H5VLdataset_create) F(H5VLdataset_open) \
   F(H5VLdataset_read) F(H5VLdataset_write) F(H5VLdataset_get) F(H5VLdataset_specific) F(H5VLdataset_optional) \
@@ -51,6 +52,8 @@
 
 namespace tailrace::hdf5 {
 
+class Dataset;
+
 struct Host {
 #define TAILRACE_HDF5_MEMBER(name) decltype(&::name) name = nullptr;
   TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_MEMBER)
@@ -74,7 +77,9 @@ struct Host {
   hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
-  bool opens_together = false;  // has opened files of several processes
+  bool opens_together = false;            // has opened files of several processes
+  void* wrap_context = nullptr;           // of the callbacks for wrapping; from their first call on
+  std::shared_ptr<Dataset> left_to_hdf5;  // see Dataset; from the first one on
 
   // To be called when the host has been initialised as far as connectors need it.
   void take_transfer();

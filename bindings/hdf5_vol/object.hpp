@@ -18,7 +18,7 @@ struct Object {
   Host& host;
   void* under;                                        // of the native connector; owned by it; null of requests
   std::shared_ptr<File> file;                         // of files whose data may be carried
-  std::unique_ptr<Dataset> dataset;                   // of datasets, from the first time their data are asked for
+  std::shared_ptr<Dataset> dataset;                   // of datasets, from the first time their data are asked for
   std::unique_ptr<Request> request;                   // of requests
   std::shared_ptr<PrefetchFile> prefetch_file;        // of files whose readers are gone ahead of
   std::unique_ptr<PrefetchDataset> prefetch_dataset;  // of datasets, from their first read on, where there are such

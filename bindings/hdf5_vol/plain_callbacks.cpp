@@ -11,10 +11,10 @@ namespace {
 
 // ---- wrapping ------------------------------------------------------------------------------------------------
 
+// The native connector below has none.
 struct WrapContext {
   Host& host;
-  void* under;
-  std::shared_ptr<File> within;
+  std::shared_ptr<File> within;  // null: it is the one that the host keeps
 };
 
 void* get_object(const void* pointer) {
@@ -22,18 +22,22 @@ void* get_object(const void* pointer) {
   return object.under != nullptr ? object.host.H5VLget_object(object.under, object.host.native) : nullptr;
 }
 
+// HDF5 asks in nearly every call.
 herr_t get_wrap_context(const void* pointer, void** context) {
   const Object& object = object_at(pointer);
-  void* under = nullptr;
-  const bool is_request = object.under == nullptr;
-  if (!is_request && object.host.H5VLget_wrap_ctx(object.under, object.host.native, &under) < 0) return -1;
-  *context = new WrapContext{object.host, under, object.within};
+  Host& host = object.host;
+  if (object.within != nullptr) {
+    *context = new WrapContext{host, object.within};
+    return 0;
+  }
+  if (host.wrap_context == nullptr) host.wrap_context = new WrapContext{host, nullptr};
+  *context = host.wrap_context;
   return 0;
 }
 
 void* wrap_object(void* pointer, H5I_type_t type, void* context) {
   const WrapContext& of = *static_cast<WrapContext*>(context);
-  void* const wrapped = wrap(of.host, of.host.H5VLwrap_object(pointer, type, of.host.native, of.under));
+  void* const wrapped = wrap(of.host, of.host.H5VLwrap_object(pointer, type, of.host.native, nullptr));
   if (wrapped != nullptr) object_at(wrapped).within = of.within;
   return wrapped;
 }
@@ -46,10 +50,9 @@ void* unwrap_object(void* pointer) {
 }
 
 herr_t free_wrap_context(void* context) {
-  auto* const of = static_cast<WrapContext*>(context);
-  const herr_t freed = of->under != nullptr ? of->host.H5VLfree_wrap_ctx(of->under, of->host.native) : 0;
-  delete of;
-  return freed;
+  const auto* const of = static_cast<WrapContext*>(context);
+  if (of->within != nullptr) delete of;
+  return 0;
 }
 
 // ---- attributes -----------------------------------------------------------------------------------------------
