@@ -582,6 +582,8 @@ static void random_steps(void) {
       MPI_Barrier(MPI_COMM_WORLD);
       CHECK(H5Ldelete(file, name_of(number), H5P_DEFAULT) >= 0);
       H5Dclose(open[number]);
+      // A rank reads from the file what it frees, and another one may already fill that space with what comes next.
+      MPI_Barrier(MPI_COMM_WORLD);
       at->exists = 0;
     } else if (kind == 10 && !known[to].exists) {
       char name[16];
