@@ -127,6 +127,7 @@ bool Carrier::open_client() {
   tailrace_open_options options{};
   options.struct_size = sizeof options;
   options.files = "/";
+  options.flush_waits = 1;
   if (!by_file) options.config_text = text.c_str();
   if (!by_file) options.path = directory.c_str();
   const char* const name = by_file ? settings_.config.c_str() : "tailrace's own for HDF5";

@@ -58,8 +58,10 @@ nb::object open(const std::string& config, int client, const Parameters& paramet
   return nb::cast(new Client(handle, client, getpid()), nb::rv_policy::take_ownership);
 }
 
-void check_config(const std::string& config, const Parameters& parameters, const Text& path, const Text& text) {
-  const Options options(parameters, path, text);
+void check_config(const std::string& config, const Parameters& parameters, const Text& path, const Text& text,
+                  bool flush_waits) {
+  Options options(parameters, path, text);
+  options.c.flush_waits = flush_waits ? 1 : 0;
   check(nullptr, tailrace_check(c_text(config), &options.c));
 }
 
@@ -234,7 +236,7 @@ NB_MODULE(_tailrace, module) {
   module.def("open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),
              nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int]], "
                      "path: str | None, text: str | None) -> Client"));
-  module.def("check", &check_config, "config"_a, "parameters"_a, "path"_a.none(), "text"_a.none());
+  module.def("check", &check_config, "config"_a, "parameters"_a, "path"_a.none(), "text"_a.none(), "flush_waits"_a);
   module.def("recover", &recover, "directory"_a, "apply"_a,
              nb::sig("def recover(directory: str, apply: bool) -> list[tuple[str, int, bool, str, str]]"));
   module.def("version", &tailrace_version);

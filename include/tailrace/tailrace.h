@@ -168,6 +168,8 @@ typedef struct tailrace_open_options {
       python_environment; /* folder (Python's sys.prefix) whose packages Python actions see, if the configuration
                              has no `python.environment` and it is of the right version of Python */
   const char* files;      /* replaces `storage.files`: the directory below which raw files lie */
+  int flush_waits;        /* 1: a configuration with which flush waits for nothing (`storage.durability: accepted`) is
+                             refused, since the program relies on it */
 } tailrace_open_options;
 
 /* What a client has done so far. Counters only grow; times are in seconds. */
@@ -188,7 +190,7 @@ typedef struct tailrace_stats {
   uint64_t failures;             /* all failures of accepted requests */
   uint64_t failures_unseen;      /* … that no call has told yet */
   uint64_t memory_budget;        /* bytes */
-  uint64_t memory_held;          /* bytes of the budget in use now */
+  uint64_t memory_held;          /* bytes of the budget in use now; a moment longer than requests are pending */
   uint64_t memory_peak;          /* bytes, the most ever in use; never above the budget */
   double seconds_copying;        /* in `write`, copying into the pool */
   double seconds_waiting_memory; /* in write and alloc, waiting for memory or for room in the queue */

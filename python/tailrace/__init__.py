@@ -44,11 +44,14 @@ def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None
 
 
 def check(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None,
-          path: _Path | None = None, text: str | None = None) -> None:
-    """Checks a configuration whole, as ``open`` would, without opening anything. Raises ``tailrace.Error``."""
+          path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> None:
+    """Checks a configuration whole, as ``open`` would, without opening anything. Raises ``tailrace.Error``.
+
+    With ``flush_waits``, one with which ``flush`` waits for nothing (``storage.durability: accepted``) is wrong, too.
+    """
     # To a configuration, the client is the parameter of that name.
     given = {"client": client, **(parameters or {})}
-    _tailrace.check(os.fspath(config), list(given.items()), _optional(path), text)
+    _tailrace.check(os.fspath(config), list(given.items()), _optional(path), text, flush_waits)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
   if (known.config_text) input.text = known.config_text;
   if (known.path) input.path_override = known.path;
   if (known.files) input.files_override = known.files;
+  input.flush_waits = known.flush_waits != 0;
   if (known.python_environment) input.program_python = known.python_environment;
   if (known.parameter_count > 0 && known.parameters == nullptr) return null_argument("parameters");
   for (size_t i = 0; i < known.parameter_count; ++i) {

@@ -291,6 +291,11 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   check_sync(top, config);
 }
 
+void check_flush(const YamlValue& top, const Config& config) {
+  if (config.storage.durability != Durability::accepted) return;
+  top.find("storage")->find("durability")->wrong("written or durable", "the program relies on flush to wait");
+}
+
 // What the program gave beside the file.
 Result<Parameters> program_parameters(const ConfigInput& input) {
   Parameters parameters;
@@ -351,7 +356,9 @@ Result<Config> read_config(const ConfigInput& input) {
   const std::optional<YamlNode> root = parse_yaml(text.value(), report);
   if (!root) return report.status();
   Config config = defaults(file);
-  read_top(YamlValue(*root, "", report), std::move(parameters).value(), config);
+  const YamlValue top(*root, "", report);
+  read_top(top, std::move(parameters).value(), config);
+  if (input.flush_waits) check_flush(top, config);
   if (!report.ok()) return report.status();
 
   if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};

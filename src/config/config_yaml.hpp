@@ -22,6 +22,7 @@ struct ConfigInput {
   std::optional<std::string> files_override;  // replaces storage.files
   std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
   int client = 0;                                           // the value of the parameter `client`
+  bool flush_waits = false;                                 // or the configuration is refused
   std::string program_python;                               // Config::program_python
 };
 

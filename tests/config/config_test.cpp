@@ -395,6 +395,23 @@ TEST(program, its_directory_of_raw_files_replaces_the_given_one) {
   EXPECT_EQ(none.value().file_path("a/b"), "out/a/b");
 }
 
+TEST(program, may_rely_on_flush_to_wait) {
+  ConfigInput input;
+  input.file = "given.yaml";
+  input.text = "tailrace: 1\nname: a\nstorage: {path: out, durability: accepted}\n";
+  EXPECT_TRUE(read_config(input).ok());
+  input.flush_waits = true;
+  EXPECT_EQ(
+      message_of(read_config(input)),
+      "given.yaml:3:34: storage.durability: found 'accepted', expected written or durable; the program relies on "
+      "flush to wait");
+  for (const std::string other : {"storage: {durability: written}", "storage: {durability: durable}", "log: {}"}) {
+    input.text = "tailrace: 1\nname: a\n" + other + "\n";
+    const auto result = read_config(input);
+    EXPECT_TRUE(result.ok()) << message_of(result);
+  }
+}
+
 TEST(program, its_parameters_replace_and_add) {
   ConfigInput input;
   input.file = "given.yaml";

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+import h5py
 import pytest
 import tailrace
 from tailrace import cli
@@ -176,6 +177,21 @@ def test_run_starts_the_program_with_the_connector(tmp_path):
 def test_run_says_what_is_wrong(arguments, words, capsys):
     assert cli.main(["run", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_configuration_with_which_flush_waits_for_nothing_is_refused(tmp_path, capsys):
+    config = tmp_path / "accepted.yaml"
+    config.write_text("tailrace: 1\nname: hdf5\nstorage: {path: ., durability: accepted}\n")
+    assert cli.main(["run", "--config", str(config), "--", "true"]) == 1
+    assert "storage.durability: found 'accepted', expected written or durable" in capsys.readouterr().err
+    # By hand: HDF5 writes all itself.
+    write = f"import h5py, numpy; h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.arange(100000)"
+    done = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, timeout=100, check=True,
+                          env={**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS),
+                               "XDG_RUNTIME_DIR": str(tmp_path), "HDF5_VOL_CONNECTOR": f"tailrace config={config}"})
+    assert "HDF5 writes its data itself" in done.stderr and "found 'accepted'" in done.stderr
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["x"][99999] == 99999
 
 
 def test_wrong_information_is_told(tmp_path):

@@ -135,4 +135,4 @@ def _check_config(config: pathlib.Path) -> None:
         raise ValueError(f"found no file {config}")
     if any(letter.isspace() for letter in str(config.resolve())):
         raise ValueError(f"found a space in '{config.resolve()}', which HDF5 would take for its end")
-    tailrace.check(config)
+    tailrace.check(config, flush_waits=True)
