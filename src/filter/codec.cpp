@@ -1,51 +1,38 @@
 #include "filter/codec.hpp"
 
-#include <zlib.h>
+#include <libdeflate.h>
 #include <zstd.h>
-
-#include <limits>
 
 #include "base/assert.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-// zlib has its own types for bytes and counts.
-const Bytef* zlib_bytes(std::span<const std::byte> bytes) { return reinterpret_cast<const Bytef*>(bytes.data()); }
-Bytef* zlib_bytes(std::span<std::byte> bytes) { return reinterpret_cast<Bytef*>(bytes.data()); }
-
-uInt zlib_count(size_t count) {
-  TAILRACE_REQUIRE(count <= std::numeric_limits<uInt>::max());
-  return static_cast<uInt>(count);
-}
-
 class Deflate final : public Codec {
  public:
-  explicit Deflate(int level) : ready_(deflateInit(&stream_, level) == Z_OK) {}
+  explicit Deflate(int level) : out_(libdeflate_alloc_compressor(level)), in_(libdeflate_alloc_decompressor()) {}
   ~Deflate() override {
-    if (ready_) deflateEnd(&stream_);
+    libdeflate_free_compressor(out_);
+    libdeflate_free_decompressor(in_);
   }
   Deflate(const Deflate&) = delete;
   Deflate& operator=(const Deflate&) = delete;
 
   size_t compress(std::span<const std::byte> from, std::span<std::byte> to) override {
-    if (!ready_ || deflateReset(&stream_) != Z_OK) return 0;
-    stream_.next_in = const_cast<Bytef*>(zlib_bytes(from));  // zlib only reads them
-    stream_.avail_in = zlib_count(from.size());
-    stream_.next_out = zlib_bytes(to);
-    stream_.avail_out = zlib_count(to.size());
-    return ::deflate(&stream_, Z_FINISH) == Z_STREAM_END ? to.size() - stream_.avail_out : 0;
+    if (out_ == nullptr) return 0;
+    return libdeflate_zlib_compress(out_, from.data(), from.size(), to.data(), to.size());
   }
 
   bool decompress(std::span<const std::byte> from, std::span<std::byte> to) override {
-    uLongf length = to.size();
-    uLong taken = from.size();
-    return uncompress2(zlib_bytes(to), &length, zlib_bytes(from), &taken) == Z_OK && length == to.size();
+    if (in_ == nullptr) return false;
+    // Without a place for the number of bytes it is an error if there are not so many.
+    return libdeflate_zlib_decompress(in_, from.data(), from.size(), to.data(), to.size(), nullptr) ==
+           LIBDEFLATE_SUCCESS;
   }
 
  private:
-  z_stream stream_{};
-  const bool ready_;
+  libdeflate_compressor* const out_;
+  libdeflate_decompressor* const in_;
 };
 
 class Zstd final : public Codec {

@@ -1,4 +1,4 @@
-// Codec: one compressor, deflate (zlib) or zstd, with its work memory, for buffer after buffer.
+// Codec: one compressor, deflate (libdeflate) or zstd, with its work memory, for buffer after buffer.
 //
 // Writes what HDF5's filters of the same names read: a zlib stream, or a zstd frame that knows its size. Not for two
 // threads at a time.

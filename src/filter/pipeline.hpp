@@ -15,7 +15,7 @@
 //
 // Several chunks may be placed by one call; `loss` is that of the chunks placed by it: the format adds them up, and
 // begins anew with chunk 0. The block's own memory is free when its last chunk has been filtered. The same block
-// gives the same chunks each time (with the same zlib and zstd), and the same calls of the format in the same order
+// gives the same chunks each time (with the same libraries), and the same calls of the format in the same order
 // the same places: a later server that still has the block can repeat it. Reading goes the other way:
 // format.locate_chunks(), a read of each, filter.restore().
 #pragma once

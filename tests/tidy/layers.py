@@ -45,7 +45,7 @@ THIRD_PARTY = [
     (r"spdlog/", ["src/base"]),
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
-    (r"(zlib|zstd)\.h$", ["src/filter", "bindings/hdf5_vol", "apps", "bench", "tests"]),
+    (r"(zlib|zstd|libdeflate)\.h$", ["src/filter", "bindings/hdf5_vol", "apps", "bench", "tests"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "bindings/hdf5_vol", "examples/hdf5", "apps", "bench", "tests",
                              "testing"]),
     (r"nanobind/", ["bindings/python"]),
