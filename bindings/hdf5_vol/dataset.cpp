@@ -23,18 +23,12 @@ bool is_flat(const Host& host, hid_t type) {
          host.H5Tis_variable_str(type) == 0 && host.H5Tdetect_class(type, H5T_STRING) == 0;
 }
 
-// Whether the data are computed on their way. HDF5 takes the question for an error where nothing was set, and would
-// print it. A program that prints as of old (H5Eset_auto1) cannot be kept from that, and is not asked.
+// Whether the data are computed on their way. HDF5 takes the question for an error where nothing was set; where it
+// cannot be kept from printing that, it is not asked.
 bool may_transform(const Host& host, hid_t transfer) {
-  unsigned is_v2 = 0;
-  H5E_auto2_t print = nullptr;
-  void* context = nullptr;
-  if (host.H5Eauto_is_v2(H5E_DEFAULT, &is_v2) < 0 || is_v2 == 0) return true;
-  if (host.H5Eget_auto2(H5E_DEFAULT, &print, &context) < 0) return true;
-  host.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  const ssize_t length = host.H5Pget_data_transform(transfer, nullptr, 0);
-  host.H5Eset_auto2(H5E_DEFAULT, print, context);
-  return length > 0;
+  const Quiet quiet(host);
+  if (!quiet.can()) return true;
+  return host.H5Pget_data_transform(transfer, nullptr, 0) > 0;
 }
 
 }  // namespace

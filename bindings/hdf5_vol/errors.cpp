@@ -25,4 +25,15 @@ void push_error(const Host& host, hid_t stack, const char* function, const std::
                 message.c_str());
 }
 
+Quiet::Quiet(const Host& host) : host_(host) {
+  unsigned is_v2 = 0;
+  can_ = host.H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 != 0 &&
+         host.H5Eget_auto2(H5E_DEFAULT, &print_, &context_) >= 0;
+  if (can_) host.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Quiet::~Quiet() {
+  if (can_) host_.H5Eset_auto2(H5E_DEFAULT, print_, context_);
+}
+
 }  // namespace tailrace::hdf5

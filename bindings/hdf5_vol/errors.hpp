@@ -16,4 +16,21 @@ void push_error(const Host& host, const char* function, const std::string& messa
 // … on that one.
 void push_error(const Host& host, hid_t stack, const char* function, const std::string& message);
 
+// While it lives, HDF5 prints nothing of calls that fail. A program that prints as of old (H5Eset_auto1) cannot be
+// kept from that.
+class Quiet {
+ public:
+  explicit Quiet(const Host& host);
+  ~Quiet();
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+  bool can() const { return can_; }
+
+ private:
+  const Host& host_;
+  bool can_ = false;
+  H5E_auto2_t print_ = nullptr;
+  void* context_ = nullptr;
+};
+
 }  // namespace tailrace::hdf5

@@ -87,30 +87,6 @@ uint64_t userblock_of(const Host& host, void* under) {
   return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
 }
 
-// While it lives, HDF5 prints nothing of calls that fail. A program that prints as of old (H5Eset_auto1) cannot be
-// kept from that.
-class Quiet {
- public:
-  explicit Quiet(const Host& host) : host_(host) {
-    unsigned is_v2 = 0;
-    can_ = host.H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 != 0 &&
-           host.H5Eget_auto2(H5E_DEFAULT, &print_, &context_) >= 0;
-    if (can_) host.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~Quiet() {
-    if (can_) host_.H5Eset_auto2(H5E_DEFAULT, print_, context_);
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-  bool can() const { return can_; }
-
- private:
-  const Host& host_;
-  bool can_ = false;
-  H5E_auto2_t print_ = nullptr;
-  void* context_ = nullptr;
-};
-
 // The number that HDF5 gives the file when it is opened; 0 if it cannot be.
 unsigned long number_if_opened(const Host& host, const char* name, hid_t access) {
   void* const under = host.H5VLfile_open(name, H5F_ACC_RDONLY, access, host.transfer, nullptr);
