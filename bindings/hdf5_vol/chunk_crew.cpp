@@ -106,9 +106,9 @@ void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock, ByteBuffer& scratch) 
   const std::shared_ptr<ChunkJob> job = std::move(jobs_.front());
   jobs_.pop_front();
   lock.unlock();
-  const uint32_t left_out = filter_chunk(job->filters, job->bytes, scratch);
+  const bool filtered = filter_chunk(job->filters, job->bytes, scratch);
   lock.lock();
-  job->left_out = left_out;
+  job->filtered = filtered;
   job->done = true;
   done_.notify_all();
 }

@@ -21,10 +21,10 @@ namespace tailrace::hdf5 {
 struct ChunkJob {
   std::vector<ChunkFilter> filters;
   ByteBuffer bytes;
-  uint32_t left_out = 0;
-  bool done = false;    // guard: the crew's mutex
-  bool placed = false;  // HDF5 has been given it
-  std::string failure;  // why HDF5 could not write it; empty: it could, or has not been asked yet
+  bool filtered = false;  // else `bytes` are what they were
+  bool done = false;      // guard: the crew's mutex
+  bool placed = false;    // HDF5 has been given it
+  std::string failure;    // why HDF5 could not write it; empty: it could, or has not been asked yet
 };
 
 class ChunkCrew {

@@ -1,14 +1,15 @@
 #include "chunk_filter.hpp"
 
-#include <zlib.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
 
+#include "chunk_compressors.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
+
+constexpr size_t kChecksum = 4;  // bytes
 
 // All first bytes of the elements, then all second ones, …; what is less than an element stays at the end.
 void shuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
@@ -26,26 +27,20 @@ void shuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
   std::swap(bytes, scratch);
 }
 
-// Bytes that do not get smaller may get a little larger, as HDF5 lets them: it cannot read a chunk at once of which
-// it has been told that a filter was left out (H5Dwrite_chunk, 1.14.5).
-bool deflate(int level, ByteBuffer& bytes, ByteBuffer& scratch) {
-  scratch.make_room(std::max(bytes.capacity(), compressBound(bytes.size())));
-  uLongf size = scratch.capacity();
-  const auto* const from = reinterpret_cast<const Bytef*>(bytes.data());
-  if (compress2(reinterpret_cast<Bytef*>(scratch.data()), &size, from, bytes.size(), level) != Z_OK) return false;
+// The elements again.
+void unshuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
+  const size_t size = bytes.size();
+  const size_t count = element > 1 ? size / element : 0;
+  if (count <= 1) return;
+  scratch.make_room(bytes.capacity());
+  const std::byte* from = bytes.data();
+  for (size_t of = 0; of < element; ++of) {
+    std::byte* to = scratch.data() + of;
+    for (size_t i = 0; i < count; ++i, to += element) *to = *from++;
+  }
+  std::copy(from, from + size % element, scratch.data() + count * element);
   scratch.set_size(size);
   std::swap(bytes, scratch);
-  return true;
-}
-
-bool zstd(int level, ByteBuffer& bytes, ByteBuffer& scratch) {
-  scratch.make_room(std::max(bytes.capacity(), ZSTD_compressBound(bytes.size())));
-  const int possible = std::clamp(level, 1, ZSTD_maxCLevel());
-  const size_t size = ZSTD_compress(scratch.data(), scratch.capacity(), bytes.data(), bytes.size(), possible);
-  if (ZSTD_isError(size) != 0) return false;
-  scratch.set_size(size);
-  std::swap(bytes, scratch);
-  return true;
 }
 
 // To 16 bits, modulo 65535; only 0 becomes 0.
@@ -73,34 +68,45 @@ void fletcher32(ByteBuffer& buffer, ByteBuffer& scratch) {
   }
   const uint64_t checksum = sum_of_sums << 16 | sum;
   const size_t end = buffer.size();
-  if (end + 4 > buffer.capacity()) {
-    scratch.make_room(end + 4);
+  if (end + kChecksum > buffer.capacity()) {
+    scratch.make_room(end + kChecksum);
     std::copy(bytes.begin(), bytes.end(), scratch.data());
     std::swap(buffer, scratch);
   }
-  for (unsigned byte = 0; byte < 4; ++byte) buffer.data()[end + byte] = static_cast<std::byte>(checksum >> 8 * byte);
-  buffer.set_size(end + 4);
+  for (unsigned byte = 0; byte < kChecksum; ++byte)
+    buffer.data()[end + byte] = static_cast<std::byte>(checksum >> 8 * byte);
+  buffer.set_size(end + kChecksum);
 }
 
 bool apply(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
-  const auto level = static_cast<int>(filter.value);
   switch (filter.kind) {
-    case ChunkFilter::Kind::shuffle: shuffle(filter.value, bytes, scratch); return true;
+    case ChunkFilter::Kind::shuffle: shuffle(filter.values[0], bytes, scratch); return true;
     case ChunkFilter::Kind::fletcher32: fletcher32(bytes, scratch); return true;
-    case ChunkFilter::Kind::deflate: return deflate(level, bytes, scratch);
-    case ChunkFilter::Kind::zstd: return zstd(level, bytes, scratch);
+    default: return compress(filter, bytes, scratch);
   }
-  return false;
+}
+
+// Of one that is no compressor.
+void undo(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
+  if (filter.kind == ChunkFilter::Kind::shuffle) {
+    unshuffle(filter.values[0], bytes, scratch);
+  } else {
+    bytes.set_size(bytes.size() - kChecksum);
+  }
 }
 
 }  // namespace
 
-uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch) {
-  uint32_t left_out = 0;
-  for (size_t i = 0; i < filters.size(); ++i) {
-    if (!apply(filters[i], bytes, scratch)) left_out |= uint32_t{1} << i;
-  }
-  return left_out;
+bool is_compressor(ChunkFilter::Kind kind) {
+  return kind != ChunkFilter::Kind::shuffle && kind != ChunkFilter::Kind::fletcher32;
+}
+
+bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch) {
+  size_t done = 0;
+  while (done < filters.size() && apply(filters[done], bytes, scratch)) ++done;
+  if (done == filters.size()) return true;
+  while (done-- > 0) undo(filters[done], bytes, scratch);
+  return false;
 }
 
 }  // namespace tailrace::hdf5

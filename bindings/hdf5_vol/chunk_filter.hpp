@@ -1,7 +1,8 @@
-// The filters of a chunked dataset that are applied here, beside the program: shuffle, deflate and fletcher32, as
-// HDF5's own of these names do it, and zstd, as the registered filter does it. Pure functions over bytes; any thread.
+// The filters of a chunked dataset that are applied here, beside the program, as HDF5's own of these names do it, and
+// the registered ones that are not HDF5's. Pure functions over bytes; any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,14 +12,18 @@
 namespace tailrace::hdf5 {
 
 struct ChunkFilter {
-  enum class Kind { shuffle, deflate, fletcher32, zstd };
+  enum class Kind { shuffle, fletcher32, deflate, zstd };
+  static constexpr size_t kMostValues = 7;
+
   Kind kind;
-  unsigned value;  // shuffle: bytes of an element; deflate, zstd: the level
+  std::array<unsigned, kMostValues> values;  // as HDF5 has them; shuffle: bytes of an element
 };
 
-// Applies them in order. Returns the mask of those left out, as HDF5 stores it: bit i of filter i, since it failed
-// (for want of memory).
+// Whether it makes bytes others that cannot simply be had again. Of those that are to be applied, one at most is.
+bool is_compressor(ChunkFilter::Kind kind);
+
+// Applies them in order. False if one failed: the bytes are what they were.
 // `scratch`: memory that is used meanwhile, and perhaps exchanged with that of `bytes`.
-uint32_t filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch);
+bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch);
 
 }  // namespace tailrace::hdf5

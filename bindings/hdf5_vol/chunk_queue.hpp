@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +22,8 @@ class ChunkQueue {
   // `path`: the file, for messages.
   ChunkQueue(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
 
-  // Of the dataset open as `under`, the chunk that begins at `offset`.
-  void add(void* under, std::vector<hsize_t> offset, std::shared_ptr<ChunkJob> job);
+  // Of the dataset open as `under`, the chunk that begins at `offset`, of that many elements in each dimension.
+  void add(void* under, std::vector<hsize_t> offset, std::vector<hsize_t> shape, std::shared_ptr<ChunkJob> job);
   // Gives HDF5 those that are filtered, in order; or, if `all`, waits for and gives all. What HDF5 could not write is
   // added to `failures`.
   void place(bool all, std::vector<std::string>& failures);
@@ -47,16 +48,22 @@ class ChunkQueue {
   struct Waiting {
     void* under;
     std::vector<hsize_t> offset;
+    std::vector<hsize_t> shape;
     std::shared_ptr<ChunkJob> job;
     uint64_t bytes;
     uint64_t number;
   };
 
-  bool give(const Waiting& chunk) const;
+  bool give(const Waiting& chunk);
+  bool give_filtered(const Waiting& chunk) const;
+  bool give_unfiltered(const Waiting& chunk) const;
+  bool select(const Waiting& chunk, hid_t space, hid_t memory) const;
+  hid_t get(void* under, H5VL_dataset_get_t what) const;  // its type or space
 
   const Host& host_;
   const std::string path_;
   std::deque<Waiting> waiting_;
+  std::map<std::vector<hsize_t>, uint64_t> newest_;  // of each chunk that waits, by its offset: the number
   std::vector<void*> closing_;
   // Sums, that order nothing: relaxed.
   static std::atomic<uint64_t> bytes_;

@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "carrier.hpp"
+#include "known_filters.hpp"
 #include "request.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
 
-// As it is registered with The HDF Group. Where HDF5 has it not, it is left out, or the dataset cannot be made.
-constexpr H5Z_filter_t kZstd = 32015;
-constexpr unsigned kZstdLevel = 3;  // if none is given
 
 uint64_t product(const std::vector<hsize_t>& of) {
   return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
@@ -56,8 +54,9 @@ std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, con
   chunked->type_ = type;
   chunked->fill_.resize(host.H5Tget_size(type));
   chunked->goes_past_ = may_go_past(host, dcpl, space, type);
+  chunked->filters_ = known_filters(host, dcpl);
   const bool known_how =
-      chunked->goes_past_ ? is_uncached(host, dapl) && file->userblock == 0 : chunked->read_filters(dcpl);
+      chunked->goes_past_ ? is_uncached(host, dapl) && file->userblock == 0 : !chunked->filters_.empty();
   if (!known_how) return nullptr;
   if (product(chunked->chunk_) * chunked->fill_.size() < smallest_chunk(Carrier::instance().smallest()))
     return nullptr;
@@ -87,34 +86,6 @@ bool Chunked::may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type)
   const uint64_t bytes = product(std::vector(chunk, chunk + rank)) * host.H5Tget_size(type);
   return time == H5D_ALLOC_TIME_EARLY && bytes >= smallest_chunk(Carrier::instance().smallest()) &&
          ChunkPlaces::can_be_told(host, space);
-}
-
-bool Chunked::read_filters(hid_t dcpl) {
-  const int count = host_.H5Pget_nfilters(dcpl);
-  for (int i = 0; i < count; ++i) {
-    unsigned flags = 0;
-    size_t values = 1;
-    unsigned value = 0;
-    unsigned config = 0;
-    const H5Z_filter_t filter =
-        host_.H5Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
-    // What this HDF5 cannot undo again it leaves out.
-    if (host_.H5Zfilter_avail(filter) <= 0) return false;
-    // One that must not be left out may fail, and HDF5 says how.
-    const bool may_be_left_out = (flags & H5Z_FLAG_OPTIONAL) != 0;
-    if (filter == H5Z_FILTER_SHUFFLE && values >= 1) {
-      filters_.push_back({ChunkFilter::Kind::shuffle, value});
-    } else if (filter == H5Z_FILTER_DEFLATE && values >= 1 && may_be_left_out) {
-      filters_.push_back({ChunkFilter::Kind::deflate, value});
-    } else if (filter == H5Z_FILTER_FLETCHER32) {
-      filters_.push_back({ChunkFilter::Kind::fletcher32, 0});
-    } else if (filter == kZstd) {
-      filters_.push_back({ChunkFilter::Kind::zstd, values >= 1 ? value : kZstdLevel});
-    } else {
-      return false;
-    }
-  }
-  return count > 0;
 }
 
 // The selection, if it is one block.
@@ -200,7 +171,7 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
   job->filters = filters_;
   job->bytes = whole_chunk(std::move(*rows), part);
   if (request != nullptr) request->add(file_, queue_, job);
-  queue_->add(under, at, std::move(job));
+  queue_->add(under, at, chunk_, std::move(job));
   return true;
 }
 

@@ -52,7 +52,6 @@ class Chunked {
     std::vector<hsize_t> count;
   };
   Chunked(const Host& host, std::shared_ptr<File> file) : host_(host), file_(std::move(file)) {}
-  bool read_filters(hid_t dcpl);
   std::optional<Box> box_of(hid_t file_space) const;
   bool covers_whole_chunks(const Box& box, hid_t file_space) const;
   Part part_of(const Box& box, const std::vector<hsize_t>& at) const;

@@ -41,7 +41,8 @@
   F(H5Pget_filter2) F(H5Zfilter_avail) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) \
   F(H5Pset_alloc_time) F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) \
   F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sextent_equal) F(H5Sget_select_npoints) \
-  F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Sclose) \
+  F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Screate_simple) \
+  F(H5Sselect_hyperslab) F(H5Sclose) \
   F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
   F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
   F(H5Eunregister_class) F(H5Ecreate_stack) F(H5Ecreate_msg) F(H5Epush2) F(H5Eauto_is_v2) F(H5Eget_auto2) \

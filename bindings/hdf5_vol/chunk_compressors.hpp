@@ -1,0 +1,12 @@
+// The compressors among the filters of a chunk, each by the library that HDF5's filter of that name uses, too. Pure
+// functions over bytes; any thread.
+#pragma once
+
+#include "chunk_filter.hpp"
+
+namespace tailrace::hdf5 {
+
+// False if it failed: the bytes are what they were. `scratch` as for filter_chunk.
+bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch);
+
+}  // namespace tailrace::hdf5
