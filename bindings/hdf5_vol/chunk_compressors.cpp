@@ -1,9 +1,11 @@
 #include "chunk_compressors.hpp"
 
+#include <lzf.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tailrace::hdf5 {
@@ -12,9 +14,13 @@ namespace {
 using Kind = ChunkFilter::Kind;
 using Values = std::array<unsigned, ChunkFilter::kMostValues>;
 
-// Bytes that do not get smaller may get a little larger, as HDF5 lets them.
+// Some let bytes that do not get smaller get a little larger, as HDF5 does.
 size_t room_for(Kind kind, size_t size) {
-  return kind == Kind::deflate ? compressBound(size) : ZSTD_compressBound(size);
+  switch (kind) {
+    case Kind::deflate: return compressBound(size);
+    case Kind::zstd: return ZSTD_compressBound(size);
+    default: return size;
+  }
 }
 
 // Each returns how many bytes `to`, which has room, has then; 0: it failed.
@@ -32,12 +38,28 @@ size_t zstd(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
   return ZSTD_isError(size) != 0 ? 0 : size;
 }
 
+size_t lzf(const ByteBuffer& from, ByteBuffer& to) {
+  if (from.size() > std::numeric_limits<unsigned>::max()) return 0;
+  const auto size = static_cast<unsigned>(from.size());
+  return lzf_compress(from.data(), size, to.data(), size);
+}
+
+size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, ByteBuffer& to) {
+  switch (filter.kind) {
+    case Kind::deflate: return deflate(filter.values, from, to);
+    case Kind::zstd: return zstd(filter.values, from, to);
+    case Kind::lzf: return lzf(from, to);
+    default: return 0;
+  }
+}
+
 }  // namespace
+
+bool only_makes_smaller(Kind kind) { return kind == Kind::lzf; }
 
 bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   scratch.make_room(std::max(bytes.capacity(), room_for(filter.kind, bytes.size())));
-  const size_t size =
-      filter.kind == Kind::deflate ? deflate(filter.values, bytes, scratch) : zstd(filter.values, bytes, scratch);
+  const size_t size = compressed(filter, bytes, scratch);
   if (size == 0) return false;
   scratch.set_size(size);
   std::swap(bytes, scratch);

@@ -6,6 +6,9 @@
 
 namespace tailrace::hdf5 {
 
+// Whether it fails where the bytes would get larger.
+bool only_makes_smaller(ChunkFilter::Kind kind);
+
 // False if it failed: the bytes are what they were. `scratch` as for filter_chunk.
 bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch);
 

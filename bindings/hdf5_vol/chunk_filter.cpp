@@ -101,6 +101,15 @@ bool is_compressor(ChunkFilter::Kind kind) {
   return kind != ChunkFilter::Kind::shuffle && kind != ChunkFilter::Kind::fletcher32;
 }
 
+uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size) {
+  bool is_left_out = false;
+  for (const ChunkFilter& filter : filters) {
+    if (filter.kind == ChunkFilter::Kind::fletcher32) size += kChecksum;
+    is_left_out |= only_makes_smaller(filter.kind);
+  }
+  return is_left_out ? size : 0;
+}
+
 bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch) {
   size_t done = 0;
   while (done < filters.size() && apply(filters[done], bytes, scratch)) ++done;

@@ -12,7 +12,7 @@
 namespace tailrace::hdf5 {
 
 struct ChunkFilter {
-  enum class Kind { shuffle, fletcher32, deflate, zstd };
+  enum class Kind { shuffle, fletcher32, deflate, zstd, lzf };
   static constexpr size_t kMostValues = 7;
 
   Kind kind;
@@ -21,6 +21,10 @@ struct ChunkFilter {
 
 // Whether it makes bytes others that cannot simply be had again. Of those that are to be applied, one at most is.
 bool is_compressor(ChunkFilter::Kind kind);
+
+// How many bytes HDF5 stores of a chunk of `size` bytes that its compressor does not make smaller, if it leaves it
+// out then; 0 if it does not.
+uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size);
 
 // Applies them in order. False if one failed: the bytes are what they were.
 // `scratch`: memory that is used meanwhile, and perhaps exchanged with that of `bytes`.

@@ -59,6 +59,7 @@ class Chunked {
   // The chunk that begins at `at`; false if HDF5 has to write it.
   bool add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                  const std::byte* data, Request* request);
+  bool may_be_left_out(void* under, const std::vector<hsize_t>& at) const;
   bool send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                  const std::byte* data, Request* request);
   std::optional<ByteBuffer> rows_of(const Box& box, const Part& part, hid_t memory_type, const std::byte* data) const;
@@ -69,6 +70,7 @@ class Chunked {
   const std::shared_ptr<File> file_;
   std::shared_ptr<ChunkQueue> queue_;  // of all who have the dataset open
   std::vector<ChunkFilter> filters_;
+  uint64_t size_left_out_ = 0;  // of a chunk without its compressor; 0 if HDF5 has it always
   bool goes_past_ = false;      // HDF5
   uint64_t key_ = 0;            // of what is on its way past HDF5
   ChunkPlaces places_;          // if it does

@@ -1,0 +1,152 @@
+"""Compressors that the HDF5 connector runs itself beside deflate and zstd: lzf, blosc, szip. What they write is what
+HDF5's own filters would, in their chunks or, where a chunk does not get smaller, without them."""
+
+import pytest
+from hdf5_carried import PLACES, environment, python, without
+from hdf5_same import assert_same
+
+# Named ways of storing, as keywords of create_dataset.
+WAYS = """
+import h5py, numpy, sys
+try:
+    import hdf5plugin
+    blosc = {f"blosc_{name}_{level}_{shuffle}": hdf5plugin.Blosc(cname=name, clevel=level, shuffle=shuffle)
+             for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd") for level in (1, 9) for shuffle in (0, 1, 2)}
+    blosc["blosc_none"] = hdf5plugin.Blosc(clevel=0)
+except ImportError:
+    blosc = {}
+lzf = {"lzf": {"compression": "lzf"}}
+szip = {f"szip_{code}_{block}": {"compression": "szip", "compression_opts": (code, block)}
+        for code in ("nn", "ec") for block in (4, 8, 32)}
+if not h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP):
+    szip = {}
+ways = {"lzf": lzf, "blosc": blosc, "szip": szip}
+"""
+
+MATRIX = WAYS + """
+path, family, place = sys.argv[1:4]
+random = numpy.random.default_rng(7)
+around = [{}, {"shuffle": True}, {"fletcher32": True}, {"shuffle": True, "fletcher32": True}]
+types = ["u1", "i2", "f4", "f8", ">i4", ">f8", "f2"] + ([] if family == "szip" else [[("a", "f8"), ("b", "i4")]])
+with h5py.File(path, "w") as file:
+    made = 0
+    for name, way in ways[family].items():
+        for type in types:
+            for more in around[made % 4:] if family == "blosc" and made % 4 else around:
+                values = numpy.zeros((70, 90, 30), type)
+                for field in values.dtype.names or [()]:
+                    values[field] = random.integers(0, 50, values.shape)
+                data = file.create_dataset(str(made), values.shape, type, chunks=(32, 45, 30), **(way | more))
+                made += 1
+                data[:] = values                                # chunks at the edge, too
+                data[32:64] = values[:32]                       # whole chunks, again
+                values[32:64] = values[:32]
+                data[3:50:3, 7, ::2] = values[0, 0, 0]          # parts of chunks, behind whole ones
+                values[3:50:3, 7, ::2] = values[0, 0, 0]
+                assert (data[:] == values).all(), (name, type, more)
+                data[:32] = values[32:64]
+                if family == "blosc":
+                    break
+    print(made)
+"""
+
+
+@pytest.mark.parametrize("family", ["lzf"])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_written_is_what_plain_hdf5_writes(tmp_path, family, place):
+    pytest.importorskip("hdf5plugin")
+    plain = python(MATRIX, tmp_path / "plain.h5", family, place, env=without(tmp_path))
+    assert python(MATRIX, tmp_path / "ours.h5", family, place, env=environment(tmp_path, place)) == plain
+    assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
+
+
+NOISE = WAYS + """
+path, family, bytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+random = numpy.random.default_rng(5)
+with h5py.File(path, "w") as file:
+    for name, way in ways[family].items():
+        for shuffle in (False, True):
+            # 16 KiB, which stay in HDF5's cache of chunks, or more than it has.
+            values = numpy.frombuffer(random.bytes(8 * bytes), "i8").reshape(8, -1)
+            few = values % 3
+            length = values.shape[1]
+            data = file.create_dataset(f"{name}{shuffle}", (7, length), "i8", chunks=(1, length), shuffle=shuffle,
+                                       fletcher32=not shuffle, **way)
+            data[:] = values[:7]
+            assert (data[:] == values[:7]).all()        # by what wrote it
+            data[2:4] = few[2:4]                        # well compressed instead
+            assert (data[3] == few[3]).all() and (data[2] == few[2]).all()
+            data[2:4] = values[3:5]                     # noise again, and at once not
+            data[3:4] = few[5:6]
+            assert (data[3] == few[5]).all() and (data[2] == values[3]).all()
+            data[6, :5] = 0                             # a part
+            data[6:7] = few[6:7]
+            assert (data[6] == few[6]).all()
+            data[5:6] = few[5:6]
+            data[5:6] = values[6:7]
+            one = file.create_dataset(f"{name}{shuffle}one", (length,), "i8", chunks=(length,), **way)
+            for row in (values[0], few[0], values[1], few[1]):
+                one[:] = row
+                assert (one[:] == row).all()
+            one[:] = values[2]
+            one[:] = few[2]
+            assert (one[:] == few[2]).all()
+with h5py.File(path, "r+") as file:
+    for data in file.values():
+        few = numpy.arange(data.shape[-1]) % 5
+        whole = numpy.s_[1:2] if data.ndim == 2 else numpy.s_[:]
+        for values in (few, few + 1):
+            data[whole] = values
+            assert (data[whole] == values).all()
+    for data in file.values():
+        if data.ndim == 2:
+            data[4:5] = numpy.arange(data.shape[-1]) % 7
+            data[4, :3] = 99                            # HDF5 reads it for the rest
+            assert (data[4, :4] == [99, 99, 99, 3]).all()
+"""
+
+
+@pytest.mark.parametrize("size", [16 << 10, 9 << 20])
+@pytest.mark.parametrize("family", ["lzf"])
+def test_what_does_not_get_smaller_is_read_again_at_once(tmp_path, family, size):
+    pytest.importorskip("hdf5plugin")
+    program = NOISE if size < 1 << 20 else NOISE.replace('ways[family].items()', 'list(ways[family].items())[::7]')
+    python(program, tmp_path / "plain.h5", family, size, env=without(tmp_path))
+    python(program, tmp_path / "ours.h5", family, size, env=environment(tmp_path, budget="64MiB"))
+    assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
+
+
+OPEN = WAYS + """
+file = h5py.File(sys.argv[1], "w")
+noise = numpy.random.default_rng(5).bytes(1 << 18)
+for name, way in ways[sys.argv[2]].items():
+    file.create_dataset(name, (1 << 18,), "u1", chunks=(1 << 14,), **way)[:] = numpy.frombuffer(noise, "u1")
+h5py.File.close = lambda self: None
+"""
+
+
+@pytest.mark.parametrize("family", ["lzf"])
+def test_what_does_not_get_smaller_in_a_file_left_open(tmp_path, family):
+    pytest.importorskip("hdf5plugin")
+    for name, env in (("plain.h5", without(tmp_path)), ("ours.h5", environment(tmp_path))):
+        python(OPEN, tmp_path / name, family, env=env)
+    assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
+
+
+THREADS = WAYS + """
+import os
+all = {name: way for family in ways.values() for name, way in family.items()}
+all |= {"deflate": {"compression": 1}, "scaleoffset": {"scaleoffset": 2}, "both": lzf["lzf"] | {"scaleoffset": 2}}
+with h5py.File(sys.argv[1], "w") as file:
+    data = file.create_dataset("x", (64, 1024), "i4", chunks=(8, 1024), **all[sys.argv[2]])
+    before = len(os.listdir("/proc/self/task"))
+    data[:] = numpy.arange(64 * 1024).reshape(64, 1024) // 100
+    print(len(os.listdir("/proc/self/task")) > before)
+"""
+
+
+@pytest.mark.parametrize("way, beside", [("deflate", True), ("lzf", True), ("scaleoffset", False), ("both", False)])
+def test_they_are_filtered_beside_the_program(tmp_path, way, beside):
+    """The threads that filter begin with the first chunk that is theirs."""
+    pytest.importorskip("hdf5plugin")
+    assert python(THREADS, tmp_path / "x.h5", way, env=environment(tmp_path)) == f"{beside}\n"
