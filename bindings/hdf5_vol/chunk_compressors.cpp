@@ -1,5 +1,6 @@
 #include "chunk_compressors.hpp"
 
+#include <blosc.h>
 #include <lzf.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -44,18 +45,41 @@ size_t lzf(const ByteBuffer& from, ByteBuffer& to) {
   return lzf_compress(from.data(), size, to.data(), size);
 }
 
+// Values: 0, 1 the versions of filter and format, 2 bytes of an element, 3 of the chunk, 4 level, 5 how it shuffles,
+// 6 which compressor. On this thread, without the library's lock and threads.
+size_t blosc(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
+  const char* compressor = nullptr;
+  if (from.size() > BLOSC_MAX_BUFFERSIZE) return 0;
+  if (blosc_compcode_to_compname(static_cast<int>(values[6]), &compressor) < 0) return 0;
+  const int size = blosc_compress_ctx(static_cast<int>(values[4]), static_cast<int>(values[5]), values[2],
+                                      from.size(), from.data(), to.data(), from.size(), compressor, 0, 1);
+  return size > 0 ? static_cast<size_t>(size) : 0;
+}
+
 size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, ByteBuffer& to) {
   switch (filter.kind) {
     case Kind::deflate: return deflate(filter.values, from, to);
     case Kind::zstd: return zstd(filter.values, from, to);
     case Kind::lzf: return lzf(from, to);
+    case Kind::blosc: return blosc(filter.values, from, to);
     default: return 0;
   }
 }
 
 }  // namespace
 
-bool only_makes_smaller(Kind kind) { return kind == Kind::lzf; }
+// The first time blosc shuffles it looks which instructions there are, and keeps that without a lock.
+bool can_compress(const ChunkFilter& filter) {
+  if (filter.kind != Kind::blosc) return true;
+  constexpr size_t kSome = 1024;
+  ByteBuffer from(kSome);
+  ByteBuffer to(kSome);
+  std::fill_n(from.data(), kSome, std::byte{0});
+  from.set_size(kSome);
+  return blosc(filter.values, from, to) > 0;
+}
+
+bool only_makes_smaller(Kind kind) { return kind == Kind::lzf || kind == Kind::blosc; }
 
 bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   scratch.make_room(std::max(bytes.capacity(), room_for(filter.kind, bytes.size())));

@@ -6,6 +6,10 @@
 
 namespace tailrace::hdf5 {
 
+// Whether the library here has what the filter's values ask for. To be called before compress, by one thread at a
+// time.
+bool can_compress(const ChunkFilter& filter);
+
 // Whether it fails where the bytes would get larger.
 bool only_makes_smaller(ChunkFilter::Kind kind);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "chunk_compressors.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
 
@@ -19,6 +21,7 @@ constexpr Known kKnown[] = {
     {H5Z_FILTER_FLETCHER32, {ChunkFilter::Kind::fletcher32, {}}, 0, false},
     {H5Z_FILTER_DEFLATE, {ChunkFilter::Kind::deflate, {}}, 1, true},
     {32000, {ChunkFilter::Kind::lzf, {}}, 0, true},
+    {32001, {ChunkFilter::Kind::blosc, {0, 0, 0, 0, 5, 1, 0}}, 4, true},
     {32015, {ChunkFilter::Kind::zstd, {3}}, 0, false},
 };
 
@@ -36,7 +39,7 @@ std::optional<ChunkFilter> known_filter(const Host& host, hid_t dcpl, unsigned i
     if (count < known.least_values || (known.may_fail && (flags & H5Z_FLAG_OPTIONAL) == 0)) return std::nullopt;
     ChunkFilter filter = known.filter;
     std::copy_n(values.begin(), std::min(count, values.size()), filter.values.begin());
-    return filter;
+    return can_compress(filter) ? std::optional(filter) : std::nullopt;
   }
   return std::nullopt;
 }
