@@ -13,6 +13,7 @@ pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(liblzf REQUIRED IMPORTED_TARGET liblzf)
 pkg_check_modules(blosc REQUIRED IMPORTED_TARGET blosc)
+find_library(TAILRACE_SZLIB sz REQUIRED) # of libaec, which Debian 12 has without a .pc
 
 set(TAILRACE_DEPS ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Where dependencies built from source are kept")
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/build_hdf5.sh ${TAILRACE_DEPS}/hdf5 COMMAND_ERROR_IS_FATAL ANY)

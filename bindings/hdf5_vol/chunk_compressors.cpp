@@ -5,6 +5,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
+// Of libaec, which does not say so itself.
+extern "C" {
+#include <szlib.h>
+}
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -15,11 +20,14 @@ namespace {
 using Kind = ChunkFilter::Kind;
 using Values = std::array<unsigned, ChunkFilter::kMostValues>;
 
+constexpr size_t kSzipLength = 4;  // bytes that say the length
+
 // Some let bytes that do not get smaller get a little larger, as HDF5 does.
 size_t room_for(Kind kind, size_t size) {
   switch (kind) {
     case Kind::deflate: return compressBound(size);
     case Kind::zstd: return ZSTD_compressBound(size);
+    case Kind::szip: return kSzipLength + size;
     default: return size;
   }
 }
@@ -56,12 +64,30 @@ size_t blosc(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
   return size > 0 ? static_cast<size_t>(size) : 0;
 }
 
+// Values: 0 options, 1 pixels of a block, 2 bits of a pixel, 3 pixels of a line; a pixel is an element. Before the
+// stream HDF5 has how many bytes it stands for, the least of that first.
+size_t szip(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
+  if (from.size() > std::numeric_limits<uint32_t>::max()) return 0;
+  for (unsigned byte = 0; byte < kSzipLength; ++byte) {
+    to.data()[byte] = static_cast<std::byte>(from.size() >> 8 * byte);
+  }
+  SZ_com_t how{};
+  how.options_mask = static_cast<int>(values[0]);
+  how.pixels_per_block = static_cast<int>(values[1]);
+  how.bits_per_pixel = static_cast<int>(values[2]);
+  how.pixels_per_scanline = static_cast<int>(values[3]);
+  size_t size = from.size();
+  const int done = SZ_BufftoBuffCompress(to.data() + kSzipLength, &size, from.data(), from.size(), &how);
+  return done == SZ_OK ? kSzipLength + size : 0;
+}
+
 size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, ByteBuffer& to) {
   switch (filter.kind) {
     case Kind::deflate: return deflate(filter.values, from, to);
     case Kind::zstd: return zstd(filter.values, from, to);
     case Kind::lzf: return lzf(from, to);
     case Kind::blosc: return blosc(filter.values, from, to);
+    case Kind::szip: return szip(filter.values, from, to);
     default: return 0;
   }
 }
@@ -79,7 +105,7 @@ bool can_compress(const ChunkFilter& filter) {
   return blosc(filter.values, from, to) > 0;
 }
 
-bool only_makes_smaller(Kind kind) { return kind == Kind::lzf || kind == Kind::blosc; }
+bool only_makes_smaller(Kind kind) { return kind == Kind::lzf || kind == Kind::blosc || kind == Kind::szip; }
 
 bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   scratch.make_room(std::max(bytes.capacity(), room_for(filter.kind, bytes.size())));

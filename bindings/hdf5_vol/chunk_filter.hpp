@@ -12,7 +12,7 @@
 namespace tailrace::hdf5 {
 
 struct ChunkFilter {
-  enum class Kind { shuffle, fletcher32, deflate, zstd, lzf, blosc };
+  enum class Kind { shuffle, fletcher32, deflate, zstd, lzf, blosc, szip };
   static constexpr size_t kMostValues = 7;
 
   Kind kind;

@@ -20,6 +20,7 @@ constexpr Known kKnown[] = {
     {H5Z_FILTER_SHUFFLE, {ChunkFilter::Kind::shuffle, {}}, 1, false},
     {H5Z_FILTER_FLETCHER32, {ChunkFilter::Kind::fletcher32, {}}, 0, false},
     {H5Z_FILTER_DEFLATE, {ChunkFilter::Kind::deflate, {}}, 1, true},
+    {H5Z_FILTER_SZIP, {ChunkFilter::Kind::szip, {}}, 4, true},
     {32000, {ChunkFilter::Kind::lzf, {}}, 0, true},
     {32001, {ChunkFilter::Kind::blosc, {0, 0, 0, 0, 5, 1, 0}}, 4, true},
     {32015, {ChunkFilter::Kind::zstd, {3}}, 0, false},

@@ -5,6 +5,8 @@ import pytest
 from hdf5_carried import PLACES, environment, python, without
 from hdf5_same import assert_same
 
+FAMILIES = ["lzf", "blosc", "szip"]
+
 # Named ways of storing, as keywords of create_dataset.
 WAYS = """
 import h5py, numpy, sys
@@ -49,7 +51,7 @@ with h5py.File(path, "w") as file:
 """
 
 
-@pytest.mark.parametrize("family", ["lzf", "blosc"])
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_written_is_what_plain_hdf5_writes(tmp_path, family, place):
     pytest.importorskip("hdf5plugin")
@@ -104,7 +106,7 @@ with h5py.File(path, "r+", rdcc_nbytes=cache) as file:
 
 
 @pytest.mark.parametrize("cache", [1 << 20, 0])
-@pytest.mark.parametrize("family", ["lzf", "blosc"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_what_does_not_get_smaller_is_read_again_at_once(tmp_path, family, cache):
     """With chunks that stay in HDF5's cache, and without it."""
     pytest.importorskip("hdf5plugin")
@@ -122,7 +124,7 @@ h5py.File.close = lambda self: None
 """
 
 
-@pytest.mark.parametrize("family", ["lzf", "blosc"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_what_does_not_get_smaller_in_a_file_left_open(tmp_path, family):
     pytest.importorskip("hdf5plugin")
     for name, env in (("plain.h5", without(tmp_path)), ("ours.h5", environment(tmp_path))):
@@ -142,7 +144,8 @@ with h5py.File(sys.argv[1], "w") as file:
 """
 
 
-BESIDE = ["deflate", "lzf", *(f"blosc_{name}_9_2" for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"))]
+BESIDE = ["deflate", "lzf", "szip_nn_8", "szip_ec_32",
+          *(f"blosc_{name}_9_2" for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"))]
 
 
 @pytest.mark.parametrize("way, beside", [*((way, True) for way in BESIDE), ("scaleoffset", False), ("both", False)])
