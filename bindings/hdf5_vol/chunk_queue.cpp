@@ -47,6 +47,7 @@ bool ChunkQueue::give(const Waiting& chunk) {
   const auto newest = newest_.find(chunk.offset);
   if (newest->second != chunk.number) return true;
   newest_.erase(newest);
+  ++(chunk.job->filtered ? filtered_ : unfiltered_);
   return chunk.job->filtered ? give_filtered(chunk) : give_unfiltered(chunk);
 }
 

@@ -33,6 +33,8 @@ class ChunkQueue {
   // Waits for the first one and places it.
   void place_one(std::vector<std::string>& failures);
   bool empty() const { return waiting_.empty(); }
+  // Whether a filter has failed with most of the chunks, and with many: HDF5 did all that once more.
+  bool mostly_fails() const { return unfiltered_ >= kMany && unfiltered_ > filtered_; }
   // Of the first one: those that were added later, to whichever queue, have larger ones.
   uint64_t number() const { return waiting_.front().number; }
   // Closes `under` when all has been placed, since the program has closed it.
@@ -54,6 +56,8 @@ class ChunkQueue {
     uint64_t number;
   };
 
+  static constexpr uint64_t kMany = 16;
+
   bool give(const Waiting& chunk);
   bool give_filtered(const Waiting& chunk) const;
   bool give_unfiltered(const Waiting& chunk) const;
@@ -65,6 +69,8 @@ class ChunkQueue {
   std::deque<Waiting> waiting_;
   std::map<std::vector<hsize_t>, uint64_t> newest_;  // of each chunk that waits, by its offset: the number
   std::vector<void*> closing_;
+  uint64_t filtered_ = 0;    // chunks given
+  uint64_t unfiltered_ = 0;  // … since a filter failed
   // Sums, that order nothing: relaxed.
   static std::atomic<uint64_t> bytes_;
   static std::atomic<uint64_t> added_;  // chunks

@@ -131,7 +131,7 @@ Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) c
 bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
   file_->place_chunks();
   const std::optional<Box> box = box_of(file_space);
-  if (!box || !(goes_past_ || covers_whole_chunks(*box, file_space))) {
+  if (!box || !(goes_past_ || covers_whole_chunks(*box, file_space)) || queue_->mostly_fails()) {
     settle();
     return false;
   }
@@ -179,7 +179,7 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
 }
 
 // Whether HDF5 may have stored the chunk that begins at `at` without its compressor. It would take a new one for
-// such, too, when it reads it at once (1.14.5 and 2.0). It finds it an error if there is no such chunk.
+// such, too, when it reads it at once (1.14.5 to 2.0). It finds it an error if there is no such chunk.
 bool Chunked::may_be_left_out(void* under, const std::vector<hsize_t>& at) const {
   const Quiet quiet(host_);
   if (!quiet.can()) return true;
