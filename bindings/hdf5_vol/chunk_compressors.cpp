@@ -1,8 +1,8 @@
 #include "chunk_compressors.hpp"
 
 #include <blosc.h>
+#include <libdeflate.h>
 #include <lzf.h>
-#include <zlib.h>
 #include <zstd.h>
 
 // Of libaec, which does not say so itself.
@@ -25,7 +25,7 @@ constexpr size_t kSzipLength = 4;  // bytes that say the length
 // Some let bytes that do not get smaller get a little larger, as HDF5 does.
 size_t room_for(Kind kind, size_t size) {
   switch (kind) {
-    case Kind::deflate: return compressBound(size);
+    case Kind::deflate: return libdeflate_zlib_compress_bound(nullptr, size);
     case Kind::zstd: return ZSTD_compressBound(size);
     case Kind::szip: return kSzipLength + size;
     default: return size;
@@ -33,12 +33,15 @@ size_t room_for(Kind kind, size_t size) {
 }
 
 // Each returns how many bytes `to`, which has room, has then; 0: it failed.
-size_t deflate(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
-  uLongf size = to.capacity();
-  const auto* const bytes = reinterpret_cast<const Bytef*>(from.data());
-  const int level = static_cast<int>(values[0]);
-  const int done = compress2(reinterpret_cast<Bytef*>(to.data()), &size, bytes, from.size(), level);
-  return done == Z_OK ? size : 0;
+size_t deflate(const Values& values, const ByteBuffer& from, FilterMemory& memory) {
+  const unsigned level = values[0];
+  if (memory.deflate == nullptr || memory.level != level) {
+    memory.deflate.reset(libdeflate_alloc_compressor(static_cast<int>(level)));
+    memory.level = level;
+  }
+  ByteBuffer& to = memory.bytes;
+  if (memory.deflate == nullptr) return 0;
+  return libdeflate_zlib_compress(memory.deflate.get(), from.data(), from.size(), to.data(), to.capacity());
 }
 
 size_t zstd(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
@@ -81,9 +84,10 @@ size_t szip(const Values& values, const ByteBuffer& from, ByteBuffer& to) {
   return done == SZ_OK ? kSzipLength + size : 0;
 }
 
-size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, ByteBuffer& to) {
+size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, FilterMemory& memory) {
+  ByteBuffer& to = memory.bytes;
   switch (filter.kind) {
-    case Kind::deflate: return deflate(filter.values, from, to);
+    case Kind::deflate: return deflate(filter.values, from, memory);
     case Kind::zstd: return zstd(filter.values, from, to);
     case Kind::lzf: return lzf(from, to);
     case Kind::blosc: return blosc(filter.values, from, to);
@@ -93,6 +97,10 @@ size_t compressed(const ChunkFilter& filter, const ByteBuffer& from, ByteBuffer&
 }
 
 }  // namespace
+
+void FilterMemory::Free::operator()(libdeflate_compressor* compressor) const {
+  libdeflate_free_compressor(compressor);
+}
 
 // The first time blosc shuffles it looks which instructions there are, and keeps that without a lock.
 bool can_compress(const ChunkFilter& filter) {
@@ -107,12 +115,12 @@ bool can_compress(const ChunkFilter& filter) {
 
 bool only_makes_smaller(Kind kind) { return kind == Kind::lzf || kind == Kind::blosc || kind == Kind::szip; }
 
-bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
-  scratch.make_room(std::max(bytes.capacity(), room_for(filter.kind, bytes.size())));
-  const size_t size = compressed(filter, bytes, scratch);
+bool compress(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory) {
+  memory.bytes.make_room(std::max(bytes.capacity(), room_for(filter.kind, bytes.size())));
+  const size_t size = compressed(filter, bytes, memory);
   if (size == 0) return false;
-  scratch.set_size(size);
-  std::swap(bytes, scratch);
+  memory.bytes.set_size(size);
+  std::swap(bytes, memory.bytes);
   return true;
 }
 

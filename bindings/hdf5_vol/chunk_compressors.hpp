@@ -1,5 +1,5 @@
-// The compressors among the filters of a chunk, each by the library that HDF5's filter of that name uses, too. Pure
-// functions over bytes; any thread.
+// The compressors among the filters of a chunk, as HDF5's filters of these names read
+// them. Pure functions over bytes; any thread.
 #pragma once
 
 #include "chunk_filter.hpp"
@@ -13,7 +13,7 @@ bool can_compress(const ChunkFilter& filter);
 // Whether it fails where the bytes would get larger.
 bool only_makes_smaller(ChunkFilter::Kind kind);
 
-// False if it failed: the bytes are what they were. `scratch` as for filter_chunk.
-bool compress(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch);
+// False if it failed: the bytes are what they were. `memory` as for filter_chunk.
+bool compress(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory);
 
 }  // namespace tailrace::hdf5

@@ -78,12 +78,12 @@ bool ChunkCrew::is_done(const ChunkJob& job) {
 }
 
 bool ChunkCrew::wait(const ChunkJob& job, std::optional<Deadline> deadline) {
-  ByteBuffer scratch;
+  FilterMemory memory;
   std::unique_lock lock(mutex_);
   while (!job.done) {
     if (deadline && std::chrono::steady_clock::now() >= *deadline) return false;
     if (!jobs_.empty()) {
-      do_one(lock, scratch);
+      do_one(lock, memory);
     } else if (deadline) {
       done_.wait_until(lock, *deadline);
     } else {
@@ -94,19 +94,19 @@ bool ChunkCrew::wait(const ChunkJob& job, std::optional<Deadline> deadline) {
 }
 
 void ChunkCrew::work() {
-  ByteBuffer scratch;
+  FilterMemory memory;
   std::unique_lock lock(mutex_);
   for (;;) {
     asked_.wait(lock, [this] { return !jobs_.empty(); });
-    do_one(lock, scratch);
+    do_one(lock, memory);
   }
 }
 
-void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock, ByteBuffer& scratch) {
+void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock, FilterMemory& memory) {
   const std::shared_ptr<ChunkJob> job = std::move(jobs_.front());
   jobs_.pop_front();
   lock.unlock();
-  const bool filtered = filter_chunk(job->filters, job->bytes, scratch);
+  const bool filtered = filter_chunk(job->filters, job->bytes, memory);
   lock.lock();
   job->filtered = filtered;
   job->done = true;

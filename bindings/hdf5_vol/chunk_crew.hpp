@@ -49,7 +49,7 @@ class ChunkCrew {
   ChunkCrew();
   void work();
   // Takes the first job, and does it without the lock.
-  void do_one(std::unique_lock<std::mutex>& lock, ByteBuffer& scratch);
+  void do_one(std::unique_lock<std::mutex>& lock, FilterMemory& memory);
 
   std::mutex mutex_;  // guards all below
   std::condition_variable asked_;

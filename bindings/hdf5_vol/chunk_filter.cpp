@@ -78,11 +78,11 @@ void fletcher32(ByteBuffer& buffer, ByteBuffer& scratch) {
   buffer.set_size(end + kChecksum);
 }
 
-bool apply(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
+bool apply(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory) {
   switch (filter.kind) {
-    case ChunkFilter::Kind::shuffle: shuffle(filter.values[0], bytes, scratch); return true;
-    case ChunkFilter::Kind::fletcher32: fletcher32(bytes, scratch); return true;
-    default: return compress(filter, bytes, scratch);
+    case ChunkFilter::Kind::shuffle: shuffle(filter.values[0], bytes, memory.bytes); return true;
+    case ChunkFilter::Kind::fletcher32: fletcher32(bytes, memory.bytes); return true;
+    default: return compress(filter, bytes, memory);
   }
 }
 
@@ -110,11 +110,11 @@ uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size
   return is_left_out ? size : 0;
 }
 
-bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch) {
+bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, FilterMemory& memory) {
   size_t done = 0;
-  while (done < filters.size() && apply(filters[done], bytes, scratch)) ++done;
+  while (done < filters.size() && apply(filters[done], bytes, memory)) ++done;
   if (done == filters.size()) return true;
-  while (done-- > 0) undo(filters[done], bytes, scratch);
+  while (done-- > 0) undo(filters[done], bytes, memory.bytes);
   return false;
 }
 

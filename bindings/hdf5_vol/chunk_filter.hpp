@@ -5,9 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "byte_buffer.hpp"
+
+struct libdeflate_compressor;
 
 namespace tailrace::hdf5 {
 
@@ -19,6 +22,16 @@ struct ChunkFilter {
   std::array<unsigned, kMostValues> values;  // as HDF5 has them; shuffle: bytes of an element
 };
 
+// What a thread that filters has for itself, chunk after chunk.
+struct FilterMemory {
+  struct Free {
+    void operator()(libdeflate_compressor* compressor) const;
+  };
+  ByteBuffer bytes;  // of the chunk, while a filter goes from one to the other
+  std::unique_ptr<libdeflate_compressor, Free> deflate;
+  unsigned level = 0;  // of that
+};
+
 // Whether it makes bytes others that cannot simply be had again. Of those that are to be applied, one at most is.
 bool is_compressor(ChunkFilter::Kind kind);
 
@@ -27,7 +40,7 @@ bool is_compressor(ChunkFilter::Kind kind);
 uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size);
 
 // Applies them in order. False if one failed: the bytes are what they were.
-// `scratch`: memory that is used meanwhile, and perhaps exchanged with that of `bytes`.
-bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, ByteBuffer& scratch);
+// `memory`: its bytes are perhaps exchanged with `bytes`.
+bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, FilterMemory& memory);
 
 }  // namespace tailrace::hdf5

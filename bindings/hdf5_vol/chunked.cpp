@@ -14,7 +14,6 @@
 namespace tailrace::hdf5 {
 namespace {
 
-
 uint64_t product(const std::vector<hsize_t>& of) {
   return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
 }
