@@ -8,9 +8,14 @@
 namespace tailrace::impl {
 namespace {
 
+// libdeflate's level 2 is faster than zlib's level 1 on all bytes, and makes them as small; its level 1 is not where
+// they get much smaller.
+int level_of_libdeflate(int level) { return level == 1 ? 2 : level; }
+
 class Deflate final : public Codec {
  public:
-  explicit Deflate(int level) : out_(libdeflate_alloc_compressor(level)), in_(libdeflate_alloc_decompressor()) {}
+  explicit Deflate(int level)
+      : out_(libdeflate_alloc_compressor(level_of_libdeflate(level))), in_(libdeflate_alloc_decompressor()) {}
   ~Deflate() override {
     libdeflate_free_compressor(out_);
     libdeflate_free_decompressor(in_);
