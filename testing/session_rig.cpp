@@ -11,7 +11,7 @@ namespace tailrace::impl {
 
 SessionRig::SessionRig(Config config, SessionRigOptions options)
     : config_(std::move(config)), on_disk_(options.on_disk) {
-  auto place = ThreadPlace::create(config_.memory.budget, config_.variables.size(),
+  auto place = ThreadPlace::create(config_.memory.budget, true, config_.variables.size(),
                                    choose_cpus(CpuChoice::none, {}, 0), doorbell_);
   TAILRACE_REQUIRE(place.ok());
   place_ = std::move(place).value();

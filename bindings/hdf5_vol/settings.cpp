@@ -36,9 +36,11 @@ bool parse_word(const std::string& word, Settings& settings) {
 
 }  // namespace
 
+// Programs that write HDF5 may be short: half a second for memory before the first byte is written would be much.
 std::string Settings::configuration() const {
-  return "tailrace: 1\nname: hdf5\nplace: {kind: " + place +
-         "}\nstorage: {path: .}\nmemory: {budget: " + std::to_string(budget) + "}\nlog: {level: error}\n";
+  const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
+  return "tailrace: 1\nname: hdf5\nplace: {kind: " + place + "}\nstorage: {path: .}\nmemory: " + memory +
+         "\nlog: {level: error}\n";
 }
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {

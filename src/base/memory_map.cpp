@@ -60,7 +60,7 @@ int touch(std::byte* begin, size_t size) {
   return 0;
 }
 
-Result<MappedMemory> MappedMemory::create(size_t bytes) {
+Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
   TAILRACE_REQUIRE(bytes > 0);
   TAILRACE_REQUIRE(bytes % 4096 == 0);
   // The kernel would promise more than there is, and end the process when it is touched.
@@ -88,6 +88,10 @@ Result<MappedMemory> MappedMemory::create(size_t bytes) {
   MappedMemory memory(mapping, mapped, {begin, bytes});
   // A child of the application needs none of it, and copying touched (or pinned) pages would stall the fork.
   madvise(begin, whole, MADV_DONTFORK);
+  if (!prefault) {
+    memory.description_ = fmt::format("{:.4g} MiB, touched when used", static_cast<double>(bytes) / 1048576.0);
+    return memory;
+  }
   if (const int error = touch(begin, bytes); error != 0) return no_memory(bytes, error);
   const bool is_explicit = mapped == whole;
   const size_t huge = is_explicit ? bytes : std::min(transparent_huge_bytes(begin), bytes);

@@ -1,7 +1,8 @@
 // MappedMemory: the bytes of a pool, taken from the system and touched once, at the start.
 //
 // First touch is what makes memory slow (design §6): about 0.5 GB/s against 10 GB/s after it. So the whole of it is
-// touched here, in huge pages where they can be had, and never again.
+// touched here, in huge pages where they can be had, and never again. But a program that may end before it has used
+// all of it would wait for nothing: that has pages touched when it first uses them.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ int touch(std::byte* begin, size_t size);
 
 class MappedMemory {
  public:
-  // `bytes` is a multiple of the page size. Fails with TAILRACE_OUT_OF_MEMORY.
-  static Result<MappedMemory> create(size_t bytes);
+  // `bytes` is a multiple of the page size; `prefault`: all of it is touched now. Fails with TAILRACE_OUT_OF_MEMORY.
+  static Result<MappedMemory> create(size_t bytes, bool prefault = true);
 
   MappedMemory(MappedMemory&& other) noexcept;
   MappedMemory& operator=(MappedMemory&&) = delete;

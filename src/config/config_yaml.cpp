@@ -179,11 +179,16 @@ void check_slots(const YamlValue& top, const Config& config) {
 }
 
 void read_memory(const YamlValue& value, Config& config) {
-  value.only({"budget", "when_full"});
+  value.only({"budget", "when_full", "prefault"});
   if (const auto budget = value.find("budget")) config.memory.budget = budget->size(least_budget);
   if (const auto when_full = value.find("when_full")) {
     constexpr WhenFull choices[] = {WhenFull::block, WhenFull::sync, WhenFull::drop};
     config.memory.when_full = choices[when_full->choice({"block", "sync", "drop"})];
+  }
+  if (const auto prefault = value.find("prefault")) {
+    config.memory.prefault = prefault->flag();
+    const bool shared = config.place.kind != PlaceKind::thread;
+    if (shared && !config.memory.prefault) prefault->wrong("true where the place is not thread, as memory is shared");
   }
 }
 

@@ -112,6 +112,7 @@ struct Config {
   struct {
     uint64_t budget = uint64_t{256} << 20;  // bytes
     WhenFull when_full = WhenFull::block;
+    bool prefault = true;  // taken from the system at the start; else page by page, when it is first used
   } memory;
   struct {
     std::vector<std::string> paths;  // one directory a device; files go to them in turn

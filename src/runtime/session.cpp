@@ -43,14 +43,15 @@ Status Session::build_for_thread() {
   locks_ = std::move(locks).value();
   const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
-  auto place = ThreadPlace::create(budget, config_.variables.size(), cpus, doorbell_);
+  const bool prefault = config_.memory.prefault;
+  auto place = ThreadPlace::create(budget, prefault, config_.variables.size(), cpus, doorbell_);
   if (!place.ok()) return place.status();
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
   auto storage = open_storage(config_, cpus.cpus, doorbell_, *log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  storage_->use_memory(thread.channel().memory);
+  if (prefault) storage_->use_memory(thread.channel().memory);  // to prepare it is to take it
   engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
   format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now});

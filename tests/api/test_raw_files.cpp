@@ -47,7 +47,9 @@ TEST_P(RawFileLists, EqualAPlainModel) {
   SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const Directory directory;
-  OpenRun run(GetParam().small ? small_config() : test::Config(), directory);
+  test::Config config = GetParam().small ? small_config() : test::Config();
+  config.prefault = test::in_place_core() || random() % 2 == 0;
+  OpenRun run(config, directory);
   ASSERT_TRUE(run.opened()) << run.error().message;
   tailrace_file file = open_file(run, "data.raw", kWrite);
   FileModel model;

@@ -134,6 +134,7 @@ struct Config {
   std::string place = usual_place();
   std::string budget = "4 MiB";
   std::string when_full = "block";
+  bool prefault = true;
   std::string backend = "auto";
   std::string durability = "written";
   std::string shape = "[8, 1024]";
@@ -144,9 +145,10 @@ struct Config {
 
   std::string text() const {
     return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
-           ", when_full: " + when_full + "}\nstorage: {backend: " + backend + ", durability: " + durability +
-           "}\nmerge: " + merge + "\nlog: " + log + "\nmeasurements: " + measurements +
-           "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape + "}\nvariables:\n" +
+           ", when_full: " + when_full + (prefault ? "" : ", prefault: false") + "}\nstorage: {backend: " + backend +
+           ", durability: " + durability + "}\nmerge: " + merge + "\nlog: " + log +
+           "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape +
+           "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
            "  e: {layout: grid}\n  f: {layout: grid}\n";
   }

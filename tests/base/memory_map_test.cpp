@@ -27,6 +27,24 @@ TEST(MappedMemory, IsTouchedAndAligned) {
   }
 }
 
+TEST(MappedMemory, IsTouchedWhenUsedIfItIsNotToBeAtOnce) {
+  constexpr size_t kBytes = size_t{32} << 20;
+  const Result<MappedMemory> memory = MappedMemory::create(kBytes, false);
+  ASSERT_TRUE(memory.ok());
+  const std::span<std::byte> span = memory.value().bytes();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(span.data()) % (size_t{2} << 20), 0u);
+  const auto resident = [&] {
+    std::vector<unsigned char> pages(kBytes / 4096);
+    EXPECT_EQ(mincore(span.data(), kBytes, pages.data()), 0);
+    return std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; });
+  };
+  EXPECT_EQ(resident(), 0);
+  span.front() = span.back() = std::byte{1};
+  EXPECT_GE(resident(), 2);
+  EXPECT_LE(resident(), 2 * 512) << "two huge pages";
+  EXPECT_EQ(memory.value().description(), "32 MiB, touched when used");
+}
+
 TEST(MappedMemory, MovedItIsUnmappedOnce) {
   Result<MappedMemory> memory = MappedMemory::create(1 << 20);
   ASSERT_TRUE(memory.ok());

@@ -55,7 +55,7 @@ class SlowSink final : public RequestSink {
 };
 
 std::unique_ptr<ThreadPlace> new_place(Doorbell& doorbell) {
-  auto place = ThreadPlace::create(kBudget, 1, choose_cpus(CpuChoice::none, {}, 0), doorbell);
+  auto place = ThreadPlace::create(kBudget, true, 1, choose_cpus(CpuChoice::none, {}, 0), doorbell);
   EXPECT_TRUE(place.ok());
   return std::move(place).value();
 }

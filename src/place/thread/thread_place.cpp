@@ -31,9 +31,9 @@ std::unique_ptr<std::byte, void (*)(void*)> allocate_parts(const ChannelMemory& 
 
 }  // namespace
 
-Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, size_t variables, CpuSet cpus,
-                                                         Doorbell& doorbell) {
-  Result<MappedMemory> memory = MappedMemory::create(budget);
+Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, bool prefault, size_t variables,
+                                                         CpuSet cpus, Doorbell& doorbell) {
+  Result<MappedMemory> memory = MappedMemory::create(budget, prefault);
   if (!memory.ok()) return memory.status();
   return std::unique_ptr<ThreadPlace>(
       new ThreadPlace(std::move(memory).value(), variables, std::move(cpus), doorbell));

@@ -18,9 +18,9 @@ namespace tailrace::impl {
 
 class ThreadPlace final : public Place {
  public:
-  // For a client with so many variables. `doorbell` is borrowed. Takes `budget` bytes (a multiple of the page) and
-  // touches them.
-  static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, size_t variables, CpuSet cpus,
+  // For a client with so many variables. `doorbell` is borrowed. Takes `budget` bytes (a multiple of the page);
+  // `prefault`: all of them now.
+  static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, bool prefault, size_t variables, CpuSet cpus,
                                                      Doorbell& doorbell);
   ~ThreadPlace() override;
 
