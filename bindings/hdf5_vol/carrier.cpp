@@ -18,6 +18,7 @@ namespace {
 // Parts of what goes with tickets: none may need more than a fourth of the budget.
 constexpr uint64_t kLeastPart = 4096;  // bytes
 constexpr size_t kMostExtents = 4096;
+constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes, with one ticket
 
 // Where this process keeps what tailrace needs beside the files: locks and logs.
 std::string session_directory() {
@@ -234,6 +235,24 @@ Carrier::Refusal Carrier::iwrite(tailrace_file file, std::span<const tailrace_ex
     }
   }
   return send();
+}
+
+// Parts of it, as a ticket is of less than 4 GiB.
+Carrier::Refusal Carrier::lend(tailrace_file file, const tailrace_extent& extent, const void* data,
+                               std::vector<tailrace_ticket>& tickets) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  for (uint64_t done = 0; done < extent.length;) {
+    const tailrace_extent part{extent.offset + done, std::min(extent.length - done, kMostLent)};
+    tailrace_ticket ticket{};
+    const tailrace_status status = tailrace_file_borrow(file, 1, &part, bytes + done, &ticket);
+    if (ticket.client != nullptr) tickets.push_back(ticket);
+    if (const Refusal refused = refusal(status); refused.status != TAILRACE_OK) return refused;
+    done += part.length;
+  }
+  count(1, {&extent, 1});
+  return {};
 }
 
 Carrier::Refusal Carrier::iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,

@@ -66,6 +66,10 @@ class Carrier {
   // The same, with tickets that are appended to `tickets`, one a part.
   Refusal iwrite(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                  std::vector<tailrace_ticket>& tickets);
+  // The same of one extent, without a copy if that can be: `data` stays as it is until the tickets have ended.
+  // TAILRACE_TOO_LARGE, and nothing is written, if it would have to be copied and is too much for that.
+  Refusal lend(tailrace_file file, const tailrace_extent& extent, const void* data,
+               std::vector<tailrace_ticket>& tickets);
   // Waits for at most `milliseconds` (-1: for ever): TAILRACE_TIMEOUT, if it has not ended then. A failure that
   // another call has told of is among those of `path`.
   Refusal wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path);

@@ -220,13 +220,13 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
     return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data), request);
   }
   const std::vector<tailrace_extent> runs = runs_in_file(move);
-  return runs.empty() ? Outcome::pass : write_runs(runs, run, request);
+  return runs.empty() ? Outcome::pass : write_runs(runs, run, true, request);
 }
 
 // A selection of points may have one twice, and then the later counts: such runs go one by one.
-Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data,
+Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, bool data_stay,
                                      Request* request) {
-  const Carrier::Refusal refused = write_for(request, *file_, offset_, runs, data);
+  const Carrier::Refusal refused = write_for(request, *file_, offset_, runs, data, data_stay);
   if (refused.status == TAILRACE_OK) return Outcome::done;
   if (refused.status != TAILRACE_INVALID_ARGUMENT || runs.size() == 1) return refuse("H5Dwrite", refused);
   for (const tailrace_extent& run : runs) {
@@ -308,7 +308,7 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
   while (parts.next()) {
     parts.gather(data);
     if (!parts.convert(memory_type, type_, transfer)) return Outcome::failed;
-    const Outcome written = write_runs(parts.in_file(), parts.bytes(), request);
+    const Outcome written = write_runs(parts.in_file(), parts.bytes(), false, request);
     if (written != Outcome::done) return written;
   }
   return parts.failed() ? Outcome::failed : Outcome::done;

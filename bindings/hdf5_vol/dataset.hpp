@@ -83,7 +83,9 @@ class Dataset {
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
-  Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, Request* request);
+  // `data_stay`: as of write_for.
+  Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, bool data_stay,
+                     Request* request);
   Outcome write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data,
                          Request* request);
   Outcome refuse(const char* function, const Carrier::Refusal& why) const;

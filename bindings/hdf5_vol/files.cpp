@@ -16,6 +16,7 @@ namespace tailrace::hdf5 {
 namespace {
 
 constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
+constexpr uint64_t kLeastLent = uint64_t{1} << 20;   // the same; a copy of fewer takes less than 0.1 ms
 
 // Never destroyed, as HDF5 ends after everything else.
 struct Known {
@@ -148,6 +149,18 @@ Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent>
   untouched_.erase(dataset);
   send_small();
   return Carrier::instance().iwrite(raw_, extents, data, tickets);
+}
+
+Carrier::Refusal File::lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                            std::vector<tailrace_ticket>& tickets) {
+  if (extents.size() == 1 && extents[0].length >= kLeastLent) {
+    pending_.insert(dataset);
+    untouched_.erase(dataset);
+    send_small();
+    const Carrier::Refusal refused = Carrier::instance().lend(raw_, extents[0], data, tickets);
+    if (refused.status != TAILRACE_TOO_LARGE) return refused;
+  }
+  return iwrite(dataset, extents, data, tickets);
 }
 
 Carrier::Refusal File::read(std::span<const tailrace_extent> extents, void* data) {

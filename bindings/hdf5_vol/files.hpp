@@ -101,6 +101,9 @@ class File {
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Carrier::Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                           std::vector<tailrace_ticket>& tickets);
+  // The same without a copy, where that can be and pays: `data` stays as it is until the tickets have ended.
+  Carrier::Refusal lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                        std::vector<tailrace_ticket>& tickets);
   Carrier::Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Hands over what has been held back. What fails is told later.
   void send_small();

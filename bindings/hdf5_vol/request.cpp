@@ -73,10 +73,11 @@ void Request::execution(uint64_t* begun, uint64_t* took) const {
 }
 
 Carrier::Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
-                           const void* data) {
+                           const void* data, bool data_stay) {
   if (request == nullptr) return file.write(dataset, extents, data);
   std::vector<tailrace_ticket> tickets;
-  const Carrier::Refusal refused = file.iwrite(dataset, extents, data, tickets);
+  const Carrier::Refusal refused =
+      data_stay ? file.lend(dataset, extents, data, tickets) : file.iwrite(dataset, extents, data, tickets);
   for (const tailrace_ticket ticket : tickets) request->add(file.name(), ticket);
   return refused;
 }

@@ -63,8 +63,8 @@ class Request {
 };
 
 // Of the dataset of `file` that is known as `dataset`. `request`: to which is added what is on its way; null: nobody
-// asks.
+// asks. `data_stay`: they are the program's own, and it changes nothing of them until the request has ended.
 Carrier::Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
-                           const void* data);
+                           const void* data, bool data_stay = false);
 
 }  // namespace tailrace::hdf5

@@ -397,6 +397,12 @@ TAILRACE_API tailrace_status tailrace_file_write(tailrace_file file, size_t coun
 TAILRACE_API tailrace_status tailrace_file_iwrite(tailrace_file file, size_t count, const tailrace_extent* extents,
                                                   const void* data, tailrace_ticket* ticket);
 
+/* The same without a copy, if that can be: place `thread`, one extent of less than 4 GiB, and a file that the client
+ * has not read since it opened it. `data` stays as it is, and the library's, until the ticket has ended (or flush,
+ * sync or close has returned). Otherwise the bytes are copied as tailrace_file_iwrite does it, within its limit. */
+TAILRACE_API tailrace_status tailrace_file_borrow(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                                  const void* data, tailrace_ticket* ticket);
+
 /* Reads the extents into `data`, one after the other in the order of the list, and waits for it. They may overlap.
  * Sees all earlier writes of this client. Bytes of a hole are 0; TAILRACE_IO_ERROR if the file ends before an extent
  * does, and then `data` may have been written in part. */

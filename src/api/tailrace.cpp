@@ -65,6 +65,20 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
   return input;
 }
 
+// `write`: its Result has the ticket.
+template <class Write>
+tailrace_status write_for_ticket(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                 tailrace_ticket* ticket, const Write& write) {
+  if (ticket != nullptr) *ticket = {};
+  return guarded(file.client, Tells::earlier_failures, [&](Session& session) {
+    if (ticket == nullptr) return null_argument("ticket");
+    if (extents == nullptr && count > 0) return null_argument("extents");
+    const Result<uint64_t> id = write(session.client().files());
+    if (id.ok() && id.value() != kNoTicket) *ticket = {file.client, id.value()};
+    return id.status();
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -202,13 +216,15 @@ tailrace_status tailrace_file_write(tailrace_file file, size_t count, const tail
 
 tailrace_status tailrace_file_iwrite(tailrace_file file, size_t count, const tailrace_extent* extents,
                                      const void* data, tailrace_ticket* ticket) {
-  if (ticket != nullptr) *ticket = {};
-  return guarded(file.client, Tells::earlier_failures, [&](Session& session) {
-    if (ticket == nullptr) return null_argument("ticket");
-    if (extents == nullptr && count > 0) return null_argument("extents");
-    const Result<uint64_t> id = session.client().files().iwrite(file.id, {extents, count}, data);
-    if (id.ok() && id.value() != kNoTicket) *ticket = {file.client, id.value()};
-    return id.status();
+  return write_for_ticket(file, count, extents, ticket, [&](ClientFiles& files) {
+    return files.iwrite(file.id, {extents, count}, data);
+  });
+}
+
+tailrace_status tailrace_file_borrow(tailrace_file file, size_t count, const tailrace_extent* extents,
+                                     const void* data, tailrace_ticket* ticket) {
+  return write_for_ticket(file, count, extents, ticket, [&](ClientFiles& files) {
+    return files.borrow(file.id, {extents, count}, data);
   });
 }
 

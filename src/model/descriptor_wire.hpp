@@ -27,15 +27,20 @@ enum class Verb : uint8_t {
   file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
   file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
   file_sync = 12,
-  file_close = 13,    // the block of its file_open, which goes back to the pool when it has ended
-  file_write_at = 14  // a block with the bytes of one extent, and no list; else as file_write
+  file_close = 13,     // the block of its file_open, which goes back to the pool when it has ended
+  file_write_at = 14,  // a block with the bytes of one extent, and no list; else as file_write
+  file_borrow = 15     // the bytes of one extent in the client's own memory
 };
 
 // Whether it is about a raw file, and so about no variable or iteration.
-constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_write_at; }
-constexpr bool writes_file(Verb verb) { return verb == Verb::file_write || verb == Verb::file_write_at; }
+constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_borrow; }
+constexpr bool writes_file(Verb verb) {
+  return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_borrow;
+}
 // Whether, of those of raw files, its block goes back to the pool when it has ended.
-constexpr bool gives_file_block(Verb verb) { return writes_file(verb) || verb == Verb::file_close; }
+constexpr bool gives_file_block(Verb verb) {
+  return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_close;
+}
 
 struct Descriptor {
   Verb verb = Verb::flush;
@@ -46,7 +51,7 @@ struct Descriptor {
   uint64_t sequence = 0;        // 1, 2, 3, … per client
   uint64_t ticket = kNoTicket;  // to end when the verb has
   struct Bytes {
-    uint64_t address = 0;  // write, file_*: offset in the pool; borrow, read: address in the client
+    uint64_t address = 0;  // write, file_*: offset in the pool; borrow, read, file_borrow: address in the client
     uint64_t length = 0;
     uint32_t block = 0;  // write, file_*: index of the pool's block
     uint32_t reserved = 0;
@@ -67,7 +72,7 @@ struct Descriptor {
   };
   union {
     Bytes bytes = {};
-    BytesAt at;                 // file_write_at
+    BytesAt at;                 // file_write_at, file_borrow
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
     uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before

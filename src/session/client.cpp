@@ -283,7 +283,7 @@ void Client::keep_file_block(uint64_t bytes, bool keep) {
 
 Result<uint64_t> Client::send_file_verb(const Descriptor& verb) {
   const uint64_t sequence = sequence_ + 1;
-  sent_[verb.bytes.block] = sequence;
+  if (verb.verb != Verb::file_borrow) sent_[verb.bytes.block] = sequence;
   if (Status sent = send(verb); !sent.ok()) return sent;
   return sequence;
 }

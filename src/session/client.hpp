@@ -126,6 +126,7 @@ class Client final : private ClientFiles::Host {
   Status end_of(uint64_t ticket);
   // ClientFiles::Host
   Result<PoolBlock> file_block(uint64_t bytes) override;
+  bool file_server_reaches_client() const override { return place_.reaches_client(); }
   std::optional<PoolBlock> file_block_at_once(uint64_t bytes) override { return allocate(bytes); }
   void free_file_block(PoolBlock block) override { pool_.free(block); }
   void keep_file_block(uint64_t bytes, bool keep) override;

@@ -127,27 +127,57 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
 }
 
 Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
-  return hand_over(file, extents, data, false).status();
+  return hand_over(file, extents, data, Way::copied).status();
 }
 
 Result<uint64_t> ClientFiles::iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
-  return hand_over(file, extents, data, true);
+  return hand_over(file, extents, data, Way::copied_with_ticket);
+}
+
+Result<uint64_t> ClientFiles::borrow(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
+  return hand_over(file, extents, data, Way::borrowed);
 }
 
 Result<uint64_t> ClientFiles::hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
-                                        bool with_ticket) {
+                                        Way way) {
   const Result<const Open*> found = find_to_write(file, extents, data);
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
   const Nanoseconds start = host_.file_clock();
   const auto number = static_cast<uint32_t>(file);
   const uint64_t before = book_.counts(of.record).bytes_written.get();
-  const Result<uint64_t> ticket =
-      with_ticket ? write_at_once(number, of, extents, data) : write_all(number, of, extents, data);
+  const Result<uint64_t> ticket = hand_over(number, of, extents, data, way);
   if (!ticket.ok()) return about(ticket.status(), "file_write", of.path);
   book_.counts(of.record).writes.add();
   book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
   host_.note_file(TraceEvent::What::file_write, number, book_.counts(of.record).bytes_written.get() - before, start);
+  return ticket;
+}
+
+Result<uint64_t> ClientFiles::hand_over(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                                        const void* data, Way way) {
+  if (way == Way::copied) return write_all(file, of, extents, data);
+  if (way == Way::borrowed && can_borrow(of, extents)) return lend(file, of, extents[0], data);
+  return write_at_once(file, of, extents, data);
+}
+
+// Reads of a file that has been read before are answered from the pool if they can be, which must know all later
+// writes then.
+bool ClientFiles::can_borrow(const Open& of, std::span<const tailrace_extent> extents) const {
+  constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
+  return host_.file_server_reaches_client() && extents.size() == 1 && extents[0].length > 0 &&
+         extents[0].length <= kLongest && !book_.is_read(of.record);
+}
+
+Result<uint64_t> ClientFiles::lend(uint32_t file, const Open& of, const tailrace_extent& extent, const void* data) {
+  const Result<uint64_t> ticket = host_.file_ticket();
+  if (!ticket.ok()) return ticket;
+  Descriptor verb = describe(Verb::file_borrow, file, {}, 0);
+  verb.at = {reinterpret_cast<uint64_t>(data), extent.offset, kNoBlock, static_cast<uint32_t>(extent.length),
+             verb.bytes.handed};
+  verb.ticket = ticket.value();
+  if (const Result<uint64_t> sent = host_.send_file_verb(verb); !sent.ok()) return sent;
+  book_.counts(of.record).bytes_written.add(extent.length);
   return ticket;
 }
 

@@ -35,6 +35,8 @@ class ClientFiles {
     virtual ~Host() = default;
     // A block of the pool, now or after a wait, whatever `when_full` says.
     virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
+    // Whether the server can read the client's own memory.
+    virtual bool file_server_reaches_client() const = 0;
     // The same without waiting; none if there is no room now.
     virtual std::optional<PoolBlock> file_block_at_once(uint64_t bytes) = 0;
     // Gives a block back that the server does not use.
@@ -69,8 +71,9 @@ class ClientFiles {
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
   Status write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
-  // Returns the ticket.
+  // Both return the ticket; the second leaves the bytes where they are, if the server can read them there.
   Result<uint64_t> iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
+  Result<uint64_t> borrow(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
   Status sync(uint64_t file);
   Status close(uint64_t file);
@@ -120,8 +123,13 @@ class ClientFiles {
   Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
   uint64_t put_list(PoolBlock block, const Batch& batch);
-  Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
-                             bool with_ticket);
+  enum class Way { copied, copied_with_ticket, borrowed };
+  Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data, Way way);
+  Result<uint64_t> hand_over(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
+                             const void* data, Way way);
+  bool can_borrow(const Open& of, std::span<const tailrace_extent> extents) const;
+  // One extent, where it is; the ticket.
+  Result<uint64_t> lend(uint32_t file, const Open& of, const tailrace_extent& extent, const void* data);
   // In as many requests as there must be; no ticket.
   Result<uint64_t> write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
                              const void* data);

@@ -17,7 +17,8 @@ const char* name_of(Verb verb) {
   switch (verb) {
     case Verb::file_open: return "file_open";
     case Verb::file_write:
-    case Verb::file_write_at: return "file_write";
+    case Verb::file_write_at:
+    case Verb::file_borrow: return "file_write";
     case Verb::file_read: return "file_read";
     case Verb::file_sync: return "file_sync";
     case Verb::file_close: return "file_close";
@@ -26,7 +27,7 @@ const char* name_of(Verb verb) {
   TAILRACE_ASSERT(false);
 }
 
-bool has_block(Verb verb) { return verb != Verb::file_sync; }
+bool has_block(Verb verb) { return verb != Verb::file_sync && verb != Verb::file_borrow; }
 bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); }
 
 // "3 extents from offset 0 to 4096", for messages.
@@ -76,6 +77,7 @@ SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
 
 Status RawFiles::check(const Descriptor& descriptor) {
   if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
+  if (descriptor.verb == Verb::file_borrow) return refuse("bytes in memory that is the client's own");
   if (has_block(descriptor.verb)) {
     if (Status sound = check_block(descriptor); !sound.ok()) return sound;
   }
@@ -117,11 +119,14 @@ std::span<std::byte> RawFiles::block_of(const Descriptor& descriptor) const {
 }
 
 Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) const {
-  if (descriptor.verb != Verb::file_write_at) return read_file_list(block_of(descriptor));
+  const bool borrows = descriptor.verb == Verb::file_borrow;
+  if (!borrows && descriptor.verb != Verb::file_write_at) return read_file_list(block_of(descriptor));
   const Extent extent{descriptor.at.offset, descriptor.at.length};
   if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
   if (extent.length == 0) return refuse("an empty extent");
-  return std::vector<Piece>{{extent, block_of(descriptor).data()}};
+  // Of the client's own memory it is only read from.
+  std::byte* const own = borrows ? reinterpret_cast<std::byte*>(descriptor.at.address) : nullptr;
+  return std::vector<Piece>{{extent, borrows ? own : block_of(descriptor).data()}};
 }
 
 // Read once: the client may have changed the block since.

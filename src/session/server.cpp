@@ -103,6 +103,7 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::file_open:
     case Verb::file_read:
     case Verb::file_sync:
+    case Verb::file_borrow:
     case Verb::file_close: return raw_->begin(descriptor);
     case Verb::flush: break;
   }
@@ -121,7 +122,7 @@ void Server::file_write_went(const Descriptor& descriptor, const Request& reques
   uint64_t bytes = 0;
   for (const Piece& piece : request.pieces) bytes += piece.extent.length;
   trace_.add({.what = TraceEvent::What::block,
-              .in_pool = true,
+              .in_pool = descriptor.verb != Verb::file_borrow,
               .failed = !status.ok(),
               .merged = request.course.merged,
               .file = descriptor.variable,

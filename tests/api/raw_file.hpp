@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <list>
 #include <random>
 #include <string>
 #include <vector>
@@ -92,6 +93,30 @@ inline void write_somewhere(tailrace_file file, FileModel& model, std::mt19937_6
   const Bytes data = some_bytes(random, total_of(extents));
   ASSERT_EQ(write(file, extents, data), TAILRACE_OK) << last_error(file.client).message;
   model.write(extents, data);
+}
+
+// Bytes that the library may read until the ticket has ended.
+struct Lent {
+  tailrace_ticket ticket;
+  Bytes data;
+};
+
+// Lends the bytes of one random extent, which stay in `lent`.
+inline void lend_somewhere(tailrace_file file, FileModel& model, std::mt19937_64& random, uint64_t begin,
+                           uint64_t end, std::list<Lent>& lent) {
+  const Extents extents = some_extents(random, begin, end, 1);
+  Lent& of = lent.emplace_back(Lent{{}, some_bytes(random, total_of(extents))});
+  ASSERT_EQ(tailrace_file_borrow(file, extents.size(), extents.data(), of.data.data(), &of.ticket), TAILRACE_OK)
+      << last_error(file.client).message;
+  model.write(extents, of.data);
+}
+
+// Waits for the oldest, and changes its bytes.
+inline void take_back(std::list<Lent>& lent) {
+  if (lent.empty()) return;
+  ASSERT_EQ(tailrace_wait(lent.front().ticket, -1), TAILRACE_OK);
+  std::fill(lent.front().data.begin(), lent.front().data.end(), uint8_t{0xdd});
+  lent.pop_front();
 }
 
 // Reads a random list of what is there, and compares.

@@ -53,13 +53,22 @@ TEST_P(RawFileLists, EqualAPlainModel) {
   ASSERT_TRUE(run.opened()) << run.error().message;
   tailrace_file file = open_file(run, "data.raw", kWrite);
   FileModel model;
+  std::list<test::Lent> lent;
   const int steps = GetParam().small ? 30 : 120;
   for (int step = 0; step < steps; ++step) {
     const uint64_t what = random() % 16;
     if (what < 10) {
       const uint64_t begin = random() % GetParam().file;
       const uint64_t end = begin + random() % (GetParam().file - begin);
-      ASSERT_NO_FATAL_FAILURE(test::write_somewhere(file, model, random, begin, end));
+      // In a file that has been read they are copied, within a fourth of the budget.
+      const bool lends = end - begin < 200'000 && random() % 3 == 0;
+      if (lends) {
+        ASSERT_NO_FATAL_FAILURE(test::lend_somewhere(file, model, random, begin, end, lent));
+      } else {
+        ASSERT_NO_FATAL_FAILURE(test::write_somewhere(file, model, random, begin, end));
+      }
+    } else if (what < 12) {
+      ASSERT_NO_FATAL_FAILURE(test::take_back(lent));
     } else if (what < 14) {
       ASSERT_NO_FATAL_FAILURE(test::read_somewhere(file, model, random));
     } else if (what == 14) {
@@ -71,6 +80,9 @@ TEST_P(RawFileLists, EqualAPlainModel) {
     }
   }
   EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK) << run.error().message;
+  while (!lent.empty()) {
+    ASSERT_NO_FATAL_FAILURE(test::take_back(lent));
+  }
   EXPECT_TRUE(test::bytes_of(directory.path() / "data.raw") == model.bytes());
   EXPECT_LE(run.stats().memory_peak, run.stats().memory_budget);
   // A server tells the end of the close first, and gives its memory back then.
@@ -261,6 +273,46 @@ TEST(RawFiles, ATicketOfAWriteThatFailedSaysWhy) {
   EXPECT_TRUE(run.error().says("end.raw")) << run.error().message;
   EXPECT_EQ(run.error().operation, "file_write");
   EXPECT_EQ(tailrace_wait(good, -1), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK) << "told once";
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, LentBytesAreNotCopiedWhereTheServerReachesThem) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "lent.raw", kWrite);
+  const Bytes data(64 << 20, 'x');  // of a budget of 4 MiB
+  const tailrace_extent all{3, data.size()};
+  tailrace_ticket ticket{};
+  if (test::in_place_core()) {
+    EXPECT_EQ(tailrace_file_borrow(file, 1, &all, data.data(), &ticket), TAILRACE_TOO_LARGE);
+    EXPECT_TRUE(run.error().says("fourth of the budget")) << run.error().message;
+  } else {
+    ASSERT_EQ(tailrace_file_borrow(file, 1, &all, data.data(), &ticket), TAILRACE_OK) << run.error().message;
+    EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);
+    EXPECT_LT(run.stats().memory_peak, 4096u);
+    EXPECT_EQ(test::fs::file_size(directory.path() / "lent.raw"), 3 + data.size());
+    const Bytes written = test::bytes_of(directory.path() / "lent.raw");
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), written.begin() + 3, written.end()));
+  }
+  EXPECT_EQ(tailrace_file_borrow(file, 1, &all, data.data(), nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_borrow(file, 1, nullptr, data.data(), &ticket), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_borrow(file, 1, &all, nullptr, &ticket), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_borrow(file, 1, &all, data.data(), &ticket), TAILRACE_CLOSED);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFiles, LentBytesThatCouldNotBeWrittenAreToldByTheTicket) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "end.raw", kWrite);
+  const tailrace_extent last{(uint64_t{1} << 62) - 1, 1};
+  tailrace_ticket bad{};
+  ASSERT_EQ(tailrace_file_borrow(file, 1, &last, "x", &bad), TAILRACE_OK);
+  if (tailrace_wait(bad, -1) == TAILRACE_OK) GTEST_SKIP() << "this file system has files of 2^62 bytes";
+  EXPECT_TRUE(run.error().says("end.raw")) << run.error().message;
+  EXPECT_EQ(run.error().operation, "file_write");
   EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK) << "told once";
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }

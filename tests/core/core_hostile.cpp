@@ -196,7 +196,7 @@ Descriptor some_verb(Attached& at) {
 // One that could not.
 Descriptor no_verb(Attached& at) {
   Descriptor verb = some_verb(at);
-  switch (below(8)) {
+  switch (below(9)) {
     case 0: verb.verb = static_cast<Verb>(random_bits()); break;
     case 1: verb.variable = static_cast<uint32_t>(any_number()); break;
     case 2: verb.iteration = static_cast<int64_t>(any_number()); break;
@@ -204,6 +204,11 @@ Descriptor no_verb(Attached& at) {
     case 4: verb.bytes.address = any_number(); break;
     case 5: verb.bytes.length = any_number(); break;
     case 6: verb.bytes.block = static_cast<uint32_t>(any_number()); break;
+    case 7:  // only a server in the client's own process can read there
+      verb.verb = Verb::file_borrow;
+      verb.iteration = -1;
+      verb.variable = at.opened;
+      break;
     default: scribble(reinterpret_cast<std::byte*>(&verb), sizeof verb);
   }
   return verb;

@@ -3,6 +3,7 @@
 TAILRACE_SEED=… repeats what is random here.
 """
 
+import json
 import os
 import pathlib
 import random
@@ -207,13 +208,18 @@ def test_event_sets_hold_writes_until_they_are_in_the_file(carried, tmp_path, pl
     assert said == ["inserted 64", "in progress 0 failed False", "whole True", "closed"]
 
 
-def test_event_sets_hold_writes_that_are_large_for_the_memory_of_a_configuration(tmp_path, monkeypatch):
+@pytest.mark.parametrize("place", PLACES)
+def test_event_sets_hold_writes_that_are_large_for_the_memory_of_a_configuration(tmp_path, monkeypatch, place):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
     config = tmp_path / "small.yaml"
-    config.write_text("tailrace: 1\nname: hdf5\nstorage: {path: .}\nmemory: {budget: 8 MiB}\n")
+    config.write_text(f"tailrace: 1\nname: hdf5\nplace: {{kind: {place}}}\nstorage: {{path: {tmp_path / 'report'}}}\n"
+                      "memory: {budget: 8 MiB}\nmeasurements: {report: true}\n")
     added = run_command.variables(config, None, None, {})
     said = execute([ASYNCHRONOUS, tmp_path / "a.h5", 1 << 30, 2], added).splitlines()
     assert said == ["inserted 2", "in progress 0 failed False", "whole True", "closed"]
+    totals = json.loads(next((tmp_path / "report").glob("*.stats.json")).read_text())["totals"]
+    assert (totals["seconds_copying"] == 0) == (place == "thread"), "a thread writes from the program's own memory"
 
 
 @pytest.mark.parametrize("layout, limit, why", (("contiguous", 5_000_000, "too large"),
