@@ -1,5 +1,5 @@
-// The compressors among the filters of a chunk, as HDF5's filters of these names read
-// them. Pure functions over bytes; any thread.
+// The compressors among the filters of a chunk: what they make, HDF5's filters of these names read. Pure functions
+// over bytes; any thread.
 #pragma once
 
 #include "chunk_filter.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "carrier.hpp"
+#include "inquiry.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -71,8 +72,8 @@ bool ChunkQueue::give_filtered(const Waiting& chunk) const {
 // left out: it remembers the mask that the chunk had before (1.14.5 and 2.0), and cannot read it at once.
 bool ChunkQueue::give_unfiltered(const Waiting& chunk) const {
   const std::vector<hsize_t>& shape = chunk.shape;
-  hid_t type = get(chunk.under, H5VL_DATASET_GET_TYPE);
-  hid_t space = get(chunk.under, H5VL_DATASET_GET_SPACE);
+  hid_t type = get(host_, chunk.under, H5VL_DATASET_GET_TYPE);
+  hid_t space = get(host_, chunk.under, H5VL_DATASET_GET_SPACE);
   hid_t memory = host_.H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
   void* under = chunk.under;
   const void* bytes = chunk.job->bytes.data();
@@ -97,13 +98,6 @@ bool ChunkQueue::select(const Waiting& chunk, hid_t space, hid_t memory) const {
     return host_.H5Sselect_hyperslab(of, H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr) >= 0;
   };
   return select_from(space, chunk.offset) && select_from(memory, zero);
-}
-
-hid_t ChunkQueue::get(void* under, H5VL_dataset_get_t what) const {
-  H5VL_dataset_get_args_t arguments{};
-  arguments.op_type = what;
-  if (host_.H5VLdataset_get(under, host_.native, &arguments, host_.transfer, nullptr) < 0) return H5I_INVALID_HID;
-  return what == H5VL_DATASET_GET_TYPE ? arguments.args.get_type.type_id : arguments.args.get_space.space_id;
 }
 
 void ChunkQueue::place_one(std::vector<std::string>& failures) {

@@ -62,7 +62,6 @@ class ChunkQueue {
   bool give_filtered(const Waiting& chunk) const;
   bool give_unfiltered(const Waiting& chunk) const;
   bool select(const Waiting& chunk, hid_t space, hid_t memory) const;
-  hid_t get(void* under, H5VL_dataset_get_t what) const;  // its type or space
 
   const Host& host_;
   const std::string path_;

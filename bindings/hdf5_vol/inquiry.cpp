@@ -18,15 +18,15 @@ H5O_info2_t identity_of(const Object& object, H5I_type_t type) {
   return info;
 }
 
-hid_t get(const Object& object, H5VL_dataset_get_t what) {
+hid_t get(const Host& host, void* under, H5VL_dataset_get_t what) {
   H5VL_dataset_get_args_t arguments{};
   arguments.op_type = what;
   arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
-  if (object.host.H5VLdataset_get(object.under, object.host.native, &arguments, object.host.transfer, nullptr) < 0) {
-    return H5I_INVALID_HID;
-  }
+  if (host.H5VLdataset_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return H5I_INVALID_HID;
   return arguments.args.get_type.type_id;
 }
+
+hid_t get(const Object& object, H5VL_dataset_get_t what) { return get(object.host, object.under, what); }
 
 haddr_t place_of(const Object& object) {
   haddr_t address = HADDR_UNDEF;

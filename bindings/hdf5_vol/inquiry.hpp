@@ -12,6 +12,8 @@ H5O_info2_t identity_of(const Object& object, H5I_type_t type);
 
 // An identifier of `what` a dataset has; the caller's to close.
 hid_t get(const Object& object, H5VL_dataset_get_t what);
+// … of that which is open below as `under`.
+hid_t get(const Host& host, void* under, H5VL_dataset_get_t what);
 
 // Where the data of a dataset begin in its file; HADDR_UNDEF if they have no place yet, or more than one.
 haddr_t place_of(const Object& object);
