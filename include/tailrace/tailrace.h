@@ -308,8 +308,9 @@ TAILRACE_API tailrace_status tailrace_alloc(tailrace_client* client, const char*
 TAILRACE_API tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration);
 
 /* Lends the caller's own memory: no copy, and nothing of the budget. `data` must stay valid and unchanged until
- * the ticket has ended (tailrace_wait or tailrace_test says so, or flush or close has returned). `*ticket` is
- * set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
+ * the ticket has ended (tailrace_wait or tailrace_test says so, or close has returned, or flush, if it waits at all:
+ * it does not with `storage.durability: accepted`). `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE,
+ * else zeroed. */
 TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, int64_t iteration,
                                              const void* data, tailrace_ticket* ticket);
 
@@ -398,8 +399,8 @@ TAILRACE_API tailrace_status tailrace_file_iwrite(tailrace_file file, size_t cou
                                                   const void* data, tailrace_ticket* ticket);
 
 /* The same without a copy, if that can be: place `thread`, one extent of less than 4 GiB, and a file that the client
- * has not read since it opened it. `data` stays as it is, and the library's, until the ticket has ended (or flush,
- * sync or close has returned). Otherwise the bytes are copied as tailrace_file_iwrite does it, within its limit. */
+ * has not read since it opened it. `data` must stay valid and unchanged until the ticket has ended, as with
+ * tailrace_borrow. Otherwise the bytes are copied as tailrace_file_iwrite does it, within its limit. */
 TAILRACE_API tailrace_status tailrace_file_borrow(tailrace_file file, size_t count, const tailrace_extent* extents,
                                                   const void* data, tailrace_ticket* ticket);
 
