@@ -93,7 +93,7 @@ def main(name: str, limit: int, rows: int = 64, layout: str = "contiguous") -> N
     try:
         file.close()
         print("closed")
-    except RuntimeError as error:
+    except (OSError, RuntimeError) as error:  # as the call is one of the dataset, or of the file
         print("close:", error)
 
 
