@@ -27,7 +27,7 @@ herr_t initialize(hid_t) {
   Host* const host = host_of(__builtin_return_address(0));
   if (host == nullptr) return -1;
   host->native = host->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
-  host->take_transfer();
+  host->take_constants();
   register_errors(*host);
   host->H5atclose([](void* ending) { settle_chunks_of(*static_cast<const Host*>(ending)); }, host);
   return host->native < 0 || host->transfer < 0 ? -1 : 0;

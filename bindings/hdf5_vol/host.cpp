@@ -28,6 +28,14 @@ Host* find(const void* base) {
   return nullptr;
 }
 
+// Types of numbers that programs mostly have in memory.
+constexpr const char* kPredefined[] = {
+    "H5T_NATIVE_SCHAR_g", "H5T_NATIVE_UCHAR_g",  "H5T_NATIVE_SHORT_g", "H5T_NATIVE_USHORT_g", "H5T_NATIVE_INT_g",
+    "H5T_NATIVE_UINT_g",  "H5T_NATIVE_LONG_g",   "H5T_NATIVE_ULONG_g", "H5T_NATIVE_LLONG_g",  "H5T_NATIVE_ULLONG_g",
+    "H5T_NATIVE_FLOAT_g", "H5T_NATIVE_DOUBLE_g", "H5T_STD_I8LE_g",     "H5T_STD_U8LE_g",      "H5T_STD_I16LE_g",
+    "H5T_STD_U16LE_g",    "H5T_STD_I32LE_g",     "H5T_STD_U32LE_g",    "H5T_STD_I64LE_g",     "H5T_STD_U64LE_g",
+    "H5T_IEEE_F32LE_g",   "H5T_IEEE_F64LE_g"};
+
 // The name of the first function that is not there; null if all are.
 const char* take_functions(Host& host) {
 #define TAILRACE_HDF5_TAKE(name)                                                \
@@ -55,9 +63,19 @@ void take_parallel_functions(Host& host) {
   take(host.get_metadata_together, "H5Pget_coll_metadata_write");
 }
 
+// An identifier that is a variable of the library. A program that names it may have a copy of its own instead, which
+// the library uses from the start on: then its own is never set.
+hid_t constant(void* handle, const char* name) {
+  for (void* const where : {handle, RTLD_DEFAULT}) {
+    const void* const at = dlsym(where, name);
+    if (at != nullptr && *static_cast<const hid_t*>(at) > 0) return *static_cast<const hid_t*>(at);
+  }
+  return H5I_INVALID_HID;
+}
+
 // Up to 1.14 a function registers a driver when it is first asked; from 2.0 on a variable has it.
 hid_t driver(void* handle, const char* variable, const char* function) {
-  if (const void* at = dlsym(handle, variable)) return *static_cast<const hid_t*>(at);
+  if (dlsym(handle, variable) != nullptr) return constant(handle, variable);
   if (void* at = dlsym(handle, function)) return reinterpret_cast<hid_t (*)()>(at)();
   return H5I_INVALID_HID;
 }
@@ -86,8 +104,10 @@ Host* host_of(const void* caller, std::string* why) {
   return &hosts().all.emplace_back(std::move(host));
 }
 
-void Host::take_transfer() {
-  if (const void* at = dlsym(handle, "H5P_LST_DATASET_XFER_ID_g")) transfer = *static_cast<const hid_t*>(at);
+void Host::take_constants() {
+  transfer = constant(handle, "H5P_LST_DATASET_XFER_ID_g");
+  predefined.clear();
+  for (const char* name : kPredefined) predefined.push_back(constant(handle, name));
 }
 
 hid_t Host::sec2() const { return driver(handle, "H5FD_SEC2_id_g", "H5FD_sec2_init"); }

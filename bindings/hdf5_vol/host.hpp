@@ -7,8 +7,10 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 // H5VLconnector.h is part of what <hdf5.h> has; these two are for authors of connectors.
 #include <H5VLconnector.h>
@@ -75,6 +77,7 @@ struct Host {
   // The usual properties of transfers, for calls of our own; from initialize on. Not H5P_DEFAULT: some of the calls
   // for connectors leave what they are given to the call that HDF5 is in the middle of.
   hid_t transfer = H5I_INVALID_HID;
+  std::vector<hid_t> predefined;   // types; from initialize on
   hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
@@ -83,7 +86,11 @@ struct Host {
   std::shared_ptr<Dataset> left_to_hdf5;  // see Dataset; from the first one on
 
   // To be called when the host has been initialised as far as connectors need it.
-  void take_transfer();
+  void take_constants();
+  // Whether it is one of HDF5's own types of numbers, which nobody can change or close.
+  bool is_predefined(hid_t type) const {
+    return std::find(predefined.begin(), predefined.end(), type) != predefined.end();
+  }
   // 1 or 2: of 2 some structures are others.
   unsigned major() const;
   // The identifier of its driver for plain files; found by name, as versions differ in how.
