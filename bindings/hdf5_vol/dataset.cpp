@@ -9,7 +9,6 @@
 #include "object.hpp"
 #include "parallel.hpp"
 #include "request.hpp"
-#include "selection.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -92,7 +91,7 @@ bool Dataset::take_type(const Object& object) {
 
 void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file) {
   space_ = get(object, H5VL_DATASET_GET_SPACE);
-  elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
+  look_at_extent();
   if (elements_ * element_ < Carrier::instance().smallest()) return;
   const haddr_t address = place_of(object);
   // All processes look at the same time, and never again; each will see whether it can carry.
@@ -100,6 +99,11 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   if (address == HADDR_UNDEF || (!file->is_parallel() && !file->ready())) return;
   offset_ = address;
   file_ = file;
+}
+
+void Dataset::look_at_extent() {
+  elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
+  if (space_ >= 0) extent_ = Extent::of(host_, space_);
 }
 
 void Dataset::look_together(Object& object) {
@@ -117,6 +121,14 @@ void Dataset::give_back() {
   type_ = space_ = H5I_INVALID_HID;
 }
 
+// One that cannot be changed need not be looked at again.
+bool Dataset::is_of_type(hid_t type) const {
+  if (type == same_type_) return true;
+  const bool same = host_.H5Tequal(type, type_) > 0;
+  if (same && host_.is_predefined(type)) same_type_ = type;
+  return same;
+}
+
 bool Dataset::may_convert(hid_t memory_type) const {
   const auto simple = [this](hid_t type) {
     const H5T_class_t of = host_.H5Tget_class(type);
@@ -131,7 +143,7 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   // Its extent may have changed since the last time.
   if (space_ >= 0) host_.H5Sclose(space_);
   space_ = get(object, H5VL_DATASET_GET_SPACE);
-  elements_ = space_ >= 0 ? static_cast<uint64_t>(host_.H5Sget_simple_extent_npoints(space_)) : 0;
+  look_at_extent();
   Move move{};
   // Properties of the transfer may have functions that are to be called, or say how.
   if (space_ >= 0 && data != nullptr &&
@@ -151,38 +163,37 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
 bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const {
   if (file_ == nullptr) return false;
   if (transfer != host_.transfer && may_transform(host_, transfer)) return false;
-  if (file_space == H5S_ALL) {
-    move.file_space = space_;
-  } else {
-    if (file_space <= H5S_PLIST || host_.H5Sextent_equal(file_space, space_) <= 0) return false;
-    if (host_.H5Sselect_valid(file_space) <= 0) return false;
+  move.file_space = space_;
+  move.in_file = {elements_, false, 0};
+  if (file_space != H5S_ALL) {
+    if (file_space <= H5S_PLIST) return false;
+    const auto selected = Selection::look(host_, file_space, &extent_);
+    if (!selected) return false;
     move.file_space = file_space;
+    move.in_file = *selected;
   }
-  const hssize_t selected = host_.H5Sget_select_npoints(move.file_space);
-  if (selected < 0) return false;
-  move.elements = static_cast<uint64_t>(selected);
+  move.elements = move.in_file.elements;
   move.memory_space = memory_space == H5S_ALL ? file_space : memory_space;
   if (move.memory_space == H5S_BLOCK) move.memory_space = H5S_ALL;
+  if (move.memory_space == H5S_PLIST) return false;
+  move.first_in_memory = 0;
   if (move.memory_space != H5S_ALL) {
-    if (move.memory_space == H5S_PLIST || host_.H5Sselect_valid(move.memory_space) <= 0) return false;
-    if (host_.H5Sget_select_npoints(move.memory_space) != selected) return false;
+    const auto selected = Selection::look(host_, move.memory_space, nullptr);
+    if (!selected || selected->elements != move.elements) return false;
+    move.first_in_memory = selected->first;
   }
-  move.converts = host_.H5Tequal(memory_type, type_) <= 0;
+  move.converts = !is_of_type(memory_type);
   move.memory_element = move.converts ? host_.H5Tget_size(memory_type) : element_;
   return !move.converts || may_convert(memory_type);
 }
 
 // Whether all of the dataset is written. (A selection of points may have some of them twice.)
-bool Dataset::is_whole(const Move& move) const {
-  return move.elements == elements_ && host_.H5Sget_select_type(move.file_space) != H5S_SEL_POINTS;
-}
+bool Dataset::is_whole(const Move& move) const { return move.elements == elements_ && !move.in_file.is_points; }
 
 // Where the elements begin, if they lie one after the other in memory; else null.
 const std::byte* Dataset::one_run(const Move& move, const void* data) const {
   const auto* bytes = static_cast<const std::byte*>(data);
-  if (move.memory_space == H5S_ALL) return bytes;
-  const auto run = run_at_once(host_, move.memory_space, move.elements, move.memory_element);
-  if (run) return bytes + run->offset;
+  if (move.first_in_memory) return bytes + *move.first_in_memory * move.memory_element;
   SelectionWalk walk(host_, move.memory_space, move.memory_element);
   uint64_t begin = 0;
   return walk.ok() && walk.is_one_run(move.elements, begin) ? bytes + begin : nullptr;
@@ -190,9 +201,7 @@ const std::byte* Dataset::one_run(const Move& move, const void* data) const {
 
 // Where the elements lie in the file; empty on an error.
 std::vector<tailrace_extent> Dataset::runs_in_file(const Move& move) const {
-  if (const auto run = run_at_once(host_, move.file_space, move.elements, element_)) {
-    return {{offset_ + run->offset, run->length}};
-  }
+  if (move.in_file.first) return {{offset_ + *move.in_file.first * element_, move.elements * element_}};
   SelectionWalk walk(host_, move.file_space, element_);
   std::vector<tailrace_extent> runs;
   if (!walk.ok() || !walk.next(move.elements, offset_, runs)) runs.clear();

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "chunked.hpp"
 #include "files.hpp"
 #include "host.hpp"
+#include "selection.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -63,6 +65,7 @@ class Dataset {
   explicit Dataset(Host& host) : host_(host) {}
 
   bool take_type(const Object& object);
+  void look_at_extent();
   // Identifiers of HDF5, which a program that asks for all that are open sees as its own.
   void give_back();
   void find_place(const Object& object, const std::shared_ptr<File>& file);
@@ -70,8 +73,10 @@ class Dataset {
                        const void* data, Request* request);
   // What one call moves, as far as it can be carried.
   struct Move {
-    hid_t file_space;    // whose selection says where in the file; the dataset's own for all
-    hid_t memory_space;  // H5S_ALL: as the selection in the file, one after the other
+    hid_t file_space;                         // whose selection says where in the file; the dataset's own for all
+    Selection in_file;                        // that selection
+    hid_t memory_space;                       // H5S_ALL: as the selection in the file, one after the other
+    std::optional<uint64_t> first_in_memory;  // as Selection::first
     uint64_t elements;
     size_t memory_element;  // bytes
     bool converts;
@@ -79,6 +84,7 @@ class Dataset {
   class Parts;
   bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
   bool is_whole(const Move& move) const;
+  bool is_of_type(hid_t type) const;
   bool may_convert(hid_t memory_type) const;
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   const std::byte* one_run(const Move& move, const void* data) const;
@@ -99,7 +105,9 @@ class Dataset {
   hid_t space_ = H5I_INVALID_HID;
   size_t element_ = 0;
   uint64_t elements_ = 0;
-  uint64_t offset_ = 0;  // in the file, where its data begin; in chunks: where its header is
+  Extent extent_;                           // of space_
+  mutable std::optional<hid_t> same_type_;  // one of HDF5's own, known to be the same as type_
+  uint64_t offset_ = 0;                     // in the file, where its data begin; in chunks: where its header is
 };
 
 }  // namespace tailrace::hdf5

@@ -42,7 +42,7 @@
   F(H5Pget_page_buffer_size) F(H5Pset_sieve_buf_size) F(H5Pget_chunk) F(H5Pget_chunk_opts) F(H5Pget_nfilters) \
   F(H5Pget_filter2) F(H5Zfilter_avail) F(H5Pget_layout) F(H5Pget_external_count) F(H5Pget_alloc_time) \
   F(H5Pset_alloc_time) F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_fill_value) F(H5Pfill_value_defined) \
-  F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sextent_equal) F(H5Sget_select_npoints) \
+  F(H5Pget_data_transform) F(H5Sget_simple_extent_npoints) F(H5Sget_select_npoints) \
   F(H5Sget_select_bounds) F(H5Sget_simple_extent_dims) F(H5Sget_select_type) F(H5Sselect_valid) F(H5Screate_simple) \
   F(H5Sselect_hyperslab) F(H5Sclose) \
   F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \

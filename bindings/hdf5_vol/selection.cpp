@@ -1,47 +1,71 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace tailrace::hdf5 {
 namespace {
 
-// The block from `begin` to `end` (both in it) of an extent, as its elements lie side by side; none if they do not.
-struct Block {
+// Its first and last elements along each axis.
+struct Bounds {
   hsize_t begin[H5S_MAX_RANK];
   hsize_t end[H5S_MAX_RANK];
 };
-std::optional<uint64_t> first_of_run(const Block& block, const hsize_t* extent, int rank) {
+
+bool lies_in(const Bounds& bounds, const Extent& extent) {
+  return std::equal(bounds.end, bounds.end + extent.rank, extent.length, std::less<>());
+}
+
+uint64_t elements_between(const Bounds& bounds, int rank) {
+  uint64_t elements = 1;
+  for (int axis = 0; axis < rank; ++axis) elements *= bounds.end[axis] - bounds.begin[axis] + 1;
+  return elements;
+}
+
+// The first element of all there are between the bounds, if they lie side by side.
+std::optional<uint64_t> first_of_run(const Bounds& bounds, const Extent& extent) {
   uint64_t first = 0;
   bool several = false;  // rows, or planes, that therefore must be whole
-  for (int axis = 0; axis < rank; ++axis) {
-    const hsize_t length = block.end[axis] - block.begin[axis] + 1;
-    if (several && length != extent[axis]) return std::nullopt;
+  for (int axis = 0; axis < extent.rank; ++axis) {
+    const hsize_t length = bounds.end[axis] - bounds.begin[axis] + 1;
+    if (several && length != extent.length[axis]) return std::nullopt;
     several = several || length > 1;
-    first = first * extent[axis] + block.begin[axis];
+    first = first * extent.length[axis] + bounds.begin[axis];
   }
   return first;
 }
 
-uint64_t elements_of(const Block& block, int rank) {
-  uint64_t elements = 1;
-  for (int axis = 0; axis < rank; ++axis) elements *= block.end[axis] - block.begin[axis] + 1;
-  return elements;
-}
-
 }  // namespace
 
-std::optional<tailrace_extent> run_at_once(const Host& host, hid_t space, uint64_t elements, size_t element) {
+bool Extent::operator==(const Extent& other) const {
+  return rank >= 0 && rank == other.rank && std::equal(length, length + rank, other.length);
+}
+
+Extent Extent::of(const Host& host, hid_t space) {
+  Extent extent;
+  extent.rank = host.H5Sget_simple_extent_dims(space, extent.length, nullptr);
+  return extent;
+}
+
+// Each function of HDF5 takes as long as copying hundreds of bytes: none is called that the answer does not need.
+std::optional<Selection> Selection::look(const Host& host, hid_t space, const Extent* expected) {
   const H5S_sel_type type = host.H5Sget_select_type(space);
-  if (type == H5S_SEL_ALL) return tailrace_extent{0, elements * element};
-  if (type != H5S_SEL_HYPERSLABS || elements == 0) return std::nullopt;
-  Block block;
-  hsize_t extent[H5S_MAX_RANK];
-  const int rank = host.H5Sget_simple_extent_dims(space, extent, nullptr);
-  if (rank <= 0 || host.H5Sget_select_bounds(space, block.begin, block.end) < 0) return std::nullopt;
-  if (elements_of(block, rank) != elements) return std::nullopt;  // there are holes in it
-  const std::optional<uint64_t> first = first_of_run(block, extent, rank);
-  if (!first) return std::nullopt;
-  return tailrace_extent{*first * element, elements * element};
+  const hssize_t count = host.H5Sget_select_npoints(space);
+  if (count < 0) return std::nullopt;
+  const auto elements = static_cast<uint64_t>(count);
+  Selection selection{elements, type == H5S_SEL_POINTS, std::nullopt};
+  const bool is_block = type == H5S_SEL_HYPERSLABS && elements > 0;
+  if (type == H5S_SEL_ALL) selection.first = 0;
+  Extent extent;
+  if (is_block || expected != nullptr) extent = Extent::of(host, space);
+  if (expected != nullptr && !(extent == *expected)) return std::nullopt;
+  if (type == H5S_SEL_ALL) return selection;
+  if (!is_block) return host.H5Sselect_valid(space) > 0 ? std::optional(selection) : std::nullopt;
+  Bounds bounds;
+  if (extent.rank <= 0 || host.H5Sget_select_bounds(space, bounds.begin, bounds.end) < 0) return std::nullopt;
+  if (!lies_in(bounds, extent)) return std::nullopt;
+  if (elements_between(bounds, extent.rank) == elements) selection.first = first_of_run(bounds, extent);
+  return selection;
 }
 
 SelectionWalk::SelectionWalk(const Host& host, hid_t space, size_t element)

@@ -11,9 +11,24 @@
 
 namespace tailrace::hdf5 {
 
-// The run of bytes that a valid selection of `elements` elements is, if that is seen at once: all of its extent, or
-// one block that lies side by side. Without it, it may be one all the same.
-std::optional<tailrace_extent> run_at_once(const Host& host, hid_t space, uint64_t elements, size_t element);
+struct Extent {
+  int rank = 0;  // 0: a scalar, or nothing; < 0: an error
+  hsize_t length[H5S_MAX_RANK];
+
+  static Extent of(const Host& host, hid_t space);
+  bool operator==(const Extent& other) const;
+};
+
+// What a call selects of a space.
+struct Selection {
+  uint64_t elements = 0;
+  bool is_points = false;  // in whichever order, some perhaps twice
+  // If it is seen at once that they lie side by side (all of the extent, or one block): the number of the first.
+  std::optional<uint64_t> first;
+
+  // None if the selection is not valid, or its extent is not the expected one (null: whichever).
+  static std::optional<Selection> look(const Host& host, hid_t space, const Extent* expected);
+};
 
 // Walks a selection in its own order: runs of bytes ⟨offset, length⟩ from the first element of its extent on.
 class SelectionWalk {
