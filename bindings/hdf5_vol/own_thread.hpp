@@ -9,8 +9,8 @@
 
 namespace tailrace::hdf5 {
 
-// Runs `body` on a thread of its own. All signals are blocked there: the program's land on the program's threads.
-// Throws std::system_error if the system has none left.
+// Runs `body` on a thread of its own, named tailrace-hdf5. All signals are blocked there: the program's land on the
+// program's threads. Throws std::system_error if the system has none left.
 template <typename Body>
 void start_own_thread(Body body) {
   struct SignalsBlocked {
@@ -23,10 +23,9 @@ void start_own_thread(Body body) {
     sigset_t before;
   };
   const SignalsBlocked blocked;  // inherited by the thread
-  std::thread([body = std::move(body)] {
-    pthread_setname_np(pthread_self(), "tailrace-hdf5");
-    body();
-  }).detach();
+  std::thread thread(std::move(body));
+  pthread_setname_np(thread.native_handle(), "tailrace-hdf5");  // from here, so that it has it when this returns
+  thread.detach();
 }
 
 }  // namespace tailrace::hdf5
