@@ -32,8 +32,7 @@ struct Form {
     hsize_t extent[H5S_MAX_RANK];
     hsize_t most[H5S_MAX_RANK];
     const int rank = host.H5Sget_simple_extent_dims(space, extent, most);
-    if (rank >= 0)
-      bytes = std::accumulate(extent, extent + rank, host.H5Tget_size(type), std::multiplies<uint64_t>());
+    if (rank >= 0) bytes = std::accumulate(extent, extent + rank, host.bytes_of(type), std::multiplies<uint64_t>());
     const uint64_t smallest = Carrier::instance().smallest();
     large = bytes >= smallest;
     const bool grows = rank < 0 || !std::equal(extent, extent + rank, most);

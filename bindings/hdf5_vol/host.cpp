@@ -28,13 +28,33 @@ Host* find(const void* base) {
   return nullptr;
 }
 
-// Types of numbers that programs mostly have in memory.
-constexpr const char* kPredefined[] = {
-    "H5T_NATIVE_SCHAR_g", "H5T_NATIVE_UCHAR_g",  "H5T_NATIVE_SHORT_g", "H5T_NATIVE_USHORT_g", "H5T_NATIVE_INT_g",
-    "H5T_NATIVE_UINT_g",  "H5T_NATIVE_LONG_g",   "H5T_NATIVE_ULONG_g", "H5T_NATIVE_LLONG_g",  "H5T_NATIVE_ULLONG_g",
-    "H5T_NATIVE_FLOAT_g", "H5T_NATIVE_DOUBLE_g", "H5T_STD_I8LE_g",     "H5T_STD_U8LE_g",      "H5T_STD_I16LE_g",
-    "H5T_STD_U16LE_g",    "H5T_STD_I32LE_g",     "H5T_STD_U32LE_g",    "H5T_STD_I64LE_g",     "H5T_STD_U64LE_g",
-    "H5T_IEEE_F32LE_g",   "H5T_IEEE_F64LE_g"};
+// Types of numbers that programs mostly have in memory, and their bytes.
+struct Number {
+  const char* variable;
+  size_t bytes;
+};
+constexpr Number kNumbers[] = {{"H5T_NATIVE_DOUBLE_g", sizeof(double)},
+                               {"H5T_NATIVE_FLOAT_g", sizeof(float)},
+                               {"H5T_NATIVE_INT_g", sizeof(int)},
+                               {"H5T_NATIVE_UINT_g", sizeof(unsigned)},
+                               {"H5T_NATIVE_LONG_g", sizeof(long)},
+                               {"H5T_NATIVE_ULONG_g", sizeof(long)},
+                               {"H5T_NATIVE_LLONG_g", sizeof(int64_t)},
+                               {"H5T_NATIVE_ULLONG_g", sizeof(int64_t)},
+                               {"H5T_NATIVE_SHORT_g", sizeof(short)},
+                               {"H5T_NATIVE_USHORT_g", sizeof(short)},
+                               {"H5T_NATIVE_SCHAR_g", 1},
+                               {"H5T_NATIVE_UCHAR_g", 1},
+                               {"H5T_IEEE_F64LE_g", 8},
+                               {"H5T_IEEE_F32LE_g", 4},
+                               {"H5T_STD_I64LE_g", 8},
+                               {"H5T_STD_U64LE_g", 8},
+                               {"H5T_STD_I32LE_g", 4},
+                               {"H5T_STD_U32LE_g", 4},
+                               {"H5T_STD_I16LE_g", 2},
+                               {"H5T_STD_U16LE_g", 2},
+                               {"H5T_STD_I8LE_g", 1},
+                               {"H5T_STD_U8LE_g", 1}};
 
 // The name of the first function that is not there; null if all are.
 const char* take_functions(Host& host) {
@@ -107,7 +127,7 @@ Host* host_of(const void* caller, std::string* why) {
 void Host::take_constants() {
   transfer = constant(handle, "H5P_LST_DATASET_XFER_ID_g");
   predefined.clear();
-  for (const char* name : kPredefined) predefined.push_back(constant(handle, name));
+  for (const Number& number : kNumbers) predefined.push_back({constant(handle, number.variable), number.bytes});
 }
 
 hid_t Host::sec2() const { return driver(handle, "H5FD_SEC2_id_g", "H5FD_sec2_init"); }

@@ -7,7 +7,6 @@
 
 #include <hdf5.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,7 +76,12 @@ struct Host {
   // The usual properties of transfers, for calls of our own; from initialize on. Not H5P_DEFAULT: some of the calls
   // for connectors leave what they are given to the call that HDF5 is in the middle of.
   hid_t transfer = H5I_INVALID_HID;
-  std::vector<hid_t> predefined;   // types; from initialize on
+  // Types, and their bytes; from initialize on.
+  struct Predefined {
+    hid_t type;
+    size_t bytes;
+  };
+  std::vector<Predefined> predefined;
   hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
@@ -88,8 +92,11 @@ struct Host {
   // To be called when the host has been initialised as far as connectors need it.
   void take_constants();
   // Whether it is one of HDF5's own types of numbers, which nobody can change or close.
-  bool is_predefined(hid_t type) const {
-    return std::find(predefined.begin(), predefined.end(), type) != predefined.end();
+  bool is_predefined(hid_t type) const { return predefined_bytes(type) > 0; }
+  // As H5Tget_size, which takes longer to find so many.
+  size_t bytes_of(hid_t type) const {
+    const size_t bytes = predefined_bytes(type);
+    return bytes > 0 ? bytes : H5Tget_size(type);
   }
   // 1 or 2: of 2 some structures are others.
   unsigned major() const;
@@ -98,6 +105,14 @@ struct Host {
   // The one for files of several processes; none where it is not parallel.
   hid_t mpio() const;
   bool is_parallel() const { return set_mpio_transfer != nullptr && get_metadata_together != nullptr; }
+  // 0: it is none.
+  size_t predefined_bytes(hid_t type) const {
+    if (type <= 0) return 0;  // as one that the library does not have
+    for (const Predefined& each : predefined) {
+      if (each.type == type) return each.bytes;
+    }
+    return 0;
+  }
   // Closes a list of properties. The error stack keeps what it says: a call of HDF5 would clear it.
   void close_list(hid_t list) const;
 };
