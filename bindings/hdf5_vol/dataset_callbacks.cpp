@@ -24,9 +24,9 @@ constexpr uint64_t kLargest = uint64_t{1} << 44;  // bytes
 // Of a dataset that is to be made. There may be very many small ones, and asking takes time.
 struct Form {
   uint64_t bytes = 0;
-  bool large;                              // enough to be carried if it is contiguous
-  bool tiny;                               // too small for chunks that are carried, now and later
-  H5D_layout_t layout = H5D_LAYOUT_ERROR;  // of tiny ones not asked for
+  bool large;  // enough to be carried if it is contiguous
+  bool tiny;   // too small for chunks that are carried, now and later
+  H5D_layout_t layout;
 
   Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
     hsize_t extent[H5S_MAX_RANK];
@@ -37,10 +37,12 @@ struct Form {
     large = bytes >= smallest;
     const bool grows = rank < 0 || !std::equal(extent, extent + rank, most);
     tiny = bytes < Chunked::smallest_chunk(smallest) && !grows && !File::any_parallel();
-    if (!tiny) layout = host.H5Pget_layout(dcpl);
+    layout = dcpl == host.dataset_creation ? H5D_CONTIGUOUS : host.H5Pget_layout(dcpl);
   }
-  // One in chunks may grow.
-  bool stays_small() const { return tiny || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT)); }
+  // One in chunks may grow, and a virtual one may be small and show large ones.
+  bool stays_small() const {
+    return (tiny && layout != H5D_VIRTUAL) || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT));
+  }
 };
 
 // How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.

@@ -82,7 +82,8 @@ struct Host {
     size_t bytes;
   };
   std::vector<Predefined> predefined;
-  hid_t errors = H5I_INVALID_HID;  // class of errors, and its messages
+  hid_t dataset_creation = H5I_INVALID_HID;  // the usual properties of datasets; from initialize on
+  hid_t errors = H5I_INVALID_HID;            // class of errors, and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
   bool opens_together = false;            // has opened files of several processes
