@@ -28,7 +28,15 @@ hid_t get(const Host& host, void* under, H5VL_dataset_get_t what) {
 
 hid_t get(const Object& object, H5VL_dataset_get_t what) { return get(object.host, object.under, what); }
 
+// In a file with a user block HDF5 counts from the file's beginning also what has no place: its length less one.
 haddr_t place_of(const Object& object) {
+  H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
+  H5VL_dataset_get_args_t asked{};
+  asked.op_type = H5VL_DATASET_GET_SPACE_STATUS;
+  asked.args.get_space_status.status = &status;
+  const bool known =
+      object.host.H5VLdataset_get(object.under, object.host.native, &asked, object.host.transfer, nullptr) >= 0;
+  if (!known || status == H5D_SPACE_STATUS_NOT_ALLOCATED) return HADDR_UNDEF;
   haddr_t address = HADDR_UNDEF;
   H5VL_native_dataset_optional_args_t below{};
   below.get_offset.offset = &address;

@@ -94,3 +94,29 @@ def test_a_list_asked_of_a_file_is_the_programs(tmp_path, place):
                           timeout=60, check=True)
     assert done.stdout == plain
     assert "tailrace: 2 writes of HDF5 data" in done.stderr
+
+
+# A dataset that has no place yet, in a file that HDF5 has made alone.
+MAKES = """
+import sys
+import h5py
+with h5py.File(sys.argv[1], "w", userblock_size=512) as file:
+    file.create_dataset("x", (1 << 17,), "f8")
+    file["other"] = 1.0
+"""
+CONTINUES = """
+import sys
+import h5py
+with h5py.File(sys.argv[1], "r+") as file:
+    for part in range(4):
+        file["x"][part << 10:(part + 1) << 10] = part + 1.0
+    assert file["x"][4095] == 4 and file["x"][4096] == 0
+"""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_has_no_place_behind_a_user_block_has_none(tmp_path, place):
+    for name, env in ("plain.h5", without(tmp_path)), ("ours.h5", environment(tmp_path, place)):
+        python(MAKES, tmp_path / name, env=without(tmp_path))
+        python(CONTINUES, tmp_path / name, env=env)
+    assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
