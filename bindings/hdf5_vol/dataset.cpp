@@ -33,11 +33,14 @@ bool may_transform(const Host& host, hid_t transfer) {
 }  // namespace
 
 std::shared_ptr<Dataset> Dataset::left_to_hdf5(Host& host) {
-  if (host.left_to_hdf5 == nullptr) host.left_to_hdf5.reset(new Dataset(host));
+  if (host.left_to_hdf5 == nullptr) {
+    host.left_to_hdf5.reset(new Dataset(host));
+    host.left_to_hdf5->small_ = true;
+  }
   return host.left_to_hdf5;
 }
 
-std::shared_ptr<Dataset> Dataset::look_at(const Object& object) {
+std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   Host& host = object.host;
   std::shared_ptr<Dataset> dataset(new Dataset(host));
   if (!File::any()) {
@@ -52,30 +55,40 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object) {
   }
   const H5O_info2_t identity = identity_of(object, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
-  const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
-  if (dcpl < 0) return dataset;
-  const H5D_layout_t layout = host.H5Pget_layout(dcpl);
-  dataset->is_virtual_ = layout == H5D_VIRTUAL;
-  const bool contiguous = layout == H5D_CONTIGUOUS && host.H5Pget_external_count(dcpl) == 0;
-  if (file != nullptr) {
-    if (contiguous) dataset->find_place(object, file);
-    if (layout == H5D_CHUNKED && !file->is_parallel()) {
-      // It may have been open otherwise before.
-      if (file->pending(Chunked::key_of(identity.token))) file->drain();
-      const hid_t dapl = get(object, H5VL_DATASET_GET_DAPL);
-      const hid_t space = get(object, H5VL_DATASET_GET_SPACE);
-      dataset->chunked_ = Chunked::look_at(file, identity.token, dcpl, space, dapl, dataset->type_);
-      if (space >= 0) host.H5Sclose(space);
-      host.close_list(dapl);
-    }
-    if (dataset->chunked_ != nullptr) {
-      dataset->file_ = file;
-      dataset->offset_ = Chunked::key_of(identity.token);
-    }
+  if (!object.is_usual) {
+    dataset->look_at_layout(object, file, identity.token, which);
+  } else if (file != nullptr) {
+    dataset->find_place(object, file, which);
   }
-  host.H5Pclose(dcpl);
   if (dataset->file_ == nullptr) dataset->give_back();
   return dataset;
+}
+
+void Dataset::look_at_layout(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token,
+                             Which which) {
+  const hid_t dcpl = get(object, H5VL_DATASET_GET_DCPL);
+  if (dcpl < 0) return;
+  const H5D_layout_t layout = host_.H5Pget_layout(dcpl);
+  is_virtual_ = layout == H5D_VIRTUAL;
+  if (file != nullptr && layout == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0) {
+    find_place(object, file, which);
+  }
+  if (file != nullptr && layout == H5D_CHUNKED && !file->is_parallel()) find_chunks(object, file, token, dcpl);
+  host_.H5Pclose(dcpl);
+}
+
+void Dataset::find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token,
+                          hid_t dcpl) {
+  // It may have been open otherwise before.
+  if (file->pending(Chunked::key_of(token))) file->drain();
+  const hid_t dapl = get(object, H5VL_DATASET_GET_DAPL);
+  const hid_t space = get(object, H5VL_DATASET_GET_SPACE);
+  chunked_ = Chunked::look_at(file, token, dcpl, space, dapl, type_);
+  if (space >= 0) host_.H5Sclose(space);
+  host_.close_list(dapl);
+  if (chunked_ == nullptr) return;
+  file_ = file;
+  offset_ = Chunked::key_of(token);
 }
 
 // Of a named type, a copy: the original would hold the file open.
@@ -89,10 +102,12 @@ bool Dataset::take_type(const Object& object) {
   return true;
 }
 
-void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file) {
+void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file, Which which) {
   space_ = get(object, H5VL_DATASET_GET_SPACE);
   look_at_extent();
-  if (elements_ * element_ < Carrier::instance().smallest()) return;
+  const bool is_small = elements_ * element_ < Carrier::instance().smallest();
+  small_ = is_small && which == Which::large && !file->is_parallel();
+  if (small_ || (is_small && file->is_parallel()) || elements_ == 0) return;
   const haddr_t address = place_of(object);
   // All processes look at the same time, and never again; each will see whether it can carry.
   changes_ = address == HADDR_UNDEF && !file->is_parallel();

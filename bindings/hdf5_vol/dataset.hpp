@@ -21,8 +21,9 @@ class Dataset {
  public:
   // One that is HDF5's own for ever; the same for all.
   static std::shared_ptr<Dataset> left_to_hdf5(Host& host);
-  // Looks at the dataset that `object` is. Never null.
-  static std::shared_ptr<Dataset> look_at(const Object& object);
+  // Looks at the dataset that `object` is. Never null. Small ones are HDF5's own, unless they are asked for, too.
+  enum class Which { large, small_too };
+  static std::shared_ptr<Dataset> look_at(const Object& object, Which which = Which::large);
   // Has the dataset that `object` is looked at now if there are files of several processes: HDF5 may be told to look
   // for metadata in all of them at once, and opening is what they do together.
   static void look_together(Object& object);
@@ -46,6 +47,8 @@ class Dataset {
   bool close_later(void* under);
   // Whether it may be carried later: when HDF5 has given it a place, with the first write, or other files are open.
   bool changes() const { return changes_; }
+  // Whether it is HDF5's own only because it is small.
+  bool is_small() const { return small_; }
   // Whether what is passed to HDF5 concerns this process alone, though the call is a collective one: others may have
   // nothing to pass. The same in all processes.
   bool passes_alone() const { return file_ != nullptr && file_->is_parallel(); }
@@ -68,7 +71,9 @@ class Dataset {
   void look_at_extent();
   // Identifiers of HDF5, which a program that asks for all that are open sees as its own.
   void give_back();
-  void find_place(const Object& object, const std::shared_ptr<File>& file);
+  void look_at_layout(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, Which which);
+  void find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl);
+  void find_place(const Object& object, const std::shared_ptr<File>& file, Which which);
   Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
                        const void* data, Request* request);
   // What one call moves, as far as it can be carried.
@@ -100,6 +105,7 @@ class Dataset {
   std::shared_ptr<File> file_;        // null: nothing is carried
   std::unique_ptr<Chunked> chunked_;  // if it is stored in chunks that are filtered here
   bool changes_ = false;
+  bool small_ = false;
   bool is_virtual_ = false;  // reads other datasets, of whichever files
   hid_t type_ = H5I_INVALID_HID;
   hid_t space_ = H5I_INVALID_HID;

@@ -13,6 +13,7 @@
 #include "parallel.hpp"
 #include "prefetch_dataset.hpp"
 #include "request.hpp"
+#include "small_carried.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -125,9 +126,28 @@ class UncachedAccess {
   hid_t own_ = H5I_INVALID_HID;
 };
 
+// A small dataset is carried from now on.
+void carry_small(Object& object) {
+  object.dataset = Dataset::look_at(object, Dataset::Which::small_too);
+  if (object.dataset->file() != nullptr) SmallCarried::note(object.is_new);
+}
+
 Dataset& dataset_of(Object& object) {
   if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
+  if (object.dataset->is_small() && SmallCarried::may_be(object.is_new)) {
+    // Where files of several processes are open, HDF5 may ask all of them at once which file this one is in.
+    File::any_parallel() ? drain_all() : carry_small(object);
+  }
   return *object.dataset;
+}
+
+// HDF5 writes each part of a dataset at once, as it must gather nothing in a file whose data may go past it. So where
+// there are many, they are gathered here; to begin with that takes as long as HDF5 needs for some ten of them.
+void look_for_parts(Object& object, hid_t file_space) {
+  constexpr uint8_t kFew = 8;
+  if (file_space == H5S_ALL || !object.dataset->is_small() || File::any_parallel()) return;
+  if (object.parts == kFew) return carry_small(object);
+  ++object.parts;
 }
 
 // A link has led into a file that is not carried: it is filled at once.
@@ -153,6 +173,8 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
                                                           early.dcpl_or(dcpl), access.dapl(), dxpl, nullptr));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
+  dataset.is_new = true;
+  dataset.is_usual = dcpl == host.dataset_creation;
   early.remember(dataset, type);
   if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
@@ -226,7 +248,9 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
   if (to_wait_for != nullptr && count > 0) request = std::make_unique<Request>(object_at(pointers[0]).host);
   for (size_t i = 0; i < count; ++i) {
     Object& object = object_at(pointers[i]);
-    Dataset& dataset = dataset_of(object);
+    dataset_of(object);
+    look_for_parts(object, file_spaces[i]);
+    Dataset& dataset = *object.dataset;
     if (result < 0 && dataset.file() != nullptr) continue;
     const auto outcome =
         dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i], request.get());

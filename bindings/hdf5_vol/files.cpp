@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "detached.hpp"
+#include "small_carried.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -63,7 +64,7 @@ void after_fork_in_child() {
 }  // namespace
 
 File::~File() {
-  count_.fetch_sub(1, std::memory_order_relaxed);
+  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
   if (is_detached()) {
     depart();

@@ -25,6 +25,9 @@ struct Object {
   std::shared_ptr<const ProgramAccess> access;        // of files
   // The detached file that it was reached through: the last object of it ends it. Null of all others.
   std::shared_ptr<File> within = nullptr;
+  bool is_new = false;    // of datasets: made through this object
+  bool is_usual = false;  // of datasets: known to be made with the usual properties
+  uint8_t parts = 0;      // of small datasets: that HDF5 has written
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }

@@ -1,7 +1,10 @@
-"""Small datasets are HDF5's own; whoever reads must see all that was written."""
+"""Small datasets are HDF5's own until they are written in parts; who reads must see all that was written."""
+
+import subprocess
+import sys
 
 import pytest
-from hdf5_carried import PLACES, environment, python
+from hdf5_carried import PLACES, environment, python, without
 
 # A virtual dataset of a few numbers, over one that is carried: by the object that made it.
 SHOWS = """
@@ -54,6 +57,20 @@ with h5py.File(sys.argv[1]) as file:
 print("read")
 """
 
+# Row after row of many small datasets.
+ROWS = """
+import sys
+import h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    for number in range(20):
+        data = file.create_dataset(str(number), (32, 16), "f8")
+        for row in range(32):
+            data[row] = number + row
+with h5py.File(sys.argv[1]) as file:
+    print(sum(float(file[str(number)][:].sum()) for number in range(20)))
+"""
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_small_virtual_dataset_shows_what_is_on_its_way(tmp_path, place):
     assert python(SHOWS, tmp_path / "a.h5", env=environment(tmp_path, place)) == "shown\n"
@@ -64,3 +81,13 @@ def test_a_small_virtual_dataset_shows_what_is_on_its_way(tmp_path, place):
 def test_a_small_dataset_may_be_written_by_two_objects(tmp_path, place, how):
     for seed in range(3):
         assert python(TWICE, tmp_path / "a.h5", seed, how, env=environment(tmp_path, place)) == "read\n"
+
+
+def test_parts_of_small_datasets_are_gathered(tmp_path):
+    env = environment(tmp_path)
+    env["HDF5_VOL_CONNECTOR"] += " summary"
+    plain = python(ROWS, tmp_path / "plain.h5", env=without(tmp_path))
+    done = subprocess.run([sys.executable, "-c", ROWS, tmp_path / "a.h5"], env=env, capture_output=True, text=True,
+                          timeout=60, check=True)
+    assert done.stdout == plain
+    assert done.stderr.startswith("tailrace: 480 writes of HDF5 data"), "all but the first 8 of each"
