@@ -88,7 +88,7 @@ TEST_F(EarlierFailures, EveryKindOfCallTellsExactlyOne) {
     EXPECT_EQ(run_.error().more, unseen - 1) << verb;
     EXPECT_EQ(run_.stats().failures_unseen, unseen - 1) << verb;
   };
-  fail(0, 24);
+  fail(0, 48);  // an end that is late has told one itself; for this, eleven must be left
   tells_one("write", [&] { return tailrace_write(client, "b", 500, values.data()); });
   tells_one("alloc", [&] { return tailrace_alloc(client, "c", 500, &memory); });
   ASSERT_NE(memory, nullptr);
@@ -107,8 +107,8 @@ TEST_F(EarlierFailures, EveryKindOfCallTellsExactlyOne) {
   EXPECT_TRUE(test::fs::is_regular_file(file_of(500)));
   const tailrace_stats stats = run_.stats();
   EXPECT_EQ(stats.iterations_published, 1U);
-  EXPECT_EQ(stats.iterations_failed, 24U);
-  EXPECT_EQ(stats.failures, 24U);
+  EXPECT_EQ(stats.iterations_failed, 48U);
+  EXPECT_EQ(stats.failures, 48U);
   const uint64_t unseen = stats.failures_unseen;
   ASSERT_GT(unseen, 0U);
   EXPECT_EQ(run_.close(), TAILRACE_EARLIER_FAILURE);
@@ -148,7 +148,7 @@ TEST_F(EarlierFailures, WaitForTheCallAfterOneThatFailsItself) {
 TEST_F(EarlierFailures, CloseCountsTheRest) {
   fail(0, 10);
   const uint64_t unseen = run_.stats().failures_unseen;
-  ASSERT_GT(unseen, 1U);
+  ASSERT_GT(unseen, 0U);
   tailrace_client* const client = run_;
   EXPECT_EQ(run_.close(), TAILRACE_EARLIER_FAILURE);
   const Error error = test::last_error(client);

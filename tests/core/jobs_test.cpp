@@ -291,7 +291,7 @@ TEST(MissingClient, IsSaidToBeMissing) {
   const CoreNode node;
   const Directory directory("/dev/shm");
   test::Config config = test::core_config();
-  config.place = "{kind: core, cpus: none, clients: 2, patience: 1}";
+  config.place = "{kind: core, cpus: none, clients: 2, patience: 6}";
   config.durability = "written, file_per: node";
   config.log = "{level: warning}";
   OpenRun first(config, directory, 4);

@@ -78,6 +78,6 @@ def python(tmp_path: pathlib.Path) -> Callable[..., subprocess.CompletedProcess[
 
     def run(text: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, "-c", text, *map(str, arguments)], cwd=tmp_path, text=True,
-                              capture_output=True, timeout=120, env={**os.environ, "PYTHONWARNINGS": "default"})
+                              capture_output=True, timeout=600, env={**os.environ, "PYTHONWARNINGS": "default"})
 
     return run

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import h5py
 import numpy as np
@@ -52,6 +53,9 @@ def runtime_directory(monkeypatch):
         directory = pathlib.Path(scratch, "run")
         monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
         yield directory
+        deadline = time.monotonic() + 60
+        while core_server.jobs() and time.monotonic() < deadline:  # it goes a moment after its last client
+            time.sleep(0.01)
         assert not core_server.jobs(), "a job is left"
 
 

@@ -111,6 +111,7 @@ def test_filters_give_way_when_memory_is_short(tmp_path: pathlib.Path) -> None:
 
 
 CLIENT = """\
+import select
 import sys
 sys.path[:0] = [sys.argv[1]]
 import tailrace
@@ -118,12 +119,14 @@ from test_filters import NAMES, values
 client = int(sys.argv[3])
 with tailrace.open(sys.argv[2], client=client) as out:
     print("open", flush=True)
-    for iteration in range(int(sys.argv[4])):
+    iteration = 0
+    while iteration < 6 or not select.select([sys.stdin], [], [], 0)[0]:
         for name in NAMES:
             out.write(name, iteration, values(name, iteration, client))
         out.end_iteration(iteration)
+        iteration += 1
     out.flush()
-    print(out.stats()["failures"], flush=True)
+    print(iteration, out.stats()["failures"], flush=True)
 """
 
 
@@ -145,9 +148,10 @@ def servers_of(directory: pathlib.Path) -> list[int]:
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adaptive: str) -> None:
     config = write_config(tmp_path, kind="core", budget="12 MiB", adaptive=adaptive)
-    count = 6
     clients = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(CLIENT), pathlib.Path(__file__).parent, config,
-                                 str(client), str(count)], stdout=subprocess.PIPE, text=True) for client in range(3)]
+                                 str(client)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+               for client in range(3)]
+    counts = []
     try:
         for client in clients:
             assert client.stdout is not None and client.stdout.readline() == "open\n"
@@ -160,13 +164,19 @@ def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adapti
                 subprocess.run(["kill", "-9", str(server)], check=False)
                 killed += 1
         for client in clients:
-            # Not communicate(): what readline() has read ahead, of a client that was quick, would be lost.
-            assert client.wait(timeout=100) == 0 and client.stdout is not None and client.stdout.read() == "0\n"
+            assert client.stdin is not None
+            client.stdin.close()  # it ends now
+        for client in clients:
+            # Not communicate(): what readline() has read ahead would be lost.
+            assert client.wait(timeout=100) == 0 and client.stdout is not None
+            count, failures = client.stdout.read().split()
+            assert failures == "0"
+            counts.append(int(count))
         assert killed > 0
     finally:
         for client in clients:
             client.kill()
-    assert len(list(tmp_path.glob("out/*.h5"))) == 3 * count and not list(tmp_path.glob("out/*.part"))
-    for client in range(3):
+    assert len(list(tmp_path.glob("out/*.h5"))) == sum(counts) and not list(tmp_path.glob("out/*.part"))
+    for client, count in enumerate(counts):
         for iteration in range(count):
             check_file(tmp_path / f"out/sim_c{client}_{iteration:06}.h5", iteration, client)

@@ -228,7 +228,9 @@ def test_event_sets_tell_what_could_not_be_written(carried, tmp_path, layout, li
     """The next call may tell it, too."""
     said = carried(ASYNCHRONOUS, tmp_path / "a.h5", limit, 64, layout).splitlines()
     assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
-    assert said[3].startswith("close: ") and str(tmp_path / "a.h5") in said[3] and why in said[3]
+    told = "\n".join(said[3:])
+    # Of several messages h5py shows two: ours, or what HDF5 says of the same write, on two lines.
+    assert told.startswith("close: ") and str(tmp_path / "a.h5") in told and (why in told or "File too large" in told)
 
 
 def test_a_summary_says_what_was_carried(tmp_path, monkeypatch):
