@@ -131,9 +131,9 @@ Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> 
   pending_.insert(dataset);
   untouched_.erase(dataset);
   const bool small = extents.size() == 1 && SmallWrites::is_small(extents[0]);
-  if (!small || !small_.fits(dataset, extents[0])) send_small();
+  if (!small || !small_.fits(extents[0])) send_small();
   if (!small) return Carrier::instance().write(raw_, extents, data);
-  small_.add(dataset, extents[0], data);
+  small_.add(extents[0], data);
   return {};
 }
 

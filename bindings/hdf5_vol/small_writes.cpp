@@ -4,18 +4,16 @@
 
 namespace tailrace::hdf5 {
 
-bool SmallWrites::fits(uint64_t dataset, const tailrace_extent& extent) const {
+bool SmallWrites::fits(const tailrace_extent& extent) const {
   if (empty()) return true;
   const tailrace_extent& last = extents_.back();
-  return dataset == dataset_ && extent.offset >= last.offset + last.length && used_ + extent.length <= kRoom &&
-         extents_.size() < kMost;
+  return extent.offset >= last.offset + last.length && used_ + extent.length <= kRoom && extents_.size() < kMost;
 }
 
-void SmallWrites::add(uint64_t dataset, const tailrace_extent& extent, const void* data) {
+void SmallWrites::add(const tailrace_extent& extent, const void* data) {
   if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kRoom);
   std::memcpy(buffer_.get() + used_, data, extent.length);
   used_ += extent.length;
-  dataset_ = dataset;
   ++count_;
   if (!extents_.empty() && extents_.back().offset + extents_.back().length == extent.offset) {
     extents_.back().length += extent.length;

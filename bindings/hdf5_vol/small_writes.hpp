@@ -1,4 +1,4 @@
-// Small writes of one dataset, held back until there are enough of them for one handover.
+// Small writes to one file, held back until there are enough of them for one handover.
 //
 // A handover costs more than a few hundred bytes do. What is held is the program's own: whoever reads, flushes,
 // closes or forks has it handed over first (File).
@@ -18,9 +18,9 @@ class SmallWrites {
  public:
   // Whether it is small enough to be held back.
   static bool is_small(const tailrace_extent& extent) { return extent.length <= kSmall; }
-  // Whether it can be added: behind all that are held, of the same dataset, while there is room.
-  bool fits(uint64_t dataset, const tailrace_extent& extent) const;
-  void add(uint64_t dataset, const tailrace_extent& extent, const void* data);
+  // Whether it can be added: behind all that are held, while there is room.
+  bool fits(const tailrace_extent& extent) const;
+  void add(const tailrace_extent& extent, const void* data);
   void clear();
 
   // How many were added.
@@ -37,7 +37,6 @@ class SmallWrites {
 
   std::unique_ptr<std::byte[]> buffer_;  // kRoom bytes, from the first on
   std::vector<tailrace_extent> extents_;
-  uint64_t dataset_ = 0;
   uint64_t used_ = 0;  // bytes
   uint64_t count_ = 0;
 };
