@@ -2,17 +2,10 @@
 // usual, it has those variables itself, and the library uses the program's.
 #include <hdf5.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "check.h"
 
 enum { kNumbers = 1 << 17 };
-
-#define CHECK(condition)                                                \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition); \
-      exit(1);                                                          \
-    }                                                                   \
-  } while (0)
 
 static double numbers[kNumbers];
 

@@ -2,17 +2,10 @@
 // HDF5 closes files last, and none as long as a dataset is still in use. Then it begins anew, and all must be there.
 #include <hdf5.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "check.h"
 
 enum { kChunks = 8, kNumbers = 1 << 17 };
-
-#define CHECK(condition)                                                \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition); \
-      exit(1);                                                          \
-    }                                                                   \
-  } while (0)
 
 static double numbers[kChunks * kNumbers];
 

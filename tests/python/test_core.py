@@ -54,8 +54,8 @@ def runtime_directory(monkeypatch):
         monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
         yield directory
         deadline = time.monotonic() + 60
-        while core_server.jobs() and time.monotonic() < deadline:  # it goes a moment after its last client
-            time.sleep(0.01)
+        while core_server.jobs() and time.monotonic() < deadline:
+            pass  # it goes a moment after its last client
         assert not core_server.jobs(), "a job is left"
 
 
