@@ -19,7 +19,7 @@ class Request;
 
 class Dataset {
  public:
-  // One that is HDF5's own for ever; the same for all.
+  // One that is HDF5's own as long as nobody looks at it as a small one (is_small()); the same for all.
   static std::shared_ptr<Dataset> left_to_hdf5(Host& host);
   // Looks at the dataset that `object` is. Never null. Small ones are HDF5's own, unless they are asked for, too.
   enum class Which { large, small_too };
