@@ -21,7 +21,8 @@ void for_seeds(int count, Run run) {
   const char* given = std::getenv("TAILRACE_SEED");
   const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   if (given != nullptr) count = 1;
-  std::cout << "TAILRACE_SEED:" << std::flush;
+  // A line of its own: of what ctest stops after its limit it shows whole lines.
+  std::cout << "TAILRACE_SEED=" << first << " and those after it:" << std::endl;
   for (int i = 0; i < count; ++i) {
     const uint64_t seed = first + static_cast<uint64_t>(i);
     std::cout << ' ' << seed << std::flush;

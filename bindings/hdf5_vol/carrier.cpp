@@ -68,7 +68,8 @@ void Carrier::tell_summary() {
                "%.3f s, for files %.3f s; %llu transfers, %llu failures\n",
                static_cast<unsigned long long>(writes_), static_cast<double>(bytes_) / (1 << 20), how.c_str(),
                stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
-               static_cast<unsigned long long>(stats.transfers), static_cast<unsigned long long>(stats.failures));
+               static_cast<unsigned long long>(stats.transfers),
+               static_cast<unsigned long long>(stats.failures - refused_reads_));
 }
 
 void Carrier::configure(const Settings& settings) {
@@ -278,7 +279,9 @@ Carrier::Refusal Carrier::wait(tailrace_ticket ticket, int64_t milliseconds, con
 Carrier::Refusal Carrier::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
-  return refusal(tailrace_file_read(file, extents.size(), extents.data(), data));
+  const tailrace_status status = tailrace_file_read(file, extents.size(), extents.data(), data);
+  if (status == TAILRACE_IO_ERROR) ++refused_reads_;
+  return refusal(status);
 }
 
 Carrier::Refusal Carrier::flush() {

@@ -108,6 +108,7 @@ class Carrier {
   tailrace_client* client_ = nullptr;
   uint64_t writes_ = 0;                                       // that were handed over, …
   uint64_t bytes_ = 0;                                        // … and how much
+  uint64_t refused_reads_ = 0;                                // HDF5 reads that instead, and tells if it cannot
   std::map<std::string, std::vector<std::string>> failures_;  // by path
   std::set<std::string> failed_;                              // paths, of what was told when the client was closed
 };

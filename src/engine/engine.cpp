@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tailrace::impl {
@@ -80,6 +81,7 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(files_.contains(request.file));
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
   const FileId file = request.file;
+  if (request.operation == Operation::write) note_written_to(request);
   bool waited_for = request.is_fence() || request.immediate;
   const Request* const ready = queue_.admit(std::move(request));
   if (under_way_.size() < queue_.slots()) under_way_.resize(queue_.slots());
@@ -192,8 +194,9 @@ void Engine::count_before(const Request& request, std::span<const Piece> carried
 void Engine::start_access(Access access) {
   const Request& first = *access.parts.front().request;
   if (under_way_[first.slot].small) gather_.began(access.file, carries_several(access));
-  const FileId id = access.file;
-  executor_.start(std::move(access), target(id));
+  ExecutionTarget to = target(access.file);
+  if (access.operation == Operation::read) to.written_to = written_to(access);
+  executor_.start(std::move(access), std::move(to));
 }
 
 // Starts a fence: all earlier requests of its file have ended.
@@ -314,7 +317,24 @@ Engine::File& Engine::file(FileId id) {
 
 ExecutionTarget Engine::target(FileId id) {
   const File& of = file(id);
-  return {of.handle, of.path, of.direct};
+  return {of.handle, of.path, of.direct, 0};
+}
+
+void Engine::note_written_to(const Request& request) {
+  uint64_t& end = file(request.file).written_to[request.client];
+  for (const Piece& piece : request.pieces) end = std::max(end, piece.extent.end());
+}
+
+// For all clients that the access reads for.
+uint64_t Engine::written_to(const Access& access) {
+  const std::unordered_map<uint32_t, uint64_t>& ends = file(access.file).written_to;
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (const Access::Part& part : access.parts) {
+    if (part.request == nullptr) continue;
+    const auto found = ends.find(part.request->client);
+    least = std::min(least, found != ends.end() ? found->second : 0);
+  }
+  return least;
 }
 
 void Engine::count_busy() {

@@ -111,6 +111,7 @@ class Engine {
     std::string path;
     std::string final_path;
     bool direct = false;
+    std::unordered_map<uint32_t, uint64_t> written_to;  // by client: where the furthest of its writes so far ends
     Status failure;  // the first one: nothing that depends on the whole file may succeed after it
     std::shared_ptr<Sizes> sizes;
   };
@@ -125,6 +126,8 @@ class Engine {
 
   File& file(FileId id);
   ExecutionTarget target(FileId id);
+  uint64_t written_to(const Access& access);
+  void note_written_to(const Request& request);
   bool step();
   bool take_ready();
   bool serve();

@@ -32,7 +32,7 @@ struct FaultPlan {
   uint32_t short_percent = 0;
   uint32_t eintr_percent = 0;
   uint32_t eagain_percent = 0;
-  uint32_t nothing_percent = 0;        // 0 bytes
+  uint32_t nothing_percent = 0;        // 0 bytes written
   uint32_t refuse_direct_percent = 0;  // EINVAL for a direct transfer, as some file systems do after open
   // The engine's patience, and whether it may come to an end: transfers in a row that come to nothing.
   uint32_t patience = 1000;

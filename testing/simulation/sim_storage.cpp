@@ -237,7 +237,7 @@ void SimStorage::decide(Slot& slot, const File& file) {
     slot.result = -EINTR;
   } else if (!sync && dice_.chance(plan.eagain_percent)) {
     slot.result = -EAGAIN;
-  } else if (!sync && dice_.chance(plan.nothing_percent)) {
+  } else if (transfer.kind == Transfer::Kind::write && dice_.chance(plan.nothing_percent)) {
     slot.length = 0;
     slot.result = 0;
   } else if (transfer.direct && dice_.chance(plan.refuse_direct_percent)) {

@@ -177,6 +177,41 @@ TEST(Engine, AFailedReadNamesThePieceToo) {
             "read 'f.part': the file ends before byte 110: piece 2 of 2, 20 bytes at offset 90");
 }
 
+// Nothing comes of asking the system for it again: a list of many such pieces would take seconds to fail.
+TEST(Engine, AReadBeyondTheEndOfAFileIsTriedOnce) {
+  EngineRig rig;
+  const FileId file = rig.create("f", 100);
+  std::string beyond(20, '.');
+  const uint64_t read = rig.submit(Operation::read, file, {piece_of(100, beyond)});
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+  EXPECT_EQ(rig.ends.of(read).fault().message, "read 'f.part': the file ends before byte 120");
+  EXPECT_EQ(rig.engine.counts().transfers.transfers, 1u);
+}
+
+// The file ends, for a client, where its own writes do, though they wait: what lies before them is a hole.
+TEST(Engine, AWriteThatWaitsMakesAHoleBeforeIt) {
+  EngineRigOptions options;
+  options.engine.gather.delay = std::chrono::seconds(1);
+  options.engine.merge.sieve = 100;
+  EngineRig rig(options);
+  const FileId file = rig.create("f", 100);
+  std::string written = "written";
+  std::string own(60, '.');
+  std::string others(60, '.');
+  const uint64_t write = rig.submit(Operation::write, file, {piece_of(200, written)}, false, 1);
+  const uint64_t read = rig.submit(Operation::read, file, {piece_of(90, own)}, false, 1);
+  const uint64_t other = rig.submit(Operation::read, file, {piece_of(90, others)}, false, 2);
+  rig.engine.progress();
+  ASSERT_TRUE(rig.ends.has(read) && rig.ends.has(other));
+  EXPECT_FALSE(rig.ends.has(write));
+  EXPECT_TRUE(rig.ends.of(read).ok());
+  EXPECT_EQ(own, std::string(60, '\0'));
+  EXPECT_EQ(rig.ends.of(other).fault().message, "read 'f.part': the file ends before byte 150");
+  rig.submit(Operation::publish, file);
+  rig.run_until_idle();
+}
+
 // Whatever fails, a fence after it fails too, close and remove excepted; another file goes on.
 TEST(Engine, AFailureEndsAllThatDependsOnTheWholeFile) {
   EngineRig rig({.plan = {.rules = {{.on = FaultOn::write, .path_contains = "bad", .error = ENOSPC}}}});

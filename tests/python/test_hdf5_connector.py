@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -241,6 +242,25 @@ def test_a_summary_says_what_was_carried(tmp_path, monkeypatch):
                           env={**os.environ, **added})
     assert done.stderr.startswith("tailrace: 1 writes of HDF5 data, 1.0 MiB, carried (place thread): ")
     assert done.stderr.endswith(", 0 failures\n")
+
+
+def test_data_that_nobody_has_written_are_read_as_with_hdf5(tmp_path, monkeypatch):
+    """Also beyond the end of the file so far; that is no failure, nor does it take many transfers."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    added = run_command.variables(None, None, "16MiB", {}, summary=True)
+    program = f"""
+import h5py
+with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
+    first = file.create_dataset("first", (100_000,), "f8")
+    last = file.create_dataset("last", (100_000,), "f8")
+    first[:10], last[:10] = 1, 2
+    print(first[:].sum(), last[::1000].sum(), last[90_000:].sum())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True,
+                          env={**os.environ, **added})
+    assert done.stdout == "10.0 2.0 0.0\n"
+    transfers, failures = re.search("; ([0-9]+) transfers, ([0-9]+) failures\n$", done.stderr).groups()
+    assert int(failures) == 0 and int(transfers) < 400  # 100 elements, together and one by one
 
 
 def test_what_nobody_has_written_is_0_also_in_space_that_was_in_use(carried, tmp_path):

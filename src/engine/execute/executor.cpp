@@ -8,6 +8,18 @@
 #include <utility>
 
 namespace tailrace::impl {
+namespace {
+
+// The first `length` bytes are of a hole.
+void zero(std::span<const iovec> segments, uint64_t length) {
+  for (const iovec& segment : segments) {
+    const uint64_t part = std::min<uint64_t>(length, segment.iov_len);
+    std::fill_n(static_cast<std::byte*>(segment.iov_base), part, std::byte{0});
+    length -= part;
+  }
+}
+
+}  // namespace
 
 // An access or a sync being carried out.
 struct Executor::Job {
@@ -164,8 +176,11 @@ void Executor::complete(const Completion& completion) {
 
 void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   const Extent& extent = flight.plan.extent;
-  const bool again = result == -EINTR || result == -EAGAIN || (result == 0 && !job.sync);
-  if (again && ++job.fruitless < options_.patience) {
+  const bool reads = !job.sync && job.access.operation == Operation::read;
+  if (result == 0 && reads) result = fill_hole(job, flight);
+  // Where a file ends, it does so the next time, too.
+  const bool fruitless = result == -EINTR || result == -EAGAIN || (result == 0 && !job.sync && !reads);
+  if (fruitless && ++job.fruitless < options_.patience) {
     ++counts_.again;
     if (job.sync) {
       job.sync_left = true;
@@ -181,18 +196,8 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
     job.left.push_back(extent);
     return;
   }
-  if (result < 0 || again) {
-    if (!job.status.ok()) return;  // the first cause is the one to report
-    Status status = Status::of_errno(job.operation(), job.target.path, result < 0 ? static_cast<int>(-result) : EIO);
-    if (result == 0) {
-      Fault fault = status.fault();
-      fault.message =
-          job.access.operation == Operation::read
-              ? fmt::format("read '{}': the file ends before byte {}", job.target.path, extent.end())
-              : fmt::format("write '{}': the system takes no bytes at offset {}", job.target.path, extent.offset);
-      status = Status(std::move(fault));
-    }
-    job.status = std::move(status);
+  if (result < 0 || (result == 0 && !job.sync)) {
+    if (job.status.ok()) job.status = failure(job, extent, result);  // the first cause is the one to report
     return;
   }
   job.fruitless = 0;
@@ -201,6 +206,27 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   if (moved == extent.length) return;
   ++counts_.again;
   job.left.push_back({extent.offset + moved, extent.length - moved});
+}
+
+// A read has found the file's end: what lies before the end of pending writes is a hole of it. Returns how many
+// bytes.
+int64_t Executor::fill_hole(const Job& job, const InFlight& flight) {
+  const Extent& extent = flight.plan.extent;
+  if (extent.offset >= job.target.written_to) return 0;
+  const uint64_t length = std::min(extent.end(), job.target.written_to) - extent.offset;
+  zero(flight.plan.segments, length);
+  return static_cast<int64_t>(length);
+}
+
+Status Executor::failure(const Job& job, const Extent& extent, int64_t result) {
+  const std::string& path = job.target.path;
+  Status status = Status::of_errno(job.operation(), path, result < 0 ? static_cast<int>(-result) : EIO);
+  if (result < 0) return status;
+  Fault fault = status.fault();
+  fault.message = job.access.operation == Operation::read
+                      ? fmt::format("read '{}': the file ends before byte {}", path, extent.end())
+                      : fmt::format("write '{}': the system takes no bytes at offset {}", path, extent.offset);
+  return Status(std::move(fault));
 }
 
 void Executor::retire(std::vector<Ended>& ended) {

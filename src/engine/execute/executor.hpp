@@ -23,6 +23,9 @@ struct ExecutionTarget {
   FileHandle handle = 0;
   std::string path;
   bool direct = false;
+  // Where the writes end of those that the access reads for: that the file is shorter as yet makes a hole of what
+  // lies before.
+  uint64_t written_to = 0;
 };
 
 class Executor {
@@ -35,7 +38,7 @@ class Executor {
     uint64_t largest_cached = UINT64_MAX;      // bytes
     uint64_t room_from = uint64_t{256} << 10;  // bytes for which the file system is asked to make room first
     uint64_t largest_hole = 0;                 // bytes that a read goes over
-    uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes) before a job fails
+    uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes written) before a job fails
   };
 
   // One end: of an access (parts are those of the access), or of a sync (request is set).
@@ -82,6 +85,8 @@ class Executor {
   void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
   void complete(const Completion& completion);
   void settle(Job& job, InFlight& transfer, int64_t result);
+  static int64_t fill_hole(const Job& job, const InFlight& transfer);
+  static Status failure(const Job& job, const Extent& extent, int64_t result);
   void retire(std::vector<Ended>& ended);
 
   Storage& storage_;

@@ -82,13 +82,13 @@ int main(int argc, char** argv) {
   const char* const given = std::getenv("TAILRACE_SEED");
   const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   const int count = given != nullptr || argc < 2 ? 1 : std::atoi(argv[1]);
-  std::printf("TAILRACE_SEED:");
   bool well = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
   for (int i = 0; i < count && well; ++i) {
-    std::printf(" %llu", static_cast<unsigned long long>(first + static_cast<uint64_t>(i)));
+    const uint64_t seed = first + static_cast<uint64_t>(i);
+    // A line each: of what ctest stops after its limit it shows whole lines.
+    std::printf("TAILRACE_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::fflush(stdout);
-    well = tailrace::test::try_seed(first + static_cast<uint64_t>(i));
+    well = tailrace::test::try_seed(seed);
   }
-  std::printf("\n");
   return well ? 0 : 1;
 }
