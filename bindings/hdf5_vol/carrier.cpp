@@ -90,6 +90,7 @@ std::string Carrier::wrong() {
 void Carrier::after_fork_in_child() {
   client_ = nullptr;
   tried_ = false;
+  reached_ = marks_;
   failures_.clear();
   failed_.clear();
   mutex_.unlock();
@@ -295,6 +296,27 @@ Carrier::Refusal Carrier::flush_all() {
     status = tailrace_flush(client_);
   } while (keep_earlier(status));
   return refusal(status);
+}
+
+std::optional<uint64_t> Carrier::mark() {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr || reached_ < marks_) return std::nullopt;
+  tailrace_ticket ticket{};
+  keep_earlier(tailrace_iflush(client_, &ticket));
+  if (ticket.client == nullptr) return std::nullopt;
+  mark_ = ticket;
+  return ++marks_;
+}
+
+bool Carrier::reached(uint64_t mark) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr || mark <= reached_) return true;
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_wait(mark_, 0);
+  } while (keep_earlier(status));
+  if (status == TAILRACE_OK) reached_ = marks_;
+  return mark <= reached_;
 }
 
 std::vector<std::string> Carrier::take_failures(const std::string& path) {

@@ -82,6 +82,10 @@ class Carrier {
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
   // Waits until everything is written, of all files. Not TAILRACE_OK: why that is not known.
   Refusal flush();
+  // Marks what has been handed over so far, of all files: the mark is reached when that has ended. None while an
+  // earlier one has not been reached, or if it cannot be told. Waits for nothing, nor does reached().
+  std::optional<uint64_t> mark();
+  bool reached(uint64_t mark);
 
   // What could not be written of `path` though it was accepted, each told once.
   std::vector<std::string> take_failures(const std::string& path);
@@ -106,6 +110,9 @@ class Carrier {
   std::string wrong_;
   bool tried_ = false;
   tailrace_client* client_ = nullptr;
+  tailrace_ticket mark_{};                                    // the last one, …
+  uint64_t marks_ = 0;                                        // … its number, …
+  uint64_t reached_ = 0;                                      // … and that of the last that was seen to be reached
   uint64_t writes_ = 0;                                       // that were handed over, …
   uint64_t bytes_ = 0;                                        // … and how much
   uint64_t refused_reads_ = 0;                                // HDF5 reads that instead, and tells if it cannot

@@ -223,6 +223,12 @@ std::vector<tailrace_extent> Dataset::runs_in_file(const Move& move) const {
   return runs;
 }
 
+// The bytes among which the elements lie in the file.
+tailrace_extent Dataset::bounds(const Move& move) const {
+  if (move.in_file.first) return {offset_ + *move.in_file.first * element_, move.elements * element_};
+  return {offset_, elements_ * element_};
+}
+
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
                                 hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) drain_all();
@@ -338,8 +344,8 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
   return parts.failed() ? Outcome::failed : Outcome::done;
 }
 
-// What has not been written since the file was last whole, HDF5 reads at once. Other data come with what is still on
-// its way; if they cannot, as when the file is shorter than its datasets, that is waited for.
+// What is in the file, HDF5 reads at once. Other data come with what is still on its way; if they cannot, as when the
+// file is shorter than its datasets, that is waited for.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (is_virtual_) drain_all();
   if (file_ == nullptr) return Outcome::pass;
@@ -352,6 +358,7 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
   if (!file_->pending(offset_)) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
+  if (planned && !file_->pending(bounds(move))) return Outcome::pass;
   if (planned && read_parts(move, memory_type, transfer, static_cast<std::byte*>(data))) return Outcome::done;
   file_->drain();
   return Outcome::pass;

@@ -92,6 +92,7 @@ class Dataset {
   bool is_of_type(hid_t type) const;
   bool may_convert(hid_t memory_type) const;
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
+  tailrace_extent bounds(const Move& move) const;
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
   // `data_stay`: as of write_for.

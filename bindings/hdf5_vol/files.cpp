@@ -127,9 +127,21 @@ bool File::ready() {
   return state_ == State::open;
 }
 
-Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
+// Of a list, all that lies between its ends.
+void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
   pending_.insert(dataset);
   untouched_.erase(dataset);
+  uint64_t begin = UINT64_MAX;
+  uint64_t end = 0;
+  for (const tailrace_extent& extent : extents) {
+    begin = std::min(begin, extent.offset);
+    end = std::max(end, extent.offset + extent.length);
+  }
+  if (begin < end) written_.add(begin, end);
+}
+
+Carrier::Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
+  on_its_way(dataset, extents);
   const bool small = extents.size() == 1 && SmallWrites::is_small(extents[0]);
   if (!small || !small_.fits(extents[0])) send_small();
   if (!small) return Carrier::instance().write(raw_, extents, data);
@@ -146,8 +158,7 @@ void File::send_small() {
 
 Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                               std::vector<tailrace_ticket>& tickets) {
-  pending_.insert(dataset);
-  untouched_.erase(dataset);
+  on_its_way(dataset, extents);
   send_small();
   return Carrier::instance().iwrite(raw_, extents, data, tickets);
 }
@@ -155,8 +166,7 @@ Carrier::Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent>
 Carrier::Refusal File::lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                             std::vector<tailrace_ticket>& tickets) {
   if (extents.size() == 1 && extents[0].length >= kLeastLent) {
-    pending_.insert(dataset);
-    untouched_.erase(dataset);
+    on_its_way(dataset, extents);
     send_small();
     const Carrier::Refusal refused = Carrier::instance().lend(raw_, extents[0], data, tickets);
     if (refused.status != TAILRACE_TOO_LARGE) return refused;
@@ -241,14 +251,45 @@ void File::drain() {
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);
+  forget_pending();
+}
+
+void File::forget_pending() {
   pending_.clear();
+  written_.clear();
+  before_mark_.clear();
+  mark_.reset();
+}
+
+bool File::on_their_way(const tailrace_extent& bytes) const {
+  const uint64_t end = bytes.offset + bytes.length;
+  return written_.touches(bytes.offset, end) || before_mark_.touches(bytes.offset, end);
+}
+
+bool File::pending(const tailrace_extent& bytes) {
+  if (!on_their_way(bytes)) return false;
+  look_what_is_written();
+  return on_their_way(bytes);
+}
+
+// What was written before a mark is in the file when that is reached. Then the next one is set.
+void File::look_what_is_written() {
+  if (mark_ && Carrier::instance().reached(*mark_)) {
+    before_mark_.clear();
+    mark_.reset();
+  }
+  if (mark_) return;
+  if (written_.empty()) return pending_.clear();
+  send_small();
+  mark_ = Carrier::instance().mark();
+  if (mark_) before_mark_ = std::exchange(written_, {});
 }
 
 void File::leave_to_parent() {
   final_path_.clear();
   state_ = State::left_alone;
   small_.clear();
-  pending_.clear();
+  forget_pending();
   unfilled_.clear();
   untouched_.clear();
   failures_.clear();

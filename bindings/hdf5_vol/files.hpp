@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "byte_ranges.hpp"
 #include "carrier.hpp"
 #include "chunk_queue.hpp"
 #include "host.hpp"
@@ -109,6 +110,8 @@ class File {
   void send_small();
   // Whether something of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
+  // The same of these bytes; may say so of others between bytes of which it is true, and of some a moment longer.
+  bool pending(const tailrace_extent& bytes);
   // How long it is now; the largest number if that is not known.
   uint64_t bytes_there() const;
   // Waits for everything, chunks too, when all that is to be filled has been.
@@ -128,6 +131,10 @@ class File {
   static inline std::atomic<int> parallel_count_ = 0;
 
   void depart();
+  bool on_their_way(const tailrace_extent& bytes) const;
+  void look_what_is_written();
+  void forget_pending();
+  void on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents);
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
@@ -154,7 +161,10 @@ class File {
   std::set<uint64_t> untouched_;       // where they begin
   std::vector<std::string> failures_;  // of filling, and of chunks
   SmallWrites small_;                  // that have yet to be handed over
-  std::set<uint64_t> pending_;         // where datasets begin that were written since the last drain
+  std::set<uint64_t> pending_;         // where datasets begin that were written since all was in the file, …
+  ByteRanges written_;                 // … and what was written, since the mark …
+  ByteRanges before_mark_;             // … and before it
+  std::optional<uint64_t> mark_;       // of the carrier
 };
 
 // The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is

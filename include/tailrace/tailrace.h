@@ -353,6 +353,11 @@ TAILRACE_API tailrace_status tailrace_test(tailrace_ticket ticket, int* ended);
  * once), written (all bytes written, ended iterations published) or durable (and those synced to the device). */
 TAILRACE_API tailrace_status tailrace_flush(tailrace_client* client);
 
+/* The same without waiting: the ticket ends when everything handed over before this call has ended (also with
+ * `accepted`), and says nothing of how: failures are told as ever (convention 3). Nothing is held back any more to be
+ * merged until then. `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
+TAILRACE_API tailrace_status tailrace_iflush(tailrace_client* client, tailrace_ticket* ticket);
+
 /* Reads one block that this client wrote, `info.bytes` long, into `data`, and waits for it. Sees every earlier
  * write of this client, published or not. TAILRACE_NOT_FOUND if there is no such block, TAILRACE_WRONG_SHAPE if it
  * was written with another shape than its layout has now. */

@@ -432,6 +432,13 @@ class Client {
   /// Waits until everything handed over has ended as `storage.durability` asks.
   void flush() { detail::check(handle_, tailrace_flush(handle_)); }
 
+  /// The same without waiting: the ticket ends when everything handed over before has ended.
+  [[nodiscard]] Ticket iflush() {
+    tailrace_ticket ticket{};
+    detail::check(handle_, tailrace_iflush(handle_, &ticket));
+    return Ticket(ticket);
+  }
+
   /// Reads one block that this client wrote into `data`, and waits for it. Sees every earlier write.
   template <Block R>
   void read(const std::string& variable, int64_t iteration, R&& data) {

@@ -187,6 +187,16 @@ tailrace_status tailrace_flush(tailrace_client* client) {
   return guarded(client, Tells::failures_so_far, [](Session& session) { return session.client().flush(); });
 }
 
+tailrace_status tailrace_iflush(tailrace_client* client, tailrace_ticket* ticket) {
+  if (ticket != nullptr) *ticket = {};
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (ticket == nullptr) return null_argument("ticket");
+    const Result<uint64_t> id = session.client().iflush();
+    if (id.ok()) *ticket = {client, id.value()};
+    return id.status();
+  });
+}
+
 tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration, void* data) {
   return guarded(client, Tells::failures_so_far, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");

@@ -454,18 +454,24 @@ std::optional<Status> Client::earlier() {
   return std::move(entry->status);
 }
 
+Result<uint64_t> Client::iflush() {
+  const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket;
+  Descriptor descriptor;
+  descriptor.verb = Verb::flush;
+  descriptor.ticket = ticket.value();
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
+  return ticket;
+}
+
 // Waits until everything sent before has ended. Fails only if the place does; what failed of the requests is in the
 // failure log.
 Status Client::flush_all(What what) {
   const Nanoseconds start = clock_.now();
   const Nanoseconds waited = counters_.waiting_memory;
-  const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
-  if (!ticket.ok()) return ticket.status();
-  Descriptor descriptor;
-  descriptor.verb = Verb::flush;
-  descriptor.ticket = ticket.value();
-  Status status = send(descriptor);
-  if (status.ok()) status = wait_for(descriptor.ticket, std::nullopt);
+  const Result<uint64_t> ticket = iflush();
+  Status status = ticket.status();
+  if (ticket.ok()) status = wait_for(ticket.value(), std::nullopt);
   reclaim();
   const Nanoseconds end = clock_.now();
   counters_.waiting_ticket += end - start - (counters_.waiting_memory - waited);

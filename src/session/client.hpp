@@ -65,6 +65,8 @@ class Client final : private ClientFiles::Host {
   Status signal(std::string_view event, int64_t iteration);
   Status wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
   Status flush();
+  // Returns a ticket that ends when everything sent before has.
+  Result<uint64_t> iflush();
   Status read(std::string_view variable, int64_t iteration, void* data);
   // Gives parameters new values, together: the layouts that name them follow. Allocates.
   Status set_parameters(std::span<const std::pair<std::string_view, int64_t>> values);

@@ -259,6 +259,36 @@ TEST(RawFiles, ATicketSaysWhenItsBytesAreWritten) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
+TEST(RawFiles, TheTicketOfAFlushEndsWhenAllBeforeItHas) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  const std::string names[] = {"one.raw", "other.raw"};
+  tailrace_file files[] = {open_file(run, names[0], kWrite), open_file(run, names[1], kWrite)};
+  std::vector<tailrace_ticket> tickets;
+  Bytes expected;
+  for (uint64_t at = 0; at < 100; ++at) {
+    const tailrace_extent extent{at, 1};
+    const char byte = static_cast<char>('0' + at % 10);
+    expected.push_back(byte);
+    for (tailrace_file& file : files) {
+      ASSERT_EQ(tailrace_file_iwrite(file, 1, &extent, &byte, &tickets.emplace_back()), TAILRACE_OK);
+    }
+  }
+  tailrace_ticket flushed{};
+  ASSERT_EQ(tailrace_iflush(run, &flushed), TAILRACE_OK) << run.error().message;
+  ASSERT_EQ(tailrace_wait(flushed, -1), TAILRACE_OK) << run.error().message;
+  for (const std::string& name : names) EXPECT_EQ(test::bytes_of(directory.path() / name), expected);
+  for (const tailrace_ticket& ticket : tickets) {
+    int ended = 0;
+    EXPECT_EQ(tailrace_test(ticket, &ended), TAILRACE_OK);
+    EXPECT_EQ(ended, 1);
+  }
+  EXPECT_EQ(tailrace_iflush(run, nullptr), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_iflush(nullptr, &flushed), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(flushed.client, nullptr);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 TEST(RawFiles, ATicketOfAWriteThatFailedSaysWhy) {
   const Directory directory;
   OpenRun run(test::Config(), directory);
