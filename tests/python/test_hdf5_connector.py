@@ -242,8 +242,8 @@ def summed_up(tmp_path, monkeypatch):
 
     def run(program, place=None):
         added = run_command.variables(None, place, "16MiB", {}, summary=True)
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True,
-                              env={**os.environ, **added})
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100,
+                              check=True, env={**os.environ, **added})
         return done.stdout, done.stderr
 
     return run
