@@ -103,13 +103,17 @@ std::optional<Chunked::Box> Chunked::box_of(hid_t file_space) const {
   return selected > 0 && static_cast<uint64_t>(selected) == product(box.count) ? std::optional(box) : std::nullopt;
 }
 
+// What ends within a chunk, where the dataset may still grow, is not all of it: a program that appends writes it
+// again.
 bool Chunked::covers_whole_chunks(const Box& box, hid_t file_space) const {
   std::vector<hsize_t> shape(chunk_.size());
-  if (host_.H5Sget_simple_extent_dims(file_space, shape.data(), nullptr) < 0) return false;
+  std::vector<hsize_t> largest(chunk_.size());
+  if (host_.H5Sget_simple_extent_dims(file_space, shape.data(), largest.data()) < 0) return false;
   for (size_t axis = 0; axis < chunk_.size(); ++axis) {
     const hsize_t end = box.begin[axis] + box.count[axis];
     if (box.begin[axis] % chunk_[axis] != 0) return false;
-    if (end % chunk_[axis] != 0 && end != shape[axis]) return false;
+    const bool is_last = end == shape[axis] && shape[axis] == largest[axis];
+    if (end % chunk_[axis] != 0 && !is_last) return false;
   }
   return true;
 }

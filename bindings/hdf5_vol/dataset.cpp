@@ -111,7 +111,7 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   const haddr_t address = place_of(object);
   // All processes look at the same time, and never again; each will see whether it can carry.
   changes_ = address == HADDR_UNDEF && !file->is_parallel();
-  if (address == HADDR_UNDEF || (!file->is_parallel() && !file->ready())) return;
+  if (address == HADDR_UNDEF || (!file->is_parallel() && file->is_refused())) return;
   offset_ = address;
   file_ = file;
 }
@@ -235,7 +235,9 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data, request);
   if (file_ == nullptr) return Outcome::pass;
   Move move{};
-  if (data == nullptr || !file_->ready() || !plan(memory_type, memory_space, file_space, transfer, move)) {
+  const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
+  if (planned && request == nullptr && is_for_hdf5(move)) return Outcome::pass;
+  if (!planned || !file_->ready()) {
     file_->drain();
     return Outcome::pass;
   }
@@ -251,6 +253,15 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
   }
   const std::vector<tailrace_extent> runs = runs_in_file(move);
   return runs.empty() ? Outcome::pass : write_runs(runs, run, true, request);
+}
+
+// Whether little is written, and nothing else is on its way there. (Of a small dataset there has been, before.)
+bool Dataset::is_for_hdf5(const Move& move) {
+  if (elements_ * element_ < Carrier::instance().smallest() || file_->pending(offset_)) return false;
+  if (file_->is_to_be_filled(offset_) && !is_whole(move)) return false;
+  if (!file_->is_little(move.elements * element_)) return false;
+  file_->touch(offset_);
+  return true;
 }
 
 // A selection of points may have one twice, and then the later counts: such runs go one by one.

@@ -93,6 +93,7 @@ class Dataset {
   bool may_convert(hid_t memory_type) const;
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   tailrace_extent bounds(const Move& move) const;
+  bool is_for_hdf5(const Move& move);
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
   // `data_stay`: as of write_for.

@@ -1,5 +1,6 @@
 // Datasets: made so that their data have a place at once, and written past HDF5 where that is possible.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -61,7 +62,8 @@ class EarlyPlace {
     fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
     file_ = Dataset::file_around(at, kind);
     // In a file of several processes HDF5 gives it its place at once, and knows which of them fills.
-    if (file_ == nullptr || file_->is_parallel() || (fills_ && (!is_number(type) || !file_->ready()))) return;
+    if (file_ == nullptr || file_->is_parallel() || file_->is_refused()) return;
+    if (fills_ && (!is_number(type) || !file_->ready())) return;
     dcpl_ = host_.H5Pcopy(dcpl);
     if (dcpl_ < 0) return;
     host_.H5Pset_alloc_time(dcpl_, H5D_ALLOC_TIME_EARLY);
@@ -85,11 +87,31 @@ class EarlyPlace {
     if (dcpl_ < 0 || Dataset::file_around(made, H5I_DATASET) != file_) return;
     const uint64_t place = place_of(made);
     file_->placed_early(place);
-    if (!fills_ && place < file_->bytes_there()) element_.resize(host_.H5Tget_size(type));
+    if (fills_ || place >= file_->bytes_there()) return;
+    if (file_->ready()) {
+      element_.resize(host_.H5Tget_size(type));
+    } else {
+      zero(made, type);
+    }
   }
   const std::vector<std::byte>& element() const { return element_; }
 
  private:
+  // HDF5 does it, at once. What nobody writes to of memory that is 0 takes no space.
+  void zero(const Object& made, hid_t type) const {
+    const hid_t space = get(made, H5VL_DATASET_GET_SPACE);
+    const hssize_t elements = space >= 0 ? host_.H5Sget_simple_extent_npoints(space) : 0;
+    if (space >= 0) host_.H5Sclose(space);
+    void* const zeros = std::calloc(static_cast<size_t>(elements), host_.H5Tget_size(type));
+    void* under = made.under;
+    hid_t all = H5S_ALL;
+    const void* from = zeros;
+    if (zeros != nullptr) {
+      host_.H5VLdataset_write(1, &under, host_.native, &type, &all, &all, host_.transfer, &from, nullptr);
+    }
+    std::free(zeros);
+  }
+
   bool is_number(hid_t type) const {
     const H5T_class_t of = host_.H5Tget_class(type);
     return of == H5T_INTEGER || of == H5T_FLOAT;
@@ -298,11 +320,31 @@ bool settle(Object& object, bool closes) {
   return dataset.tell_failures();
 }
 
+// Then no chunk changes, and nothing becomes free that is being written to.
+bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& arguments) {
+  if (arguments.op_type != H5VL_DATASET_SET_EXTENT) return false;
+  const hid_t space = get(object, H5VL_DATASET_GET_SPACE);
+  const Extent now = Extent::of(object.host, space);
+  if (space >= 0) object.host.H5Sclose(space);
+  const hsize_t* const next = arguments.args.set_extent.size;
+  return now.rank > 0 && next != nullptr && std::equal(now.length, now.length + now.rank, next, std::less_equal<>());
+}
+
+// What is on its way stays so.
+bool go_on(Object& object) {
+  Dataset& dataset = dataset_of(object);
+  dataset.file()->place_chunks();
+  return dataset.tell_failures();
+}
+
 herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   drain_before_mpi();
-  const bool whole = settle(object, false);
-  if (object.dataset->file() != nullptr) ++object.dataset->file()->resized;
+  bool whole = true;
+  if (File* const file = dataset_of(object).file()) {
+    whole = only_grows(object, *arguments) ? go_on(object) : settle(object, false);
+    ++file->resized;
+  }
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
   return whole ? done : -1;
 }

@@ -17,6 +17,7 @@ namespace tailrace::hdf5 {
 namespace {
 
 constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
+constexpr uint32_t kFew = 8;                         // writes, and of how many of the smallest datasets
 constexpr uint64_t kLeastLent = uint64_t{1} << 20;   // the same; a copy of fewer takes less than 0.1 ms
 
 // Never destroyed, as HDF5 ends after everything else.
@@ -125,6 +126,19 @@ bool File::ready() {
     state_ = opened ? State::open : State::refused;
   }
   return state_ == State::open;
+}
+
+// Of a file of several processes all write together, or none; and what is detached nobody waits for.
+bool File::is_little(uint64_t bytes) {
+  if (parallel_ || is_detached()) return false;
+  const uint64_t most = kFew * Carrier::instance().smallest();
+  little_ = std::min(little_ + std::min(bytes, most), most);
+  return ++few_ <= kFew && little_ < most;
+}
+
+void File::touch(uint64_t dataset) {
+  unfilled_.erase(dataset);
+  untouched_.erase(dataset);
 }
 
 // Of a list, all that lies between its ends.
@@ -248,6 +262,7 @@ void File::hand_over() {
 void File::drain() {
   hand_over();
   untouched_.clear();  // what is drained for may free their places
+  little_ = few_ = 0;
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);

@@ -72,8 +72,10 @@ class File {
   // That one stays open as long as this one.
   void keep(std::shared_ptr<File> other) { kept_.push_back(std::move(other)); }
 
-  // False if its data cannot be carried after all, as when it has another name now.
+  // False if its data cannot be carried after all, as when it has another name now. Opens it, by the first call.
   bool ready();
+  // Whether it is known that they cannot.
+  bool is_refused() const { return state_ == State::refused || state_ == State::left_alone; }
   // The chunks of the dataset with that token which are being filtered; made by the first call.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
   // Gives HDF5 those of all datasets that have been filtered.
@@ -89,6 +91,7 @@ class File {
   // `element`, again and again, unless all of them are written first (filled()).
   void fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element);
   void filled(uint64_t dataset) { unfilled_.erase(dataset); }
+  bool is_to_be_filled(uint64_t dataset) const { return unfilled_.contains(dataset); }
   // Fills it now, if that is still to be done. What fails is told later, as of all writes.
   void fill(uint64_t dataset);
   void fill_all();
@@ -97,6 +100,12 @@ class File {
   void placed_early(uint64_t dataset) { untouched_.insert(dataset); }
   // Whether nothing of it has been written since; not known any more after a drain.
   bool is_untouched(uint64_t dataset) const { return untouched_.contains(dataset); }
+
+  // Whether all that has been written since it was last in the file, with a write of these bytes, is so little, and
+  // in so few writes, that HDF5 does it in less time than it takes to have somebody else do it and wait in the end.
+  bool is_little(uint64_t bytes);
+  // HDF5 writes to that dataset itself, and nothing of it is left that would have to be filled.
+  void touch(uint64_t dataset);
 
   // Of the dataset whose data begin at `dataset`. Small ones are perhaps handed over later, with others.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
@@ -161,6 +170,8 @@ class File {
   std::set<uint64_t> untouched_;       // where they begin
   std::vector<std::string> failures_;  // of filling, and of chunks
   SmallWrites small_;                  // that have yet to be handed over
+  uint64_t little_ = 0;                // bytes, as of is_little(), …
+  uint64_t few_ = 0;                   // … and writes
   std::set<uint64_t> pending_;         // where datasets begin that were written since all was in the file, …
   ByteRanges written_;                 // … and what was written, since the mark …
   ByteRanges before_mark_;             // … and before it

@@ -269,10 +269,10 @@ import h5py
 with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
     first = file.create_dataset("first", (100_000,), "f8")
     last = file.create_dataset("last", (100_000,), "f8")
-    first[:10], last[:10] = 1, 2
+    first[:50_000], last[:10] = 1, 2
     print(first[:].sum(), last[::1000].sum(), last[90_000:].sum())
 """)
-    assert said == "10.0 2.0 0.0\n"
+    assert said == "50000.0 2.0 0.0\n"
     assert transfers_of(summary) < 400  # of 100 elements, together and one by one
 
 
@@ -294,8 +294,12 @@ with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
     assert transfers_of(summary) < 500
 
 
-def test_what_nobody_has_written_is_0_also_in_space_that_was_in_use(carried, tmp_path):
+@pytest.mark.parametrize("opens", (True, False))
+def test_what_nobody_has_written_is_0_also_in_space_that_was_in_use(carried, tmp_path, monkeypatch, opens):
     name = str(tmp_path / "a.h5")
+    if not opens:  # tailrace: HDF5 writes its data itself
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "file"))
     carried("-c", f"""
 import h5py, numpy
 with h5py.File({name!r}, "w") as file:
@@ -304,13 +308,15 @@ with h5py.File({name!r}, "w") as file:
     old.resize((0, 4096))
     file.create_dataset("never", (100000,), "f8")
     file.create_dataset("partly", (60000,), "f8")[:10] = 1
-""")
+""", place="thread" if opens else "core")
     said = execute(["-c", f"""
 import h5py
 with h5py.File({name!r}) as file:
     print(file["never"].id.get_offset() < 2 << 20, abs(file["never"][:]).max(), file["partly"][:].sum())
 """])
-    assert said.split() == ["True", "0.0", "10.0"]
+    place, never, partly = said.split()
+    assert place == "True" and float(never) == 0
+    assert float(partly) == 10 or not opens  # plain HDF5 shows what was there
 
 
 @pytest.mark.parametrize("place", PLACES)
