@@ -7,6 +7,12 @@
 //   metadata  small datasets and attributes, of which nothing is to be gained
 //   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turns
 //   copy      one H5Dwrite of contiguous memory, again and again, and one memcpy of the same
+// And what programs do besides, where nothing is to be gained, but much could be lost (rows.cpp):
+//   back      rows of a dataset that has just been written are read
+//   add       … and written again
+//   append    a dataset is extended, and a row of 64 KiB written, a deflated chunk
+//   flush     a row is written, and flushed
+//   files     files are made, of a dataset of 80 kB each
 #include <hdf5.h>
 
 #include <fcntl.h>
@@ -17,46 +23,16 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/hdf5/program.hpp"
+#include "bench/hdf5/rows.hpp"
 #include "bench/pattern/clock.hpp"
 
 namespace bench::hdf5 {
 namespace {
-
-struct Options {
-  std::string file;
-  std::string plugins;    // where the connector lies; empty: plain HDF5
-  std::string connector;  // what it is told
-  std::string pattern = "fields";
-  int iterations = 8;
-  double compute = 0.47;  // seconds; calibrate: that are asked for
-  int64_t passes = 0;     // of the kernel, an iteration
-  uint64_t bytes = uint64_t{128} << 20;
-  uint64_t count = 100000;  // of hyperslabs, or small datasets
-  bool columns = false;
-  bool filter = false;
-};
-
-hid_t good(hid_t id, const char* what) {
-  if (id < 0) throw std::runtime_error(std::string(what) + " failed");
-  return id;
-}
-
-hid_t access_list(const Options& options) {
-  const hid_t access = good(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
-  if (options.plugins.empty()) return access;
-  good(H5PLappend(options.plugins.c_str()), "H5PLappend");
-  const hid_t connector = good(H5VLregister_connector_by_name("tailrace", H5P_DEFAULT), "H5VLregister_connector");
-  void* information = nullptr;
-  good(H5VLconnector_str_to_info(options.connector.c_str(), connector, &information), "H5VLconnector_str_to_info");
-  good(H5Pset_vol(access, connector, information), "H5Pset_vol");
-  H5VLclose(connector);
-  return access;
-}
 
 // Work of one processor that touches little memory.
 class Kernel {
@@ -281,26 +257,32 @@ int run(int argc, char** argv) {
   CLI::App app{"A program that writes or reads HDF5, with tailrace's connector or without. Prints one JSON document.",
                "hdf5_bench"};
   Options options;
+  const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
+      {"calibrate", calibrate},  {"fields", fields},    {"slabs", slabs},
+      {"metadata", metadata},    {"read", read},        {"copy", copy},
+      {"back", read_back},       {"add", add_to_rows},  {"append", append_rows},
+      {"flush", flush_each_row}, {"files", write_files}};
   app.add_option("--file", options.file, "to be written; read: and read then")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
   app.add_option("--connector", options.connector, "what it is told, such as 'place=core'");
-  app.add_option("--pattern", options.pattern, "calibrate, fields, slabs, metadata, read or copy")
-      ->check(CLI::IsMember({"calibrate", "fields", "slabs", "metadata", "read", "copy"}));
+  app.add_option("--pattern", options.pattern,
+                 "calibrate, fields, slabs, metadata, read, copy, back, add, append, "
+                 "flush or files")
+      ->check(CLI::IsMember(patterns));
   app.add_option("--iterations", options.iterations, "of fields, read and copy")->check(CLI::PositiveNumber);
   app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
   app.add_option("--passes", options.passes, "fields, read: of the kernel, an iteration");
   app.add_option("--bytes", options.bytes, "of a field or slab")->check(CLI::PositiveNumber);
-  app.add_option("--count", options.count, "of hyperslabs or small datasets")->check(CLI::PositiveNumber);
+  app.add_option("--count", options.count, "of hyperslabs, small datasets, rows or files")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--columns", options.columns, "slabs: column after column");
+  app.add_flag("--random", options.random, "back, add: rows in no order");
   app.add_flag("--filter", options.filter, "fields: chunks of 4 MiB, shuffle, deflate 1");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
-      {"calibrate", calibrate}, {"fields", fields}, {"slabs", slabs},
-      {"metadata", metadata},   {"read", read},     {"copy", copy}};
   nlohmann::json found = patterns.at(options.pattern)(options);
   found["hdf5_run"] = 1;
   found["pattern"] = options.pattern;

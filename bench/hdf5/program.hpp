@@ -1,0 +1,45 @@
+// What the patterns of hdf5_bench share: how they are told what to do, and how they ask for the connector.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace bench::hdf5 {
+
+struct Options {
+  std::string file;
+  std::string plugins;    // where the connector lies; empty: plain HDF5
+  std::string connector;  // what it is told
+  std::string pattern = "fields";
+  int iterations = 8;
+  double compute = 0.47;  // seconds; calibrate: that are asked for
+  int64_t passes = 0;     // of the kernel, an iteration
+  uint64_t bytes = uint64_t{128} << 20;
+  uint64_t count = 100000;  // of hyperslabs, or small datasets
+  bool columns = false;
+  bool random = false;
+  bool filter = false;
+};
+
+inline hid_t good(hid_t id, const char* what) {
+  if (id < 0) throw std::runtime_error(std::string(what) + " failed");
+  return id;
+}
+
+inline hid_t access_list(const Options& options) {
+  const hid_t access = good(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
+  if (options.plugins.empty()) return access;
+  good(H5PLappend(options.plugins.c_str()), "H5PLappend");
+  const hid_t connector = good(H5VLregister_connector_by_name("tailrace", H5P_DEFAULT), "H5VLregister_connector");
+  void* information = nullptr;
+  good(H5VLconnector_str_to_info(options.connector.c_str(), connector, &information), "H5VLconnector_str_to_info");
+  good(H5Pset_vol(access, connector, information), "H5Pset_vol");
+  H5VLclose(connector);
+  return access;
+}
+
+}  // namespace bench::hdf5
