@@ -294,6 +294,58 @@ with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
     assert transfers_of(summary) < 500
 
 
+def test_little_data_are_written_by_hdf5_alone(summed_up, tmp_path):
+    """Neither small files nor a flush after each row start anything."""
+    said, summary = summed_up(f"""
+import h5py, numpy
+for number in range(3):
+    with h5py.File({str(tmp_path)!r} + f"/{{number}}.h5", "w") as file:
+        file["x"] = numpy.full(10_000, float(number))
+with h5py.File({str(tmp_path / 'rows.h5')!r}, "w") as file:
+    rows = file.create_dataset("rows", (100, 1000), "f8")
+    for row in range(100):
+        rows[row] = row
+        file.flush()
+    print(rows[:, 7].sum())
+""")
+    assert said == "4950.0\n" and summary == ""
+
+
+def test_who_grows_a_dataset_or_reads_other_data_waits_for_no_writes(carried, tmp_path):
+    """The server is stopped meanwhile: whoever waits for it waits for ever."""
+    said = carried("-c", f"""
+import h5py, numpy, os, pathlib, signal
+
+def signal_server(number):
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().split(b"\\0")
+        except OSError:  # it has ended
+            continue
+        if b"{tmp_path / 'run'}" in command and command[0].endswith(b"tailrace-core"):
+            os.kill(int(process.name), number)
+            return True
+    return False
+
+with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
+    rows = file.create_dataset("rows", (200, 10_000), "f8")
+    records = file.create_dataset("records", (0, 1000), "f8", chunks=(1, 1000), maxshape=(None, 1000), compression=1)
+    rows[:100] = 1
+    file.flush()
+    print(signal_server(signal.SIGSTOP))
+    try:
+        rows[100:] = 2
+        for record in range(10):
+            records.resize((record + 1, 1000))
+            records[record] = record
+        print(rows[10:20].sum())
+    finally:
+        signal_server(signal.SIGCONT)
+    print(rows[:].sum(), records[:].sum())
+""", place="core")
+    assert said.split() == ["True", "100000.0", "3000000.0", "45000.0"]
+
+
 @pytest.mark.parametrize("opens", (True, False))
 def test_what_nobody_has_written_is_0_also_in_space_that_was_in_use(carried, tmp_path, monkeypatch, opens):
     name = str(tmp_path / "a.h5")
