@@ -18,9 +18,9 @@ bench::Options options;
 constexpr size_t kHuge = size_t{2} << 20;
 
 std::string config_text(uint64_t bytes, const std::string& budget) {
-  return "tailrace: 1\nname: handover\nmemory: {budget: " + budget + "}\nstorage: {path: " + options.dir +
-         "}\nlayouts:\n  bytes: {type: uint8, shape: [" + std::to_string(bytes) +
-         "]}\nvariables:\n  block: {layout: bytes}\n";
+  return "tailrace: 1\nname: handover\nmemory: {budget: " + budget +
+         "}\nstorage: {existing: replace, path: " + options.dir + "}\nlayouts:\n  bytes: {type: uint8, shape: [" +
+         std::to_string(bytes) + "]}\nvariables:\n  block: {layout: bytes}\n";
 }
 
 uint64_t large_block() { return options.tiny ? uint64_t{1} << 20 : uint64_t{128} << 20; }

@@ -64,14 +64,18 @@ const FaultRule* FaultStorage::failing(FaultOn operation, const std::string& pat
 Result<FileHandle> FaultStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
   FaultEvent event{.on = FaultOn::open, .path = path};
   Result<FileHandle> file = Status(TAILRACE_INTERNAL, "not tried");
+  const bool creates = mode == OpenMode::create || mode == OpenMode::fresh;
   if (const FaultRule* rule = failing(FaultOn::open, path)) {
-    file = Status::of_errno(mode == OpenMode::create ? "create" : "open", path, rule->error);
+    file = Status::of_errno(creates ? "create" : "open", path, rule->error);
+  } else if (open_ >= plan_.most_open) {
+    file = Status::of_errno(creates ? "create" : "open", path, EMFILE);
   } else {
     file = inner_.open(path, mode, device);
   }
   event.result = file.ok() ? 0 : -file.status().fault().system_errno;
   log_.push_back(std::move(event));
   if (!file.ok()) return file;
+  ++open_;
   return files_.put({file.value(), path});
 }
 
@@ -80,6 +84,7 @@ void FaultStorage::close(FileHandle handle) {
   TAILRACE_REQUIRE(file.under_way == 0);
   inner_.close(file.inner);
   files_.erase(handle);
+  --open_;
 }
 
 bool FaultStorage::direct(FileHandle handle) const {
@@ -100,12 +105,14 @@ Status FaultStorage::allocate(FileHandle handle, uint64_t offset, uint64_t lengt
   return status;
 }
 
-Status FaultStorage::rename(const std::string& from, const std::string& to) {
-  const FaultRule* rule = failing(FaultOn::rename, from);
-  Status status =
-      rule != nullptr ? Status::of_errno(name_of(FaultOn::rename), from, rule->error) : inner_.rename(from, to);
+Status FaultStorage::rename(FileHandle handle, const std::string& to, bool replace) {
+  File& file = files_.at(handle);
+  const FaultRule* rule = failing(FaultOn::rename, file.path);
+  Status status = rule != nullptr ? Status::of_errno(name_of(FaultOn::rename), file.path, rule->error)
+                                  : inner_.rename(file.inner, to, replace);
   log_.push_back(
-      {.on = FaultOn::rename, .path = from, .to = to, .result = status.ok() ? 0 : -status.fault().system_errno});
+      {.on = FaultOn::rename, .path = file.path, .to = to, .result = status.ok() ? 0 : -status.fault().system_errno});
+  if (status.ok()) file.path = to;
   return status;
 }
 

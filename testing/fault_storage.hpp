@@ -45,6 +45,8 @@ struct FaultPlan {
   // Not 0: claims that direct transfers with this alignment are possible on every file, and checks it, whatever the
   // wrapped storage can.
   uint32_t pretend_direct = 0;
+  // Files that may be open at once; opening one more fails with EMFILE, as where a process has too many.
+  size_t most_open = std::numeric_limits<size_t>::max();
   std::vector<FaultRule> rules = {};
 };
 
@@ -75,7 +77,7 @@ class FaultStorage final : public Storage {
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(const std::string& from, const std::string& to) override;
+  Status rename(FileHandle file, const std::string& to, bool replace) override;
   Status remove(const std::string& path) override;
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
   void submit(const Transfer& transfer) override;
@@ -124,6 +126,7 @@ class FaultStorage final : public Storage {
   std::mt19937_64 random_;
   std::vector<uint64_t> matches_;  // how often each rule's operation came by
   FileTable<File> files_;
+  size_t open_ = 0;  // of these
   std::vector<Slot> slots_;
   std::vector<Held> held_;
   size_t under_way_ = 0;

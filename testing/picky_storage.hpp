@@ -54,7 +54,9 @@ class PickyStorage final : public Storage {
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
     return inner_.allocate(file, offset, length);
   }
-  Status rename(const std::string& from, const std::string& to) override { return inner_.rename(from, to); }
+  Status rename(FileHandle file, const std::string& to, bool replace) override {
+    return inner_.rename(file, to, replace);
+  }
   Status remove(const std::string& path) override { return inner_.remove(path); }
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
 

@@ -23,6 +23,7 @@ inline Config sample_config(std::vector<std::string> paths, const std::vector<Sa
   config.source = "sample.yaml";
   config.name = "sim";
   config.storage.paths = std::move(paths);
+  config.storage.existing = Existing::resume;  // an iteration may be there already, of an earlier run
   config.place.choice = CpuChoice::none;
   config.memory.budget = 4096;
   for (const SampleVariable& variable : variables) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "session/iteration_limit.hpp"
 #include "storage/posix/posix_storage.hpp"
 
 namespace tailrace::impl {
@@ -15,6 +16,7 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
                                    choose_cpus(CpuChoice::none, {}, 0), doorbell_);
   TAILRACE_REQUIRE(place.ok());
   place_ = std::move(place).value();
+  place_->channel().unfinished.set_limit(iteration_limit(config_, options.descriptors));
   if (on_disk_) {
     const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
     auto posix = PosixStorage::create(doorbell_, {.devices = devices, .depth = 8, .direct = true, .cpus = {}});

@@ -45,9 +45,10 @@ struct SessionRigOptions {
   FaultPlan plan = {};
   uint64_t seed = 1;
   EngineOptions engine = {};
-  bool on_disk = false;         // back end `posix`; else memory
-  bool shut = false;            // whether the gate is shut at the start
-  uint32_t filter_threads = 1;  // 0: the server's own
+  bool on_disk = false;               // back end `posix`; else memory
+  bool shut = false;                  // whether the gate is shut at the start
+  uint32_t filter_threads = 1;        // 0: the server's own
+  uint64_t descriptors = UINT32_MAX;  // for the files of iterations
 };
 
 class SessionRig {

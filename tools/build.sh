@@ -24,6 +24,8 @@ python_package_is_current() {
 
 tools/setup.sh
 source tools/common.sh # again: ccache may have come just now
+mpi=$(python3 -B python/tailrace/bench/mpis.py)
+say "$mpi"
 step "configuring (preset release)" cmake --preset release
 step "building (build/release)" cmake --build --preset release
 if [ ! -f pyproject.toml ]; then

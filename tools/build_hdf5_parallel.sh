@@ -5,15 +5,18 @@
 #   tools/build_hdf5_parallel.sh DESTINATION
 #   tools/build_hdf5_parallel.sh --is-built DESTINATION     only says so, by its exit code
 #
-# Takes a minute and a half on two cores; does nothing when DESTINATION is complete. Needs cargo, ninja, an MPI (MPICH
-# where there are several) and CMake 3.26, which pip fetches where there is only an older one. At -O1: what is tested
-# is who writes what, and -O3 takes twice as long.
+# Takes a minute and a half on two cores; does nothing when DESTINATION is complete for the MPI that is chosen
+# (TAILRACE_MPI, python/tailrace/bench/mpis.py). Needs cargo, ninja, that MPI and CMake 3.26, which pip fetches where
+# there is only an older one. At -O1: what is tested is who writes what, and -O3 takes twice as long.
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
 
 crate_version=0.10.4 # of hdf5-metno-src; carries HDF5 2.2.0
-begin_building "parallel HDF5 2.2.0" "complete-$crate_version-1" "$@"
+mpis=$(dirname "$0")/../python/tailrace/bench/mpis.py
+mpi=$(python3 -B "$mpis" --get name)
+begin_building "parallel HDF5 2.2.0 with $mpi" "complete-$crate_version-$mpi" "$@"
+rm -f "$destination"/complete-* # of another MPI, whose files are replaced
 
 cmake=cmake
 if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV; then
@@ -27,7 +30,7 @@ fetch_crate "$crate_version"
 "$cmake" -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \
   -DCMAKE_INSTALL_PREFIX="$destination" -DCMAKE_INSTALL_LIBDIR=lib \
-  -DHDF5_ENABLE_PARALLEL=ON -DMPI_C_COMPILER="$(command -v mpicc.mpich || command -v mpicc)" \
+  -DHDF5_ENABLE_PARALLEL=ON -DMPI_C_COMPILER="$(python3 -B "$mpis" --get cc)" \
   -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF -DHDF5_ONLY_SHARED_LIBS=ON \
   -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_EXAMPLES=OFF \
   -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_NO_PACKAGES=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF \

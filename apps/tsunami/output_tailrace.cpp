@@ -38,7 +38,7 @@ std::string configuration(const OutputSpec& spec) {
        << "name: " << spec.name << "\n"
        << "place: " << place(spec) << "\n"
        << "memory: {budget: " << spec.budget << ", when_full: block}\n"
-       << "storage: {path: " << quoted(spec.directory) << ", backend: " << spec.backend
+       << "storage: {existing: replace, path: " << quoted(spec.directory) << ", backend: " << spec.backend
        << ", durability: " << spec.durability << ", file_per: " << spec.file_per << "}\n"
        << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
        << "layouts:\n"

@@ -30,7 +30,7 @@ bool can_bypass_cache(const std::string& directory) {
 
 std::string storage(const std::string& directory, const std::string& more) {
   const std::string durability = can_bypass_cache(directory) ? "written" : "durable";
-  return "storage: {path: " + quoted(directory) + ", durability: " + durability + more + "}\n";
+  return "storage: {existing: replace, path: " + quoted(directory) + ", durability: " + durability + more + "}\n";
 }
 
 }  // namespace bench::core

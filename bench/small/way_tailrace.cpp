@@ -23,7 +23,7 @@ std::string config_of(const Options& options) {
       options.way == WayKind::thread ? "thread" : "core, clients: " + std::to_string(options.pattern.clients);
   return "tailrace: 1\nname: small\nplace: {kind: " + place +
          "}\nmemory: {budget: " + std::to_string(budget_of(options)) +
-         "}\nstorage: {path: " + core::quoted(options.dir) + "}\nmerge: {" + options.merge +
+         "}\nstorage: {existing: replace, path: " + core::quoted(options.dir) + "}\nmerge: {" + options.merge +
          "}\nlayouts: {none: {type: uint8, shape: [1]}}\nvariables: {none: {layout: none}}\n";
 }
 

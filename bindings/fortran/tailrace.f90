@@ -34,7 +34,7 @@ module tailrace
     enumerator :: tailrace_invalid_argument = 101, tailrace_invalid_config, tailrace_unknown_variable
     enumerator :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
     enumerator :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
-    enumerator :: tailrace_unsupported
+    enumerator :: tailrace_unsupported, tailrace_exists, tailrace_forked
     enumerator :: tailrace_timeout = 201, tailrace_dropped, tailrace_action_failed
     enumerator :: tailrace_io_error = 301, tailrace_earlier_failure, tailrace_not_published, tailrace_server_lost
     enumerator :: tailrace_out_of_memory = 401, tailrace_internal
@@ -42,7 +42,9 @@ module tailrace
   public :: tailrace_ok, tailrace_invalid_argument, tailrace_invalid_config, tailrace_unknown_variable
   public :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
   public :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
-  public :: tailrace_unsupported, tailrace_timeout, tailrace_dropped, tailrace_io_error, tailrace_earlier_failure
+  public :: tailrace_unsupported, tailrace_exists, tailrace_forked, tailrace_timeout, tailrace_dropped
+  public :: tailrace_io_error
+  public :: tailrace_earlier_failure
   public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal, tailrace_action_failed
 
   ! What descriptors.c says of an array with gaps, and of one that no variable can hold.
@@ -66,6 +68,7 @@ module tailrace
     integer(c_int64_t) :: requests_merged, requests_peak
     integer(c_int64_t) :: transfers, transfers_direct, transfers_again, transfer_fallbacks
     integer(c_int64_t) :: accesses, bytes_overwritten, bytes_from_memory, bytes_sieved
+    integer(c_int64_t) :: iterations_limit, iterations_peak
   end type
 
   ! How long something took, each time it happened, in seconds: tailrace_times of tailrace.h, member by member.

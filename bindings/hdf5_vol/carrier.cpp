@@ -48,9 +48,10 @@ void Carrier::close_client() {
   if (client_ == nullptr) return;
   const Refusal flushed = flush_all();
   if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
-  if (settings_.summary) tell_summary();
+  if (settings_.summary && writes_ > 0) tell_summary();
   tailrace_close(client_);
   client_ = nullptr;
+  ended_ = true;
   for (const auto& [file, failures] : failures_) {
     for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
     failed_.insert(file);
@@ -92,6 +93,7 @@ void Carrier::after_fork_in_child() {
   tried_ = false;
   reached_ = marks_;
   failures_.clear();
+  ended_ = false;
   failed_.clear();
   mutex_.unlock();
 }
@@ -168,8 +170,8 @@ Carrier::Refusal Carrier::refusal(tailrace_status status) {
 
 bool Carrier::open(const std::string& path, tailrace_file* out) { return open_as(path, TAILRACE_FILE_WRITE, out); }
 
-bool Carrier::open_to_publish(const std::string& path, tailrace_file* out) {
-  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_PUBLISH, out);
+bool Carrier::open_to_seal(const std::string& path, tailrace_file* out) {
+  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_SEAL, out);
 }
 
 bool Carrier::open_as(const std::string& path, int mode, tailrace_file* out) {
@@ -182,10 +184,21 @@ void Carrier::give_up(tailrace_file file) {
   if (client_ != nullptr) keep_earlier(tailrace_file_give_up(file));
 }
 
+Carrier::Refusal Carrier::seal(tailrace_file file, uint64_t offset, std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_seal(file, offset, bytes.size(), bytes.data()));
+}
+
 Carrier::Refusal Carrier::iclose(tailrace_file file, tailrace_ticket* ticket) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
   return refusal(tailrace_file_iclose(file, ticket));
+}
+
+bool Carrier::has_ended() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
 }
 
 bool Carrier::has_failed(const std::string& path) {

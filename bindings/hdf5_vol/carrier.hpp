@@ -37,7 +37,7 @@ class Carrier {
   uint64_t prefetch();
   // Whether it is said in the end what was done.
   bool summary();
-  // Whether files that are made have their name only when they are whole.
+  // Whether closing a file that was made here does not wait for its data.
   bool detaches();
 
   // Around a fork: the child has neither the client's threads nor what the parent has handed over. It opens a client
@@ -46,21 +46,24 @@ class Carrier {
   void after_fork_in_parent() { mutex_.unlock(); }
   void after_fork_in_child();
 
-  // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
-  // open, or the client could not be opened, which is told once on standard error.
-  bool open(const std::string& path, tailrace_file* out);
-  // The same of the `.partial` that gets the name `path` when it is closed whole.
-  bool open_to_publish(const std::string& path, tailrace_file* out);
-  // Waits for all writes of the file.
-  void close(tailrace_file file);
-  // Says of a file that is to be published that it will not be whole.
-  void give_up(tailrace_file file);
-
-  // Hands the bytes over: `data` is the caller's again. Not TAILRACE_OK: why not all of it was accepted.
+  // Not TAILRACE_OK: why a call has not done what it is for.
   struct Refusal {
     tailrace_status status = TAILRACE_OK;
     std::string message;
   };
+
+  // Opens `path` (absolute, no links on its way) to be written. False if it cannot be carried: too many files are
+  // open, or the client could not be opened, which is told once on standard error.
+  bool open(const std::string& path, tailrace_file* out);
+  // The same of a file that may be sealed when all of it is written.
+  bool open_to_seal(const std::string& path, tailrace_file* out);
+  // Waits for all writes of the file.
+  void close(tailrace_file file);
+  // Says of such a file that it will not be whole, or gives the seal that closing it writes.
+  void give_up(tailrace_file file);
+  Refusal seal(tailrace_file file, uint64_t offset, std::span<const std::byte> bytes);
+
+  // Hands the bytes over: `data` is the caller's again. Not TAILRACE_OK: why not all of it was accepted.
   // `writes`: of the program, that this is.
   Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data, uint64_t writes = 1);
   // The same, with tickets that are appended to `tickets`, one a part.
@@ -76,7 +79,8 @@ class Carrier {
   // Closes the file without waiting for its writes. TAILRACE_CLOSED: everything of it has ended already, with the
   // client.
   Refusal iclose(tailrace_file file, tailrace_ticket* ticket);
-  // Of a file, after the end of the client: whether something has failed.
+  // Whether the client was closed when the process began to end; then, of a file, whether something has failed.
+  bool has_ended();
   bool has_failed(const std::string& path);
   // Reads, and sees all that was written before.
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
@@ -117,7 +121,8 @@ class Carrier {
   uint64_t bytes_ = 0;                                        // … and how much
   uint64_t refused_reads_ = 0;                                // HDF5 reads that instead, and tells if it cannot
   std::map<std::string, std::vector<std::string>> failures_;  // by path
-  std::set<std::string> failed_;                              // paths, of what was told when the client was closed
+  bool ended_ = false;
+  std::set<std::string> failed_;  // paths, of what was told when the client was closed
 };
 
 }  // namespace tailrace::hdf5

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <iterator>
 #include <system_error>
 #include <thread>
@@ -106,11 +107,29 @@ void ChunkCrew::do_one(std::unique_lock<std::mutex>& lock, FilterMemory& memory)
   const std::shared_ptr<ChunkJob> job = std::move(jobs_.front());
   jobs_.pop_front();
   lock.unlock();
+  const uint64_t bytes = job->bytes.size();
   const bool filtered = filter_chunk(job->filters, job->bytes, memory);
   lock.lock();
+  ++chunks_;
+  unfiltered_ += filtered ? 0 : 1;
+  bytes_ += bytes;
+  bytes_filtered_ += job->bytes.size();
   job->filtered = filtered;
   job->done = true;
   done_.notify_all();
+}
+
+void ChunkCrew::tell_summary() {
+  ChunkCrew* const crew = only.load(std::memory_order_acquire);
+  if (crew == nullptr) return;
+  const std::lock_guard lock(crew->mutex_);
+  if (crew->chunks_ == 0) return;
+  std::fprintf(stderr,
+               "tailrace: %llu chunks of HDF5 data, %.1f MiB, filtered beside the program: %.1f MiB then; %llu that "
+               "a filter failed with\n",
+               static_cast<unsigned long long>(crew->chunks_), static_cast<double>(crew->bytes_) / (1 << 20),
+               static_cast<double>(crew->bytes_filtered_) / (1 << 20),
+               static_cast<unsigned long long>(crew->unfiltered_));
 }
 
 }  // namespace tailrace::hdf5

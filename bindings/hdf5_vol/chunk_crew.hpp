@@ -45,6 +45,9 @@ class ChunkCrew {
   // Helps with what is to be done meanwhile; false if it has not been done by then. None: for ever.
   bool wait(const ChunkJob& job, std::optional<Deadline> deadline = std::nullopt);
 
+  // Says on standard error what was done so far, if anything was.
+  static void tell_summary();
+
  private:
   ChunkCrew();
   void work();
@@ -57,6 +60,10 @@ class ChunkCrew {
   std::deque<std::shared_ptr<ChunkJob>> jobs_;
   std::deque<ByteBuffer> free_;  // the longest unused first
   uint64_t free_bytes_ = 0;      // of their capacity
+  uint64_t chunks_ = 0;          // that have been done, …
+  uint64_t unfiltered_ = 0;      // … of these those that a filter failed with, …
+  uint64_t bytes_ = 0;           // … and what they were before …
+  uint64_t bytes_filtered_ = 0;  // … and after
 };
 
 }  // namespace tailrace::hdf5

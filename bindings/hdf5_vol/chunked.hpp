@@ -35,6 +35,8 @@ class Chunked {
   // `memory_type`: a number's; `data`: the selected elements, one after the other; `request`: to which is added what
   // is on its way; null: nobody asks.
   bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request);
+  // Whether its chunks are filtered; else they go past HDF5.
+  bool filters() const { return !goes_past_; }
   // Waits until HDF5 has all.
   void settle();
   // Whether `under` is to be closed when HDF5 has all, and not by the caller.

@@ -23,13 +23,20 @@ constexpr H5VL_class_value_t kValue = 0x7a1e & 0x7fff;
 constexpr uint64_t kCapabilities = (H5VL_CAP_FLAG_FILL_VALUES << 1) - 1 - H5VL_CAP_FLAG_THREADSAFE -
                                    H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
 
+// Before the host closes anything.
+void end(Host& host) {
+  settle_chunks_of(host);
+  host.ending = true;
+}
+
 herr_t initialize(hid_t) {
   Host* const host = host_of(__builtin_return_address(0));
   if (host == nullptr) return -1;
   host->native = host->H5VLget_connector_id_by_value(H5VL_NATIVE_VALUE);
   host->take_constants();
+  host->ending = false;
   register_errors(*host);
-  host->H5atclose([](void* ending) { settle_chunks_of(*static_cast<const Host*>(ending)); }, host);
+  host->H5atclose([](void* ending) { end(*static_cast<Host*>(ending)); }, host);
   return host->native < 0 || host->transfer < 0 ? -1 : 0;
 }
 

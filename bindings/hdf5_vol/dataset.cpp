@@ -1,9 +1,9 @@
 #include "dataset.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
+#include "detached.hpp"
 #include "errors.hpp"
 #include "inquiry.hpp"
 #include "object.hpp"
@@ -12,9 +12,6 @@
 
 namespace tailrace::hdf5 {
 namespace {
-
-// So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
-constexpr uint64_t kPart = uint64_t{4} << 20;
 
 // Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
 bool is_flat(const Host& host, hid_t type) {
@@ -58,7 +55,7 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   if (!object.is_usual) {
     dataset->look_at_layout(object, file, identity.token, which);
   } else if (file != nullptr) {
-    dataset->find_place(object, file, which);
+    dataset->find_place(object, file, which, host.dataset_creation);
   }
   if (dataset->file_ == nullptr) dataset->give_back();
   return dataset;
@@ -71,7 +68,7 @@ void Dataset::look_at_layout(const Object& object, const std::shared_ptr<File>& 
   const H5D_layout_t layout = host_.H5Pget_layout(dcpl);
   is_virtual_ = layout == H5D_VIRTUAL;
   if (file != nullptr && layout == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0) {
-    find_place(object, file, which);
+    find_place(object, file, which, dcpl);
   }
   if (file != nullptr && layout == H5D_CHUNKED && !file->is_parallel()) find_chunks(object, file, token, dcpl);
   host_.H5Pclose(dcpl);
@@ -102,7 +99,7 @@ bool Dataset::take_type(const Object& object) {
   return true;
 }
 
-void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file, Which which) {
+void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file, Which which, hid_t dcpl) {
   space_ = get(object, H5VL_DATASET_GET_SPACE);
   look_at_extent();
   const bool is_small = elements_ * element_ < Carrier::instance().smallest();
@@ -111,7 +108,8 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   const haddr_t address = place_of(object);
   // All processes look at the same time, and never again; each will see whether it can carry.
   changes_ = address == HADDR_UNDEF && !file->is_parallel();
-  if (address == HADDR_UNDEF || (!file->is_parallel() && file->is_refused())) return;
+  if (changes_ && !is_small) unplaced_ = Unplaced::look_at(host_, dcpl, type_);
+  if ((address == HADDR_UNDEF && !unplaced_) || (!file->is_parallel() && file->is_refused())) return;
   offset_ = address;
   file_ = file;
 }
@@ -161,8 +159,7 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   look_at_extent();
   Move move{};
   // Properties of the transfer may have functions that are to be called, or say how.
-  if (space_ >= 0 && data != nullptr &&
-      (transfer == host_.transfer || host_.H5Pequal(transfer, host_.transfer) > 0) &&
+  if (space_ >= 0 && data != nullptr && is_usual_transfer(host_, transfer) &&
       plan(memory_type, memory_space, file_space, transfer, move)) {
     if (move.elements == 0) return Outcome::done;
     const std::byte* const run = one_run(move, data);
@@ -231,37 +228,49 @@ tailrace_extent Dataset::bounds(const Move& move) const {
 
 Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space,
                                 hid_t transfer, const void* data, Request* request) {
-  if (is_virtual_) drain_all();
+  if (is_virtual_) prepare_sources();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data, request);
   if (file_ == nullptr) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
   if (planned && request == nullptr && is_for_hdf5(move)) return Outcome::pass;
   if (!planned || !file_->ready()) {
-    file_->drain();
+    if (!unplaced_) file_->drain();
     return Outcome::pass;
   }
   if (move.elements == 0) return Outcome::done;
-  if (is_whole(move)) {
-    file_->filled(offset_);
-  } else {
-    file_->fill(offset_);
+  if (unplaced_) {
+    const Outcome placed = take_place(object, move);
+    if (placed != Outcome::done) return placed;
   }
   const std::byte* const run = move.converts ? nullptr : one_run(move, data);
   if (run == nullptr) {
     return write_in_parts(move, memory_type, transfer, static_cast<const std::byte*>(data), request);
   }
   const std::vector<tailrace_extent> runs = runs_in_file(move);
-  return runs.empty() ? Outcome::pass : write_runs(runs, run, true, request);
+  if (!runs.empty()) return write_runs(runs, run, true, request);
+  file_->drain();
+  return Outcome::pass;
 }
 
-// Whether little is written, and nothing else is on its way there. (Of a small dataset there has been, before.)
+// Whether little is written, with what is filled, and nothing else is on its way there. (Of a small dataset there has
+// been, before.)
 bool Dataset::is_for_hdf5(const Move& move) {
   if (elements_ * element_ < Carrier::instance().smallest() || file_->pending(offset_)) return false;
-  if (file_->is_to_be_filled(offset_) && !is_whole(move)) return false;
-  if (!file_->is_little(move.elements * element_)) return false;
-  file_->touch(offset_);
-  return true;
+  const bool fills = unplaced_ && unplaced_->fills() && !is_whole(move);
+  return file_->is_little((fills ? elements_ : move.elements) * element_);
+}
+
+// What the first write leaves out is filled here, as HDF5 would.
+Dataset::Outcome Dataset::take_place(const Object& object, const Move& move) {
+  if (!unplaced_->place(object, type_, extent_.rank)) return Outcome::failed;
+  const haddr_t address = place_of(object);
+  if (address == HADDR_UNDEF) return Outcome::pass;
+  offset_ = address;
+  if (unplaced_->fills() && !is_whole(move)) file_->fill(offset_, elements_ * element_, unplaced_->element());
+  unplaced_.reset();
+  changes_ = false;
+  return Outcome::done;
 }
 
 // A selection of points may have one twice, and then the later counts: such runs go one by one.
@@ -278,73 +287,10 @@ Dataset::Outcome Dataset::write_runs(const std::vector<tailrace_extent>& runs, c
   return Outcome::done;
 }
 
-// The elements of a move, a part at a time, between the program's memory and one run of bytes.
-class Dataset::Parts {
- public:
-  Parts(const Dataset& dataset, const Move& move)
-      : move_(move),
-        host_(dataset.host_),
-        at_once_(
-            std::min(move.elements, std::max<uint64_t>(kPart / std::max(dataset.element_, move.memory_element), 1))),
-        bytes_(at_once_ * std::max(dataset.element_, move.memory_element)),
-        base_(dataset.offset_),
-        file_(host_, move.file_space, dataset.element_) {
-    if (move.memory_space != H5S_ALL) memory_.emplace(host_, move.memory_space, move.memory_element);
-  }
-  bool ok() const { return file_.ok() && (!memory_ || memory_->ok()); }
-
-  // Goes on to the next part; false at the end, and on an error.
-  bool next() {
-    done_ += count_;
-    count_ = std::min(at_once_, move_.elements - done_);
-    if (count_ == 0) return false;
-    in_memory_.clear();
-    in_file_.clear();
-    if (!memory_) in_memory_.push_back({done_ * move_.memory_element, count_ * move_.memory_element});
-    failed_ = (memory_ && !memory_->next(count_, 0, in_memory_)) || !file_.next(count_, base_, in_file_);
-    return !failed_;
-  }
-  bool failed() const { return failed_; }
-
-  void gather(const std::byte* data) {
-    std::byte* to = bytes_.data();
-    for (const tailrace_extent& run : in_memory_) {
-      std::memcpy(to, data + run.offset, run.length);
-      to += run.length;
-    }
-  }
-  void scatter(std::byte* data) const {
-    const std::byte* from = bytes_.data();
-    for (const tailrace_extent& run : in_memory_) {
-      std::memcpy(data + run.offset, from, run.length);
-      from += run.length;
-    }
-  }
-  bool convert(hid_t from, hid_t to, hid_t transfer) {
-    return !move_.converts || host_.H5Tconvert(from, to, count_, bytes_.data(), nullptr, transfer) >= 0;
-  }
-  std::byte* bytes() { return bytes_.data(); }
-  const std::vector<tailrace_extent>& in_file() const { return in_file_; }
-
- private:
-  const Move& move_;
-  const Host& host_;
-  const uint64_t at_once_;
-  std::vector<std::byte> bytes_;
-  const uint64_t base_;
-  SelectionWalk file_;
-  std::optional<SelectionWalk> memory_;
-  std::vector<tailrace_extent> in_memory_;
-  std::vector<tailrace_extent> in_file_;
-  uint64_t done_ = 0;
-  uint64_t count_ = 0;
-  bool failed_ = false;
-};
-
 // Gathers what lies apart in memory, and converts what has another type there.
 Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* data,
                                          Request* request) {
-  Parts parts(*this, move);
+  Parts parts(host_, move, element_, offset_);
   if (!parts.ok()) return Outcome::failed;
   while (parts.next()) {
     parts.gather(data);
@@ -355,16 +301,21 @@ Dataset::Outcome Dataset::write_in_parts(const Move& move, hid_t memory_type, hi
   return parts.failed() ? Outcome::failed : Outcome::done;
 }
 
+// HDF5 opens them by itself, wherever they are.
+void Dataset::prepare_sources() {
+  drain_all();
+  Detached::instance().wait_for_all();
+}
+
 // What is in the file, HDF5 reads at once. Other data come with what is still on its way; if they cannot, as when the
 // file is shorter than its datasets, that is waited for.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
-  if (is_virtual_) drain_all();
-  if (file_ == nullptr) return Outcome::pass;
+  if (is_virtual_) prepare_sources();
+  if (file_ == nullptr || unplaced_) return Outcome::pass;
   if (chunked_) {
     chunked_->settle();
     return Outcome::pass;
   }
-  file_->fill(offset_);
   if (passes_alone() && is_collective(host_, transfer)) file_->drain();  // others may ask for what is from here
   if (!file_->pending(offset_)) return Outcome::pass;
   Move move{};
@@ -381,7 +332,7 @@ bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, st
     const std::vector<tailrace_extent> runs = runs_in_file(move);
     return !runs.empty() && file_->read(runs, data + (run - data)).status == TAILRACE_OK;
   }
-  Parts parts(*this, move);
+  Parts parts(host_, move, element_, offset_);
   if (!parts.ok()) return false;
   while (parts.next()) {
     if (file_->read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) return false;
@@ -396,8 +347,10 @@ Dataset::Outcome Dataset::refuse(const char* function, const Carrier::Refusal& w
   return Outcome::failed;
 }
 
-void Dataset::fill_later(std::vector<std::byte> element) const {
-  if (file_ != nullptr) file_->fill_later(offset_, elements_ * element_, std::move(element));
+Carried Dataset::carried(hid_t file_space) const {
+  if (chunked_ && chunked_->filters()) return Carried::chunks;
+  const bool some = file_space <= H5S_PLIST || host_.H5Sget_select_npoints(file_space) > 0;
+  return some ? Carried::data : Carried::nothing;
 }
 
 void Dataset::settle_chunks() {

@@ -10,7 +10,10 @@
 #include "chunked.hpp"
 #include "files.hpp"
 #include "host.hpp"
+#include "move.hpp"
 #include "selection.hpp"
+#include "transfer_list.hpp"
+#include "unplaced.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -41,11 +44,14 @@ class Dataset {
                 const void* data, Request* request);
   Outcome read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
 
+  // What a transfer of that selection is, if it is done.
+  Carried carried(hid_t file_space) const;
+
   // Waits until HDF5 has all chunks that are being filtered, if it is stored in chunks: before what asks for them.
   void settle_chunks();
   // Whether `under` is closed later, when HDF5 has all chunks, and not by the caller.
   bool close_later(void* under);
-  // Whether it may be carried later: when HDF5 has given it a place, with the first write, or other files are open.
+  // Whether it may be otherwise later: HDF5 gives it a place with the first write, or other files are open.
   bool changes() const { return changes_; }
   // Whether it is HDF5's own only because it is small.
   bool is_small() const { return small_; }
@@ -54,10 +60,6 @@ class Dataset {
   bool passes_alone() const { return file_ != nullptr && file_->is_parallel(); }
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
-  // Whether it has its place only since the connector wanted it, and nothing has been written to it.
-  bool is_untouched() const { return file_ != nullptr && chunked_ == nullptr && file_->is_untouched(offset_); }
-  // The dataset has just been made with its place and nothing in it, though HDF5 would fill it: by `element`.
-  void fill_later(std::vector<std::byte> element) const;
   // Whether its space is free once it is closed, and something may be on its way to it. In a file of several
   // processes all of them call it, and it says the same to all.
   bool ends_with_close(const Object& object) const;
@@ -67,26 +69,16 @@ class Dataset {
  private:
   explicit Dataset(Host& host) : host_(host) {}
 
+  static void prepare_sources();
   bool take_type(const Object& object);
   void look_at_extent();
   // Identifiers of HDF5, which a program that asks for all that are open sees as its own.
   void give_back();
   void look_at_layout(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, Which which);
   void find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl);
-  void find_place(const Object& object, const std::shared_ptr<File>& file, Which which);
+  void find_place(const Object& object, const std::shared_ptr<File>& file, Which which, hid_t dcpl);
   Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
                        const void* data, Request* request);
-  // What one call moves, as far as it can be carried.
-  struct Move {
-    hid_t file_space;                         // whose selection says where in the file; the dataset's own for all
-    Selection in_file;                        // that selection
-    hid_t memory_space;                       // H5S_ALL: as the selection in the file, one after the other
-    std::optional<uint64_t> first_in_memory;  // as Selection::first
-    uint64_t elements;
-    size_t memory_element;  // bytes
-    bool converts;
-  };
-  class Parts;
   bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
   bool is_whole(const Move& move) const;
   bool is_of_type(hid_t type) const;
@@ -94,6 +86,7 @@ class Dataset {
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   tailrace_extent bounds(const Move& move) const;
   bool is_for_hdf5(const Move& move);
+  Outcome take_place(const Object& object, const Move& move);
   const std::byte* one_run(const Move& move, const void* data) const;
   bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
   // `data_stay`: as of write_for.
@@ -106,6 +99,7 @@ class Dataset {
   Host& host_;
   std::shared_ptr<File> file_;        // null: nothing is carried
   std::unique_ptr<Chunked> chunked_;  // if it is stored in chunks that are filtered here
+  std::optional<Unplaced> unplaced_;  // if it has no place yet, and its first write may be carried
   bool changes_ = false;
   bool small_ = false;
   bool is_virtual_ = false;  // reads other datasets, of whichever files
@@ -115,7 +109,7 @@ class Dataset {
   uint64_t elements_ = 0;
   Extent extent_;                           // of space_
   mutable std::optional<hid_t> same_type_;  // one of HDF5's own, known to be the same as type_
-  uint64_t offset_ = 0;                     // in the file, where its data begin; in chunks: where its header is
+  uint64_t offset_ = 0;  // in the file, where its data begin, unless unplaced_; in chunks: where its header is
 };
 
 }  // namespace tailrace::hdf5

@@ -1,6 +1,5 @@
-// Datasets: made so that their data have a place at once, and written past HDF5 where that is possible.
+// Datasets: made as the program asks, and written past HDF5 where that is possible.
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "carrier.hpp"
 #include "dataset.hpp"
 #include "inquiry.hpp"
+#include "lead_out.hpp"
 #include "object.hpp"
 #include "parallel.hpp"
 #include "prefetch_dataset.hpp"
@@ -19,13 +19,8 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// What may be larger than the file system lets a file be (ext4: 16 TiB) has its place from the first write on, as the
-// program perhaps never writes; only that first write is not carried then.
-constexpr uint64_t kLargest = uint64_t{1} << 44;  // bytes
-
 // Of a dataset that is to be made. There may be very many small ones, and asking takes time.
 struct Form {
-  uint64_t bytes = 0;
   bool large;  // enough to be carried if it is contiguous
   bool tiny;   // too small for chunks that are carried, now and later
   H5D_layout_t layout;
@@ -34,6 +29,7 @@ struct Form {
     hsize_t extent[H5S_MAX_RANK];
     hsize_t most[H5S_MAX_RANK];
     const int rank = host.H5Sget_simple_extent_dims(space, extent, most);
+    uint64_t bytes = 0;
     if (rank >= 0) bytes = std::accumulate(extent, extent + rank, host.bytes_of(type), std::multiplies<uint64_t>());
     const uint64_t smallest = Carrier::instance().smallest();
     large = bytes >= smallest;
@@ -45,83 +41,6 @@ struct Form {
   bool stays_small() const {
     return (tiny && layout != H5D_VIRTUAL) || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT));
   }
-};
-
-// How a dataset is made whose place in the file is to be known at once, though the program has not asked for that.
-class EarlyPlace {
- public:
-  EarlyPlace(const Object& at, H5I_type_t kind, hid_t type, const Form& form, hid_t dcpl) : host_(at.host) {
-    H5D_alloc_time_t time{};
-    H5D_fill_value_t fill{};
-    H5D_fill_time_t fill_time{};
-    const bool may_be = form.large && form.bytes <= kLargest && form.layout == H5D_CONTIGUOUS &&
-                        host_.H5Pget_external_count(dcpl) == 0 && host_.H5Pget_alloc_time(dcpl, &time) >= 0 &&
-                        time == H5D_ALLOC_TIME_LATE && host_.H5Pfill_value_defined(dcpl, &fill) >= 0 &&
-                        host_.H5Pget_fill_time(dcpl, &fill_time) >= 0;
-    if (!may_be) return;
-    fills_ = fill == H5D_FILL_VALUE_USER_DEFINED && fill_time != H5D_FILL_TIME_NEVER;
-    file_ = Dataset::file_around(at, kind);
-    // In a file of several processes HDF5 gives it its place at once, and knows which of them fills.
-    if (file_ == nullptr || file_->is_parallel() || file_->is_refused()) return;
-    if (fills_ && (!is_number(type) || !file_->ready())) return;
-    dcpl_ = host_.H5Pcopy(dcpl);
-    if (dcpl_ < 0) return;
-    host_.H5Pset_alloc_time(dcpl_, H5D_ALLOC_TIME_EARLY);
-    if (!fills_) return;
-    // HDF5 would fill it when it is made, and wait for that; what the program writes then would be written twice.
-    host_.H5Pset_fill_time(dcpl_, H5D_FILL_TIME_NEVER);
-    element_.resize(host_.H5Tget_size(type));
-    host_.H5Pget_fill_value(dcpl, type, element_.data());
-  }
-  ~EarlyPlace() {
-    if (dcpl_ >= 0) host_.close_list(dcpl_);
-  }
-  EarlyPlace(const EarlyPlace&) = delete;
-  EarlyPlace& operator=(const EarlyPlace&) = delete;
-
-  hid_t dcpl_or(hid_t other) const { return dcpl_ >= 0 ? dcpl_ : other; }
-  bool leaves_unfilled() const { return !element_.empty(); }
-  // The dataset has been made; by a link perhaps in another file. In space that was in use before there is something,
-  // though nobody has written to the dataset: HDF5 would show its own fill value, 0, until then.
-  void remember(const Object& made, hid_t type) {
-    if (dcpl_ < 0 || Dataset::file_around(made, H5I_DATASET) != file_) return;
-    const uint64_t place = place_of(made);
-    file_->placed_early(place);
-    if (fills_ || place >= file_->bytes_there()) return;
-    if (file_->ready()) {
-      element_.resize(host_.H5Tget_size(type));
-    } else {
-      zero(made, type);
-    }
-  }
-  const std::vector<std::byte>& element() const { return element_; }
-
- private:
-  // HDF5 does it, at once. What nobody writes to of memory that is 0 takes no space.
-  void zero(const Object& made, hid_t type) const {
-    const hid_t space = get(made, H5VL_DATASET_GET_SPACE);
-    const hssize_t elements = space >= 0 ? host_.H5Sget_simple_extent_npoints(space) : 0;
-    if (space >= 0) host_.H5Sclose(space);
-    void* const zeros = std::calloc(static_cast<size_t>(elements), host_.H5Tget_size(type));
-    void* under = made.under;
-    hid_t all = H5S_ALL;
-    const void* from = zeros;
-    if (zeros != nullptr) {
-      host_.H5VLdataset_write(1, &under, host_.native, &type, &all, &all, host_.transfer, &from, nullptr);
-    }
-    std::free(zeros);
-  }
-
-  bool is_number(hid_t type) const {
-    const H5T_class_t of = host_.H5Tget_class(type);
-    return of == H5T_INTEGER || of == H5T_FLOAT;
-  }
-
-  const Host& host_;
-  std::shared_ptr<File> file_;
-  hid_t dcpl_ = H5I_INVALID_HID;
-  bool fills_ = false;
-  std::vector<std::byte> element_;
 };
 
 // How a dataset is opened whose chunks may go past HDF5: what it keeps of them would be older.
@@ -172,45 +91,25 @@ void look_for_parts(Object& object, hid_t file_space) {
   ++object.parts;
 }
 
-// A link has led into a file that is not carried: it is filled at once.
-herr_t fill_now(const Object& object, hid_t type, uint64_t bytes, const std::vector<std::byte>& element) {
-  std::vector<std::byte> all(bytes);
-  for (size_t at = 0; at < all.size(); ++at) all[at] = element[at % element.size()];
-  void* under = object.under;
-  hid_t whole = H5S_ALL;
-  const void* data = all.data();
-  return object.host.H5VLdataset_write(1, &under, object.host.native, &type, &whole, &whole, object.host.transfer,
-                                       &data, nullptr);
-}
-
 void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
                      hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
   const Form form(host, type, space, dcpl);
-  EarlyPlace early(object, where->obj_type, type, form, dcpl);
   const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
   if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
-  void* const made = wrap(object, host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
-                                                          early.dcpl_or(dcpl), access.dapl(), dxpl, nullptr));
+  void* const made = wrap(object, call_leading_out(host, [&] {
+                            return host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
+                                                           dcpl, access.dapl(), dxpl, nullptr);
+                          }));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
   dataset.is_new = true;
   dataset.is_usual = dcpl == host.dataset_creation;
-  early.remember(dataset, type);
   if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
   if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
     dataset.dataset->file()->has_unlinked = true;
-  }
-  if (!early.leaves_unfilled()) return made;
-  dataset.dataset = Dataset::look_at(dataset);
-  if (dataset.dataset->file() != nullptr) {
-    dataset.dataset->fill_later(early.element());
-  } else if (fill_now(dataset, type, form.bytes, early.element()) < 0) {
-    host.H5VLdataset_close(dataset.under, host.native, dxpl, nullptr);
-    unwrap(made);
-    return nullptr;
   }
   return made;
 }
@@ -220,7 +119,9 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
   Host& host = object.host;
   drain_before_mpi();  // chunks that have no place yet get one, and are filled
   void* const opened =
-      wrap(object, host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr));
+      wrap(object, call_leading_out(host, [&] {
+             return host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr);
+           }));
   if (opened != nullptr) Dataset::look_together(object_at(opened));
   return opened;
 }
@@ -231,6 +132,12 @@ void go_ahead(Object& object, hid_t file_space) {
   object.prefetch_dataset->has_read(file_space);
 }
 
+// A transfer that HDF5 has not made, or not by that list.
+void describe(const Dataset& dataset, const Host& host, hid_t file_space, hid_t transfer) {
+  if (transfer == host.transfer) return;
+  describe_transfer(host, transfer, dataset.carried(file_space), dataset.passes_alone());
+}
+
 herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
                     hid_t dxpl, void* data[], void**) {
   herr_t result = 0;
@@ -239,11 +146,14 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
     const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
     const auto outcome = dataset.read(memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
-    if (outcome == Dataset::Outcome::pass &&
-        host.H5VLdataset_read(1, &object.under, host.native, &memory_types[i], &memory_spaces[i], &file_spaces[i],
-                              dxpl, &data[i], nullptr) < 0) {
+    if (outcome == Dataset::Outcome::pass && call_leading_out(host, [&] {
+                                               return host.H5VLdataset_read(1, &object.under, host.native,
+                                                                            &memory_types[i], &memory_spaces[i],
+                                                                            &file_spaces[i], dxpl, &data[i], nullptr);
+                                             }) < 0) {
       result = -1;
     }
+    if (outcome == Dataset::Outcome::done) describe(dataset, host, file_spaces[i], dxpl);
     if (result >= 0 && PrefetchFile::any()) go_ahead(object, file_spaces[i]);
     if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) result = -1;
   }
@@ -282,6 +192,8 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
                write_below(object, dataset.passes_alone(), memory_types[i], memory_spaces[i], file_spaces[i], dxpl,
                            data[i]) < 0) {
       result = -1;
+    } else if (outcome == Dataset::Outcome::done || dataset.passes_alone()) {
+      describe(dataset, object.host, file_spaces[i], dxpl);
     }
   }
   if (result >= 0 && request != nullptr && !request->empty()) {
@@ -290,33 +202,21 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
   return result;
 }
 
-// What HDF5 would say of a dataset that it gives its place with the first write.
-herr_t say_without_place(const H5VL_dataset_get_args_t& arguments) {
-  if (arguments.op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
-    *arguments.args.get_storage_size.storage_size = 0;
-  } else {
-    *arguments.args.get_space_status.status = H5D_SPACE_STATUS_NOT_ALLOCATED;
-  }
-  return 0;
-}
-
 herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   const bool asks_for_chunks =
       arguments->op_type == H5VL_DATASET_GET_STORAGE_SIZE || arguments->op_type == H5VL_DATASET_GET_SPACE_STATUS;
-  if (asks_for_chunks) {
-    Dataset& dataset = dataset_of(object);
-    dataset.settle_chunks();
-    if (dataset.is_untouched()) return say_without_place(*arguments);
-  }
-  return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  if (asks_for_chunks) dataset_of(object).settle_chunks();
+  return call_leading_out(object.host, [&] {
+    return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  });
 }
 
-// What is on its way is waited for, if there is any; or, of a detached file, made ready if it is closed now.
-bool settle(Object& object, bool closes) {
+// What is on its way is waited for, if there is any.
+bool settle(Object& object) {
   Dataset& dataset = dataset_of(object);
   if (dataset.file() == nullptr) return true;
-  closes&& dataset.file()->is_detached() ? dataset.file()->hand_over() : dataset.file()->drain();
+  dataset.file()->drain();
   return dataset.tell_failures();
 }
 
@@ -342,7 +242,7 @@ herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, 
   drain_before_mpi();
   bool whole = true;
   if (File* const file = dataset_of(object).file()) {
-    whole = only_grows(object, *arguments) ? go_on(object) : settle(object, false);
+    whole = only_grows(object, *arguments) ? go_on(object) : settle(object);
     ++file->resized;
   }
   const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
@@ -351,12 +251,7 @@ herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, 
 
 herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
-  Dataset& dataset = dataset_of(object);
-  dataset.settle_chunks();
-  if (arguments->op_type == H5VL_NATIVE_DATASET_GET_OFFSET && dataset.is_untouched()) {
-    *static_cast<H5VL_native_dataset_optional_args_t*>(arguments->args)->get_offset.offset = HADDR_UNDEF;
-    return 0;
-  }
+  dataset_of(object).settle_chunks();
   return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
@@ -369,12 +264,12 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   }
   const Host& host = object.host;
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
-  const bool whole = file == nullptr || file->opens > 0 || settle(object, true);
+  const bool whole = file == nullptr || file->opens > 0 || settle(object);
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
-  if (closed < 0 && object.within != nullptr) object.within->spoil("HDF5 could not close an object of it");
+  if (closed < 0 && object.within) object.within->spoil("HDF5 could not close an object of it");
   if (closed >= 0 && whole) {
     unwrap(pointer);
     return 0;

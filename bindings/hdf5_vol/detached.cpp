@@ -2,45 +2,37 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <utility>
 
 #include "carrier.hpp"
+#include "seal.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
 
-std::string real_path(const std::string& name) {
-  char path[PATH_MAX] = "";
-  return realpath(name.c_str(), path) != nullptr ? path : "";
+// Where a file of this name lies, or would lie: absolute, no links on the way. "" if that cannot be known.
+std::string place_of(const std::string& name) {
+  const auto real_path = [](const std::string& of) {
+    char path[PATH_MAX] = "";
+    return std::string(realpath(of.c_str(), path) != nullptr ? path : "");
+  };
+  const std::string path = real_path(name);
+  if (!path.empty()) return path;
+  const size_t slash = name.rfind('/');
+  const std::string directory = real_path(slash == std::string::npos ? "." : name.substr(0, slash + 1));
+  if (directory.empty()) return "";
+  return (directory == "/" ? "" : directory) + "/" + (slash == std::string::npos ? name : name.substr(slash + 1));
 }
 
 }  // namespace
 
-bool is_link(const std::string& name) {
-  struct stat info {};
-  return ::lstat(name.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
-}
+std::string hidden_name_of(const std::string& path) { return path + ".partial"; }
 
-std::string partial_of(const std::string& path) { return path + ".partial"; }
-
-std::string left_as_partial(const std::string& path, const std::string& why) {
-  return "'" + path + "' is not whole, and is left as '" + partial_of(path) + "': " + why;
-}
-
-std::string place_of(const std::string& name) {
-  struct stat info {};
-  if (::stat(name.c_str(), &info) == 0) return S_ISREG(info.st_mode) ? real_path(name) : "";
-  if (is_link(name)) return "";
-  const size_t slash = name.rfind('/');
-  const std::string base = slash == std::string::npos ? name : name.substr(slash + 1);
-  const std::string directory = real_path(slash == std::string::npos ? "." : name.substr(0, slash + 1));
-  if (directory.empty() || base.empty()) return "";
-  return (directory == "/" ? "" : directory) + "/" + base;
+std::string not_whole(const std::string& path, const std::string& why) {
+  return "'" + path + "' is not whole, and cannot be opened: " + why;
 }
 
 Detached& Detached::instance() {
@@ -48,105 +40,99 @@ Detached& Detached::instance() {
   return *only;
 }
 
-// Beside what a link leads to, not beside the link: it is renamed.
-std::string Detached::begin(const std::string& path, const std::string& name) {
-  [[maybe_unused]] static const int at_exit = std::atexit([] { instance().finish(); });
+Detached::Identity Detached::identity_of(const std::string& name) {
+  struct stat info {};
+  return ::stat(name.c_str(), &info) == 0 ? Identity(info.st_dev, info.st_ino) : Identity();
+}
+
+void Detached::left(const std::string& path, tailrace_ticket ticket) {
   const std::lock_guard lock(mutex_);
-  const std::string below = partial_of(is_link(name) ? path : name);
-  open_[path][below] = name;
-  return below;
+  leaving_.push_back({path, identity_of(path), ticket});
+  ++closed_;
+  any_.store(true, std::memory_order_relaxed);
 }
 
-std::string Detached::open_as(const std::string& path, const std::string& name) {
+void Detached::broken(const std::string& path, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  const auto found = open_.find(path);
-  if (found == open_.end()) return "";
-  const std::string below = partial_of(is_link(name) ? path : name);
-  found->second[below] = name;
-  return below;
+  broken_[identity_of(path)] = not_whole(path, why);
+  ++closed_;
+  ++failed_;
 }
 
-void Detached::forget(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  open_.erase(path);
-}
-
-std::string Detached::name_of(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [path, names] : open_) {
-    const auto found = names.find(name);
-    if (found != names.end()) return found->second;
-  }
-  return name;
-}
-
-void Detached::left(const std::string& path, std::optional<tailrace_ticket> ticket, const std::string& why,
-                    bool told) {
-  const std::lock_guard lock(mutex_);
-  if (open_.erase(path) == 0) return;
-  if (ticket) {
-    if (!why.empty() && !told) add_failure(path, why);
-    leaving_[path] = {*ticket, told || !why.empty()};
-  } else if (!why.empty()) {
-    if (!told) add_failure(path, why);
-  } else if (std::rename(partial_of(path).c_str(), path.c_str()) != 0) {
-    add_failure(path, std::string("it could not be renamed: ") + std::strerror(errno));
-  }
-}
-
-void Detached::add_failure(const std::string& path, const std::string& why) {
-  const std::string message = left_as_partial(path, why);
-  if (ending_) {
-    std::fprintf(stderr, "tailrace: %s\n", message.c_str());
-  } else {
-    failures_[path] = message;
-  }
-}
-
-bool Detached::settle(const std::string& path, const Leaving& leaving, int64_t milliseconds) {
-  const Carrier::Refusal end = Carrier::instance().wait(leaving.ticket, milliseconds, path);
+bool Detached::settle(const Leaving& leaving, int64_t milliseconds) {
+  const Carrier::Refusal end = Carrier::instance().wait(leaving.ticket, milliseconds, leaving.path);
   if (end.status == TAILRACE_TIMEOUT) return false;
-  Carrier::instance().take_failures(path);  // of the same cause
-  if (end.status != TAILRACE_OK && !leaving.told) add_failure(path, end.message);
+  Carrier::instance().take_failures(leaving.path);  // of the same cause
+  if (end.status == TAILRACE_OK) return true;
+  const std::string message = not_whole(leaving.path, end.message);
+  std::fprintf(stderr, "tailrace: %s\n", message.c_str());
+  broken_[leaving.identity] = message;
+  failures_.push_back(message);
+  ++failed_;
   return true;
 }
 
-std::string Detached::wait(const std::string& path) {
-  outwait(path);
-  const std::lock_guard lock(mutex_);
-  const auto failed = failures_.extract(path);
-  return failed.empty() ? "" : failed.mapped();
+void Detached::settle_all(int64_t milliseconds) {
+  std::erase_if(leaving_, [&](const Leaving& one) { return settle(one, milliseconds); });
+  any_.store(!leaving_.empty(), std::memory_order_relaxed);
 }
 
-void Detached::outwait(const std::string& path) {
+// By its place, too: what the program makes there after it has removed or renamed the file has the same name for
+// tailrace.
+std::string Detached::wait(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  const auto found = leaving_.find(path);
-  if (found == leaving_.end()) return;
-  settle(path, found->second, -1);
-  leaving_.erase(found);
+  if (leaving_.empty() && broken_.empty()) return "";
+  const Identity identity = identity_of(name);
+  const std::string path = place_of(name);
+  std::erase_if(leaving_, [&](const Leaving& one) {
+    return (one.identity == identity || one.path == path) && settle(one, -1);
+  });
+  any_.store(!leaving_.empty(), std::memory_order_relaxed);
+  const auto found = broken_.find(identity);
+  if (found == broken_.end()) return "";
+  if (lacks_seal(name)) return found->second;
+  broken_.erase(found);  // it has been made anew, or is another one
+  return "";
+}
+
+void Detached::wait_for_all() {
+  if (!any()) return;
+  const std::lock_guard lock(mutex_);
+  settle_all(-1);
+}
+
+void Detached::look() {
+  if (!any()) return;
+  const std::lock_guard lock(mutex_);
+  settle_all(0);
 }
 
 std::vector<std::string> Detached::take_failures() {
+  look();
   const std::lock_guard lock(mutex_);
-  std::erase_if(leaving_, [this](const auto& one) { return settle(one.first, one.second, 0); });
-  std::vector<std::string> all;
-  for (auto& [path, message] : failures_) all.push_back(std::move(message));
-  failures_.clear();
-  return all;
+  return std::exchange(failures_, {});
 }
 
 void Detached::finish() {
   const std::lock_guard lock(mutex_);
-  ending_ = true;
-  for (const auto& [path, leaving] : leaving_) settle(path, leaving, -1);
-  leaving_.clear();
-  for (const auto& [path, message] : failures_) std::fprintf(stderr, "tailrace: %s\n", message.c_str());
-  failures_.clear();
+  settle_all(-1);
+  if (failed_ == 0) return;
+  std::fprintf(stderr, "tailrace: %llu of %llu HDF5 files that were closed without waiting are not whole\n",
+               static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(closed_));
+  failed_ = 0;
 }
 
+void Detached::before_fork() {
+  wait_for_all();
+  mutex_.lock();
+}
+
+// The files are the parent's.
 void Detached::after_fork_in_child() {
-  open_.clear();
+  any_.store(false, std::memory_order_relaxed);
+  closed_ = failed_ = 0;
   leaving_.clear();
+  broken_.clear();
   failures_.clear();
   mutex_.unlock();
 }

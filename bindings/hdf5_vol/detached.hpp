@@ -1,81 +1,78 @@
-// Files that are written under a temporary name, and have their own when they are whole: `close=detach`.
+// Files that the program has closed, and whose data are still on their way: `close=detach`.
 //
-// Of all hosts of the process, by their final paths. A file is open until HDF5 has closed the last object of it, then
-// on its way until tailrace has written and renamed it. What becomes of it then is told by the next call that closes
-// or flushes any file, or on standard error when the process ends. Any thread may call.
+// Of all hosts of the process. Such a file has its name, and no seal (seal.hpp) before all of it is written; what
+// names it waits for that. Any thread may call.
 #pragma once
 
 #include <tailrace/tailrace.h>
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tailrace::hdf5 {
 
-// What a file is called until it is whole.
-std::string partial_of(const std::string& path);
+// The name of a file while HDF5 closes it, and has written its seal before its data are there.
+std::string hidden_name_of(const std::string& path);
 
-bool is_link(const std::string& name);
-
-// Where a file of this name lies, or would lie: absolute, no links on the way. "" if that cannot be known, or if
-// there is something that is no file.
-std::string place_of(const std::string& name);
+// Why HDF5 cannot open a file, for messages.
+std::string not_whole(const std::string& path, const std::string& why);
 
 class Detached {
  public:
   // The only one. Lives until the process ends: HDF5 closes files very late.
   static Detached& instance();
 
-  // The name to open the file by, "" if it is not open. From now on HDF5 may give out that name where it is asked for
-  // `name`.
-  std::string open_as(const std::string& path, const std::string& name);
-  // A file is made, to be `path` later. Returns the name to make it by; `name` is the program's.
-  std::string begin(const std::string& path, const std::string& name);
-  // It could not be made after all.
-  void forget(const std::string& path);
-  // What the program calls the file that HDF5 calls `name`.
-  std::string name_of(const std::string& name);
+  // Whether a file is on its way. relaxed: a thread that is to find the file which another one has closed knows of
+  // that by other means, which order this, too.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
 
-  // HDF5 has closed it. With `ticket` it is on its way; otherwise it is renamed now. `why`: it is not whole, and that
-  // is to be told (or has been: `told`).
-  void left(const std::string& path, std::optional<tailrace_ticket> ticket, const std::string& why, bool told);
+  // HDF5 has closed the file, and it is whole when the ticket has ended.
+  void left(const std::string& path, tailrace_ticket ticket);
+  // HDF5 has closed the file, which will not be whole. It has been told why.
+  void broken(const std::string& path, const std::string& why);
 
-  // Waits for a file that is on its way. "" if it has its name, or was not on its way; else why not, which then has
-  // been told.
-  std::string wait(const std::string& path);
-  // Waits, and leaves what has failed to be told later.
-  void outwait(const std::string& path);
-  // What has failed by now, each once.
+  // Waits for the file that `name` leads to, or led to when it was closed, if it is on its way. Why HDF5 cannot open
+  // it; "" if nothing is known against that.
+  std::string wait(const std::string& name);
+  void wait_for_all();
+  // Looks which have ended. A failure that is found is told on standard error at once.
+  void look();
+  // Those that have been found since the last call.
   std::vector<std::string> take_failures();
-  // The process ends: waits for all. What fails from now on is told on standard error at once.
+  // The process ends: waits for all, and says how many have failed.
   void finish();
 
-  void before_fork() { mutex_.lock(); }
+  // The child could not wait for what is on its way, so the parent does.
+  void before_fork();
   void after_fork_in_parent() { mutex_.unlock(); }
-  // The files are the parent's.
   void after_fork_in_child();
 
  private:
+  // Device and number of a file, which stay the same when it is renamed; zeros: there is none.
+  using Identity = std::pair<dev_t, ino_t>;
   struct Leaving {
+    std::string path;  // when it was closed
+    Identity identity;
     tailrace_ticket ticket;
-    bool told;
   };
 
-  // Looks whether it has ended, waiting at most so long; true if it has.
-  bool settle(const std::string& path, const Leaving& leaving, int64_t milliseconds);
-  void add_failure(const std::string& path, const std::string& why);
+  static Identity identity_of(const std::string& name);
+  bool settle(const Leaving& leaving, int64_t milliseconds);
+  void settle_all(int64_t milliseconds);
 
-  std::mutex mutex_;  // guards all below
-  bool ending_ = false;
-  std::map<std::string, std::map<std::string, std::string>> open_;  // by path: the program's names by HDF5's
-  std::map<std::string, Leaving> leaving_;                          // by path
-  std::map<std::string, std::string> failures_;                     // by path
+  std::mutex mutex_;  // guards all below but any_, which is written under it
+  std::atomic<bool> any_ = false;
+  uint64_t closed_ = 0;  // all that were on their way, …
+  uint64_t failed_ = 0;  // … and those that are not whole
+  std::vector<Leaving> leaving_;
+  std::map<Identity, std::string> broken_;  // why
+  std::vector<std::string> failures_;       // not returned by a call yet
 };
-
-// Why a file has not got its name, for messages.
-std::string left_as_partial(const std::string& path, const std::string& why);
 
 }  // namespace tailrace::hdf5

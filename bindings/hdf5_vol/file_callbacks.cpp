@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -13,10 +14,12 @@
 #include "detached.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "identifier.hpp"
 #include "object.hpp"
 #include "prefetch_file.hpp"
 #include "prefetcher.hpp"
 #include "program_access.hpp"
+#include "seal.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -87,33 +90,6 @@ uint64_t userblock_of(const Host& host, void* under) {
   return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
 }
 
-// The number that HDF5 gives the file when it is opened; 0 if it cannot be.
-unsigned long number_if_opened(const Host& host, const char* name, hid_t access) {
-  void* const under = host.H5VLfile_open(name, H5F_ACC_RDONLY, access, host.transfer, nullptr);
-  if (under == nullptr) return 0;
-  const unsigned long number = number_of(host, under);
-  host.H5VLfile_close(under, host.native, host.transfer, nullptr);
-  return number;
-}
-
-// Whether HDF5 would truncate the file: the program has it not open, and nobody has locked it. A file that is open
-// has the same number whenever it is opened once more.
-bool may_be_replaced(const Host& host, const char* name, hid_t access) {
-  const Quiet quiet(host);
-  if (!quiet.can()) return false;
-  const unsigned long first = number_if_opened(host, name, access);
-  return first != 0 && number_if_opened(host, name, access) != first;
-}
-
-// Whether a file that is to be made at `path` is made under a temporary name. What HDF5 would refuse it is to refuse.
-bool is_to_be_detached(const Host& host, const char* name, const std::string& path, unsigned flags, hid_t fapl,
-                       hid_t access) {
-  if (!Carrier::instance().detaches() || path.empty() || is_parallel(host, fapl)) return false;
-  if (!can_be_carried(host, name, fapl, flags) || is_link(partial_of(path))) return false;
-  if (::access(path.c_str(), F_OK) != 0) return true;  // there is none
-  return (flags & H5F_ACC_EXCL) == 0 && may_be_replaced(host, name, access);
-}
-
 // Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
 // this one cannot carry it still has to do by itself.
 void* remember(Host& host, void* under, const std::string& name, bool parallel) {
@@ -144,52 +120,38 @@ void remember_for_readers(Object& object, const List& access, uint64_t most) {
   [[maybe_unused]] static const int told = Carrier::instance().summary() ? std::atexit(Prefetcher::tell_summary) : 0;
 }
 
-// A file that gets the name `path` when it is whole.
-void* create_detached(Host& host, const std::string& path, const char* name, unsigned flags, hid_t fcpl,
-                      const List& access, hid_t dxpl) {
+// Tells the program, before a file is made, which of those that it has closed are not whole: a call that fails here
+// leaves nothing behind. Of a file that is opened, only what is against itself.
+bool admit(const Host& host, const char* name, bool create) {
   Detached& detached = Detached::instance();
-  const std::string below = detached.begin(path, name);
-  host.H5Pset_sieve_buf_size(access.id(), 0);
-  const unsigned anew = (flags & ~static_cast<unsigned>(H5F_ACC_EXCL)) | H5F_ACC_TRUNC;
-  void* const under = host.H5VLfile_create(below.c_str(), anew, fcpl, access.id(), dxpl, nullptr);
-  void* const pointer = remember(host, under, below, false);
-  if (pointer == nullptr || object_at(pointer).file == nullptr) {
-    detached.forget(path);
-    return pointer;
+  const std::string broken = detached.wait(name);
+  std::vector<std::string> failures;
+  if (create) {
+    failures = detached.take_failures();
+  } else if (!broken.empty()) {
+    failures.push_back(broken);
   }
-  Object& object = object_at(pointer);
-  object.file->detach(path);
-  object.within = object.file;
-  return pointer;
+  detached.look();
+  for (const std::string& failure : failures) push_error(host, create ? "H5Fcreate" : "H5Fopen", failure);
+  return failures.empty();
 }
 
-// What a file that is to be opened is called, if it is open under a temporary name; else "". It is waited for if it
-// is on its way; `why`: it has not come.
-std::string partial_to_open(const std::string& path, const char* name, std::string& why) {
-  why = Detached::instance().wait(path);
-  return why.empty() ? Detached::instance().open_as(path, name) : "";
+// Says why HDF5 could not open a file, if it is one of which not all has been written.
+void explain(const Host& host, const char* name) {
+  if (!lacks_seal(name)) return;
+  host.H5Eset_current_stack(host.H5Ecreate_stack());  // without what HDF5 says of the superblock
+  push_error(host, "H5Fopen",
+             not_whole(name,
+                       "a program closed it without waiting for its data, which are still being written, or were "
+                       "lost with the program"));
 }
 
-// `why`: HDF5 would refuse to make it.
-void prepare_to_create(const std::string& path, const char* name, std::string& why) {
-  Detached::instance().outwait(path);
-  if (Detached::instance().open_as(path, name).empty()) return;
-  why = "'" + path + "' is open already, expected a file that is closed";
-}
-
-// One that is open, once more.
-void* open_detached(Host& host, const std::string& below, unsigned flags, const List& access, hid_t dxpl) {
-  host.H5Pset_sieve_buf_size(access.id(), 0);
-  void* const under = host.H5VLfile_open(below.c_str(), flags, access.id(), dxpl, nullptr);
-  void* const pointer = wrap(host, under);
-  if (pointer == nullptr) return nullptr;
-  Object& object = object_at(pointer);
-  object.within = file_of(host, number_of(host, under));
-  if ((flags & H5F_ACC_RDWR) != 0 && object.within != nullptr) {
-    object.file = object.within;
-    ++object.file->opens;
-  }
-  return pointer;
+// A file that has just been made, or opened once more while it is open: its last close waits for nothing.
+void note_detached(Object& object, bool create) {
+  if (create && object.file != nullptr && !object.file->is_parallel()) object.file->detach();
+  std::shared_ptr<File> file = object.file;
+  if (file == nullptr && !create && File::any()) file = file_of(object.host, number_of(object.host, object.under));
+  if (file != nullptr && file->is_detached()) object.within = Within(file);
 }
 
 // HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
@@ -202,20 +164,7 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
     return nullptr;
   }
   const List access(*host, fapl);
-  if (!use_native(*host, access)) return nullptr;
-  if (Carrier::instance().detaches()) {
-    const std::string path = place_of(name);
-    const std::string below = create ? "" : partial_to_open(path, name, why);
-    if (create) prepare_to_create(path, name, why);
-    if (!why.empty()) {
-      push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
-      return nullptr;
-    }
-    if (!below.empty()) return open_detached(*host, below, flags, access, dxpl);
-    if (create && is_to_be_detached(*host, name, path, flags, fapl, access.id())) {
-      return create_detached(*host, path, name, flags, fcpl, access, dxpl);
-    }
-  }
+  if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
   const uint64_t prefetch = parallel ? 0 : Carrier::instance().prefetch();
@@ -226,6 +175,8 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
                              : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
   void* const pointer = carried ? remember(*host, under, name, parallel) : wrap(*host, under);
   host->opens_together |= parallel;
+  if (pointer == nullptr && !create) explain(*host, name);
+  if (pointer != nullptr && Carrier::instance().detaches()) note_detached(object_at(pointer), create);
   if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), access, prefetch);
   return pointer;
 }
@@ -244,61 +195,53 @@ void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**
   return create_or_open(host_of(__builtin_return_address(0)), name, flags, H5P_DEFAULT, fapl, dxpl, false);
 }
 
-// The program's name of a file that HDF5 knows by a temporary one.
-herr_t get_name(const Object& object, H5VL_file_get_args_t* arguments, hid_t dxpl) {
-  H5VL_file_get_name_args_t& wanted = arguments->args.get_name;
-  const H5VL_file_get_name_args_t asked = wanted;
-  size_t length = 0;
-  std::vector<char> text(PATH_MAX + 1);
-  wanted.buf = text.data();
-  wanted.buf_size = text.size();
-  wanted.file_name_len = &length;
-  const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
-  wanted = asked;
-  if (got < 0) return got;
-  const std::string name = Detached::instance().name_of(text.data());
-  *asked.file_name_len = name.size();
-  if (asked.buf != nullptr && asked.buf_size > 0) {
-    const size_t copied = std::min(name.size(), asked.buf_size - 1);
-    std::memcpy(asked.buf, name.data(), copied);
-    asked.buf[copied] = '\0';
-  }
-  return got;
-}
-
 herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   if (object.under == nullptr) return -1;  // closed, though its close failed
-  if (arguments->op_type == H5VL_FILE_GET_NAME && object.within != nullptr) return get_name(object, arguments, dxpl);
   const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
   if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
   return object.access->restore(object.host, arguments->args.get_fapl.fapl_id) ? got : -1;
 }
 
-// What is on its way to `file` is waited for; failures go to the error stack.
+// Puts a failure on the error stack; of a host that ends, which nobody asks any more, on standard error.
+void tell(const Host& host, const char* function, const std::string& failure) {
+  if (!host.ending) return push_error(host, function, failure);
+  std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+}
+
+// What is on its way to `file` is waited for; failures are told.
 bool settle(const Host& host, File* file, const char* function) {
   if (file == nullptr) return true;
   file->drain();
   const std::vector<std::string> failures = file->take_failures();
-  for (const std::string& failure : failures) push_error(host, function, failure);
+  for (const std::string& failure : failures) tell(host, function, failure);
   return failures.empty();
 }
 
-// What has become of files that the program has closed, and was not whole.
-bool tell_of_closed(const Host& host, const char* function) {
-  const std::vector<std::string> failures = Detached::instance().take_failures();
-  for (const std::string& failure : failures) push_error(host, function, failure);
-  return failures.empty();
+// A file that is closed without waiting. What is against it is told when HDF5 has closed it, or at once, if it cannot
+// be out of sight meanwhile.
+bool settle_to_leave(const Host& host, File& file) {
+  file.hand_over();
+  (void)file.take_failures();  // they spoil it
+  if (file.hide()) return true;
+  const bool whole = settle(host, &file, "H5Fclose");
+  if (whole && !file.spoilt().empty()) tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
+  return whole && file.spoilt().empty();
 }
 
-// A detached file is closed without waiting; what is known against it is told.
-bool settle_to_close(const Host& host, File* file) {
-  if (file == nullptr || !file->is_detached()) return settle(host, file, "H5Fclose");
-  file->hand_over();
-  (void)file->take_failures();  // they spoil it
-  if (file->spoilt().empty()) return true;
-  push_error(host, "H5Fclose", left_as_partial(file->name(), file->spoilt()));
-  file->tell_spoilt();
+// HDF5 has closed it, as the program has it. Objects of it may be open still: then all of it is waited for, as ever.
+bool leave(const Host& host, File& file) {
+  if (file.objects > 0) {
+    file.show();
+    file.attach();
+    if (!settle(host, &file, "H5Fclose")) return false;
+  } else if (file.is_hidden()) {
+    file.leave();
+  } else {
+    return true;
+  }
+  if (file.spoilt().empty()) return true;
+  tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
   return false;
 }
 
@@ -324,12 +267,14 @@ herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t 
   const List access(*host, fapl);
   if (!use_native(*host, access)) return -1;
   fapl = access.id();
-  const char*& name = below.op_type == H5VL_FILE_DELETE ? below.args.del.filename : below.args.is_accessible.filename;
-  const std::string path = place_of(name);
-  Detached::instance().outwait(path);
-  const std::string open = Detached::instance().open_as(path, name);
-  if (!open.empty()) name = open.c_str();
-  return host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
+  const char* const name =
+      below.op_type == H5VL_FILE_DELETE ? below.args.del.filename : below.args.is_accessible.filename;
+  (void)Detached::instance().wait(name);
+  const herr_t done = host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
+  if (done >= 0 && below.op_type == H5VL_FILE_IS_ACCESSIBLE && lacks_seal(name)) {
+    *below.args.is_accessible.accessible = false;  // HDF5 looks at the signature alone
+  }
+  return done;
 }
 
 herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t dxpl, void**) {
@@ -345,7 +290,8 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   drain_all();  // a flush; by whichever object of the file
   const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   const bool whole = settle(host, object.file.get(), "H5Fflush");
-  return tell_of_closed(host, "H5Fflush") && whole ? done : -1;
+  Detached::instance().look();
+  return whole ? done : -1;
 }
 
 // Whether from now on others see each write, or processes each other's, when it returns.
@@ -364,8 +310,17 @@ herr_t file_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl,
   return object.host.H5VLfile_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
-// HDF5 closes again, when the program ends, what it could not close: so a close that told of failures leaves an
-// empty wrapper for that.
+// A failure is returned though the file is closed below: its wrapper is empty then, and its identifier given back. A
+// host that ends closes each file once, whatever is returned.
+herr_t fail_closed(const Host& host, void* pointer) {
+  if (!host.ending) {
+    release_identifier_of_file(host, pointer);
+    return -1;
+  }
+  unwrap(pointer);
+  return 0;
+}
+
 herr_t file_close(void* pointer, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   if (object.under == nullptr) {
@@ -373,17 +328,22 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
     return 0;
   }
   const Host& host = object.host;
-  const bool whole = settle_to_close(host, object.file.get());
-  const bool others = tell_of_closed(host, "H5Fclose");
+  const std::shared_ptr<File> file = object.file;
+  const bool leaves = file != nullptr && file->is_detached() && file->opens == 1;
+  bool whole = leaves ? settle_to_leave(host, *file) : settle(host, file.get(), "H5Fclose");
+  Detached::instance().look();
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
-  if (object.within != nullptr) object.within->note_close(closed >= 0);
-  if (closed < 0) return closed;
+  if (closed < 0) {
+    if (leaves) file->show();
+    return closed;
+  }
   object.under = nullptr;
-  if (object.file != nullptr) --object.file->opens;
+  if (file != nullptr) --file->opens;
   object.file.reset();
   object.prefetch_file.reset();
   object.within.reset();
-  if (!whole || !others) return -1;
+  if (leaves) whole = leave(host, *file) && whole;
+  if (!whole) return fail_closed(host, pointer);
   unwrap(pointer);
   return 0;
 }

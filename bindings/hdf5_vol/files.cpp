@@ -1,10 +1,13 @@
 #include "files.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -41,25 +44,31 @@ std::vector<std::shared_ptr<File>> all_files() {
 }
 
 void before_fork() {
-  known().mutex.lock();
   Detached::instance().before_fork();
+  known().mutex.lock();
   Carrier::instance().before_fork();
 }
 
 void after_fork_in_parent() {
   Carrier::instance().after_fork_in_parent();
-  Detached::instance().after_fork_in_parent();
   known().mutex.unlock();
+  Detached::instance().after_fork_in_parent();
 }
 
 void after_fork_in_child() {
   Carrier::instance().after_fork_in_child();
-  Detached::instance().after_fork_in_child();
   ChunkCrew::forget();
   for (const auto& [key, file] : known().files) {
     if (const auto open = file.lock()) open->leave_to_parent();
   }
   known().mutex.unlock();
+  Detached::instance().after_fork_in_child();
+}
+
+// What is opened later ends earlier, the client too; so nothing is carried or filtered any more.
+void end_process() {
+  finish_writes();
+  if (Carrier::instance().summary()) ChunkCrew::tell_summary();
 }
 
 }  // namespace
@@ -67,37 +76,59 @@ void after_fork_in_child() {
 File::~File() {
   if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
-  if (is_detached()) {
-    depart();
-  } else if (state_ == State::open) {
-    send_small();
-    Carrier::instance().close(raw_);
-  }
-}
-
-// HDF5 has closed it. At the end of the process the client may have been closed before, and all of it is written.
-void File::depart() {
-  if (state_ == State::open) send_small();
-  take_failures();
-  if (!is_closed_) spoil("HDF5 could not close it");
-  std::optional<tailrace_ticket> ticket;
-  if (state_ == State::open) {
-    if (!spoilt_.empty()) Carrier::instance().give_up(raw_);
-    tailrace_ticket on_its_way{};
-    const Carrier::Refusal refused = Carrier::instance().iclose(raw_, &on_its_way);
-    if (refused.status == TAILRACE_OK) {
-      ticket = on_its_way;
-    } else if (refused.status != TAILRACE_CLOSED) {
-      spoil(refused.message);
-    } else if (Carrier::instance().has_failed(final_path_)) {
-      spoil("some of its data could not be written");
-    }
-  }
-  Detached::instance().left(final_path_, ticket, spoilt_, spoilt_told_);
+  for (const std::shared_ptr<File>& other : kept_) --other->objects;
+  if (state_ != State::open) return;
+  send_small();
+  Carrier::instance().close(raw_);
 }
 
 void File::spoil(const std::string& why) {
   if (spoilt_.empty()) spoilt_ = why;
+}
+
+// At the end of the process the client may have been closed before, and all of it is written that could be.
+bool File::hide() {
+  if (Carrier::instance().has_ended()) {
+    forget_pending();
+    if (Carrier::instance().has_failed(path_)) spoil("some of its data could not be written");
+  }
+  const bool is_on_its_way = state_ == State::open && !pending_.empty();
+  if ((!is_on_its_way && spoilt_.empty()) || !has_its_name()) return false;
+  const std::string hidden = hidden_name_of(path_);
+  hidden_ = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, hidden.c_str(), RENAME_NOREPLACE) == 0;
+  return hidden_;
+}
+
+void File::show() {
+  if (!hidden_) return;
+  hidden_ = false;
+  if (std::rename(hidden_name_of(path_).c_str(), path_.c_str()) == 0) return;
+  spoil("it could not be renamed from '" + hidden_name_of(path_) + "': " + std::strerror(errno));
+}
+
+void File::leave() {
+  std::string why;
+  const std::optional<Seal> seal = take_seal(hidden_name_of(path_), userblock, why);
+  if (!seal) spoil(why);
+  show();
+  if (seal && spoilt_.empty()) hand_over_seal(*seal);
+  if (!spoilt_.empty()) {
+    tailrace_ticket ticket{};
+    if (state_ == State::open) {
+      Carrier::instance().give_up(raw_);
+      (void)Carrier::instance().iclose(raw_, &ticket);  // why it fails is known
+    }
+    Detached::instance().broken(path_, spoilt_);
+  }
+  state_ = State::left_alone;
+}
+
+void File::hand_over_seal(const Seal& seal) {
+  tailrace_ticket ticket{};
+  Carrier::Refusal refused = Carrier::instance().seal(raw_, seal.offset, seal.bytes);
+  if (refused.status == TAILRACE_OK) refused = Carrier::instance().iclose(raw_, &ticket);
+  if (refused.status != TAILRACE_OK) return spoil(refused.message);
+  Detached::instance().left(path_, ticket);
 }
 
 bool File::has_its_name() const {
@@ -113,16 +144,11 @@ bool File::has_its_name() const {
   });
 }
 
-uint64_t File::bytes_there() const {
-  struct stat now {};
-  return ::stat(path_.c_str(), &now) == 0 ? static_cast<uint64_t>(now.st_size) : UINT64_MAX;
-}
-
 bool File::ready() {
   if (state_ == State::unopened) {
     Carrier& carrier = Carrier::instance();
     const bool opened =
-        has_its_name() && (is_detached() ? carrier.open_to_publish(final_path_, &raw_) : carrier.open(path_, &raw_));
+        has_its_name() && (detached_ ? carrier.open_to_seal(path_, &raw_) : carrier.open(path_, &raw_));
     state_ = opened ? State::open : State::refused;
   }
   return state_ == State::open;
@@ -130,21 +156,15 @@ bool File::ready() {
 
 // Of a file of several processes all write together, or none; and what is detached nobody waits for.
 bool File::is_little(uint64_t bytes) {
-  if (parallel_ || is_detached()) return false;
+  if (parallel_ || detached_) return false;
   const uint64_t most = kFew * Carrier::instance().smallest();
   little_ = std::min(little_ + std::min(bytes, most), most);
   return ++few_ <= kFew && little_ < most;
 }
 
-void File::touch(uint64_t dataset) {
-  unfilled_.erase(dataset);
-  untouched_.erase(dataset);
-}
-
 // Of a list, all that lies between its ends.
 void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
   pending_.insert(dataset);
-  untouched_.erase(dataset);
   uint64_t begin = UINT64_MAX;
   uint64_t end = 0;
   for (const tailrace_extent& extent : extents) {
@@ -193,33 +213,24 @@ Carrier::Refusal File::read(std::span<const tailrace_extent> extents, void* data
   return Carrier::instance().read(raw_, extents, data);
 }
 
-void File::fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element) {
-  unfilled_[dataset] = {bytes, std::move(element)};
-}
-
-void File::fill(uint64_t dataset) {
-  const auto found = unfilled_.find(dataset);
-  if (found == unfilled_.end()) return;
-  const Fill fill = std::move(found->second);
-  unfilled_.erase(found);
-  const uint64_t elements = std::max<uint64_t>(std::min(fill.bytes, kFillAtOnce) / fill.element.size(), 1);
-  std::vector<std::byte> many(elements * fill.element.size());
-  for (size_t at = 0; at < many.size(); at += fill.element.size()) {
-    std::copy(fill.element.begin(), fill.element.end(), many.begin() + static_cast<ptrdiff_t>(at));
+void File::fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element) {
+  const tailrace_extent all{dataset, bytes};
+  on_its_way(dataset, {&all, 1});
+  send_small();
+  const uint64_t elements = std::max<uint64_t>(std::min(bytes, kFillAtOnce) / element.size(), 1);
+  std::vector<std::byte> many(elements * element.size());
+  for (size_t at = 0; at < many.size(); at += element.size()) {
+    std::copy(element.begin(), element.end(), many.begin() + static_cast<ptrdiff_t>(at));
   }
-  for (uint64_t done = 0; done < fill.bytes; done += many.size()) {
-    const tailrace_extent extent{dataset + done, std::min<uint64_t>(many.size(), fill.bytes - done)};
-    const Carrier::Refusal refused = write(dataset, {&extent, 1}, many.data());
+  for (uint64_t done = 0; done < bytes; done += many.size()) {
+    const tailrace_extent part{dataset + done, std::min<uint64_t>(many.size(), bytes - done)};
+    const Carrier::Refusal refused = Carrier::instance().write(raw_, {&part, 1}, many.data(), 0);
     if (refused.status != TAILRACE_OK) return failures_.push_back(refused.message);
   }
 }
 
-void File::fill_all() {
-  while (!unfilled_.empty()) fill(unfilled_.begin()->first);
-}
-
 std::vector<std::string> File::take_failures() {
-  std::vector<std::string> all = Carrier::instance().take_failures(name());
+  std::vector<std::string> all = Carrier::instance().take_failures(path_);
   all.insert(all.end(), failures_.begin(), failures_.end());
   failures_.clear();
   if (!all.empty()) spoil(all.front());
@@ -230,7 +241,7 @@ std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
   Token key;
   std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
   std::shared_ptr<ChunkQueue>& queue = queues_[key];
-  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, name());
+  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
   return queue;
 }
 
@@ -255,13 +266,11 @@ void File::settle_chunks() {
 
 void File::hand_over() {
   settle_chunks();
-  fill_all();
   send_small();
 }
 
 void File::drain() {
   hand_over();
-  untouched_.clear();  // what is drained for may free their places
   little_ = few_ = 0;
   if (pending_.empty()) return;
   const Carrier::Refusal flushed = Carrier::instance().flush();
@@ -301,19 +310,17 @@ void File::look_what_is_written() {
 }
 
 void File::leave_to_parent() {
-  final_path_.clear();
+  detached_ = false;
   state_ = State::left_alone;
   small_.clear();
   forget_pending();
-  unfilled_.clear();
-  untouched_.clear();
   failures_.clear();
   for (const auto& [token, queue] : queues_) queue->leave_to_parent();
 }
 
 void File::leave_alone() {
   drain();
-  if (state_ == State::open && is_detached()) Carrier::instance().give_up(raw_);  // not published by its close
+  detached_ = false;
   if (state_ == State::open) Carrier::instance().close(raw_);
   state_ = State::left_alone;
 }
@@ -326,7 +333,7 @@ std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
 
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
   [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  [[maybe_unused]] static const int at_end = std::atexit(finish_writes);  // before HDF5 does, which is older
+  [[maybe_unused]] static const int at_end = std::atexit(end_process);  // before HDF5 does, which is older
   const std::lock_guard lock(known().mutex);
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();
@@ -343,7 +350,6 @@ void finish_writes() {
     // No call of the library's is under way.
     const LibraryState state(file->host());
     if (state.is_open()) file->settle_chunks();
-    file->fill_all();
     file->send_small();
   }
 }

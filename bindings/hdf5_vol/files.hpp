@@ -17,6 +17,7 @@
 #include "carrier.hpp"
 #include "chunk_queue.hpp"
 #include "host.hpp"
+#include "seal.hpp"
 #include "small_writes.hpp"
 
 namespace tailrace::hdf5 {
@@ -39,12 +40,16 @@ class File {
   static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
 
   const Host& host() const { return host_; }
+  // What it was called when it was opened: absolute, no links on the way.
   const std::string& path() const { return path_; }
   // Until it is left alone, which all processes do together.
   bool is_parallel() const { return parallel_ && state_ != State::left_alone; }
 
   // How often the program has it open; what is still in use of a file that is closed may be written to.
   int opens = 0;
+
+  // How many objects of it are open, of one that is detached: until the last of them is closed, HDF5 has it open.
+  int objects = 0;
 
   // Bytes before HDF5's own; versions differ in whether places of chunks are counted from them on.
   uint64_t userblock = 0;
@@ -55,22 +60,29 @@ class File {
   // Several processes have it open, and there may be datasets without links. The same in all of them.
   bool has_unlinked = false;
 
-  // Made under a temporary name: it gets the name `path` when the last object of it is closed, and all of it written.
-  void detach(std::string path) { final_path_ = std::move(path); }
-  bool is_detached() const { return !final_path_.empty(); }
-  // What it is called in the end.
-  const std::string& name() const { return is_detached() ? final_path_ : path_; }
+  // It was made here, and its last close does not wait for its data.
+  void detach() { detached_ = true; }
+  // Not so any more.
+  void attach() { detached_ = false; }
+  bool is_detached() const { return detached_; }
   // Of one that is detached: it will not be whole, and why; "" if nothing is known against it.
   void spoil(const std::string& why);
   const std::string& spoilt() const { return spoilt_; }
-  // How HDF5 closed it, or could not: it may refuse while objects are open, and be asked again.
-  void note_close(bool done) { is_closed_ = done; }
-  // It has been told that it will not be whole.
-  void tell_spoilt() { spoilt_told_ = true; }
-  // Places its chunks and fills what is to be filled; waits for no writes.
+  // Before HDF5 closes it, and writes what makes it look whole: it has another name until show(). False if nothing
+  // speaks for that or it cannot be: then what is on its way has to be waited for.
+  bool hide();
+  void show();
+  bool is_hidden() const { return hidden_; }
+  // HDF5 has closed it: it gets its name without its seal, and the seal when all of it is written, if nothing has
+  // failed.
+  void leave();
+  // Places its chunks; waits for no writes.
   void hand_over();
   // That one stays open as long as this one.
-  void keep(std::shared_ptr<File> other) { kept_.push_back(std::move(other)); }
+  void keep(std::shared_ptr<File> other) {
+    ++other->objects;
+    kept_.push_back(std::move(other));
+  }
 
   // False if its data cannot be carried after all, as when it has another name now. Opens it, by the first call.
   bool ready();
@@ -87,25 +99,13 @@ class File {
   // Where failures go that are told later.
   std::vector<std::string>& failures() { return failures_; }
 
-  // The data of a dataset, `bytes` from `dataset` on, have their place and nothing in it yet: they are filled with
-  // `element`, again and again, unless all of them are written first (filled()).
-  void fill_later(uint64_t dataset, uint64_t bytes, std::vector<std::byte> element);
-  void filled(uint64_t dataset) { unfilled_.erase(dataset); }
-  bool is_to_be_filled(uint64_t dataset) const { return unfilled_.contains(dataset); }
-  // Fills it now, if that is still to be done. What fails is told later, as of all writes.
-  void fill(uint64_t dataset);
-  void fill_all();
-
-  // The data of a dataset have their place before anything is written, as they would not without the connector.
-  void placed_early(uint64_t dataset) { untouched_.insert(dataset); }
-  // Whether nothing of it has been written since; not known any more after a drain.
-  bool is_untouched(uint64_t dataset) const { return untouched_.contains(dataset); }
+  // Fills `bytes` from `dataset` on, where its data begin, with `element`, again and again. What fails is told later,
+  // as of all writes.
+  void fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element);
 
   // Whether all that has been written since it was last in the file, with a write of these bytes, is so little, and
   // in so few writes, that HDF5 does it in less time than it takes to have somebody else do it and wait in the end.
   bool is_little(uint64_t bytes);
-  // HDF5 writes to that dataset itself, and nothing of it is left that would have to be filled.
-  void touch(uint64_t dataset);
 
   // Of the dataset whose data begin at `dataset`. Small ones are perhaps handed over later, with others.
   Carrier::Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
@@ -121,9 +121,7 @@ class File {
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
   // The same of these bytes; may say so of others between bytes of which it is true, and of some a moment longer.
   bool pending(const tailrace_extent& bytes);
-  // How long it is now; the largest number if that is not known.
-  uint64_t bytes_there() const;
-  // Waits for everything, chunks too, when all that is to be filled has been.
+  // Waits for everything, chunks too.
   void drain();
   // Of what was accepted, what has failed; each once.
   std::vector<std::string> take_failures();
@@ -139,7 +137,7 @@ class File {
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
 
-  void depart();
+  void hand_over_seal(const Seal& seal);
   bool on_their_way(const tailrace_extent& bytes) const;
   void look_what_is_written();
   void forget_pending();
@@ -152,22 +150,15 @@ class File {
 
   const Host& host_;
   const std::string path_;
-  std::string final_path_;  // of one that is detached, else ""
+  bool detached_ = false;
+  bool hidden_ = false;
   std::string spoilt_;
-  bool spoilt_told_ = false;
-  bool is_closed_ = false;
   std::vector<std::shared_ptr<File>> kept_;
   struct stat identity_ {};  // of the file; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
   State state_ = State::unopened;
   tailrace_file raw_{};
-  struct Fill {
-    uint64_t bytes;
-    std::vector<std::byte> element;
-  };
-  std::map<uint64_t, Fill> unfilled_;  // by where the dataset begins
-  std::set<uint64_t> untouched_;       // where they begin
   std::vector<std::string> failures_;  // of filling, and of chunks
   SmallWrites small_;                  // that have yet to be handed over
   uint64_t little_ = 0;                // bytes, as of is_little(), …
@@ -178,12 +169,37 @@ class File {
   std::optional<uint64_t> mark_;       // of the carrier
 };
 
+// An open object's share in the file that it was reached through.
+class Within {
+ public:
+  Within() = default;
+  explicit Within(std::shared_ptr<File> file) : file_(std::move(file)) {
+    if (file_ != nullptr) ++file_->objects;
+  }
+  Within(const Within& other) : Within(other.file_) {}
+  Within& operator=(const Within& other) {
+    Within copy(other);
+    file_.swap(copy.file_);
+    return *this;
+  }
+  ~Within() {
+    if (file_ != nullptr) --file_->objects;
+  }
+  void reset() { *this = Within(); }
+  File* operator->() const { return file_.get(); }
+  const std::shared_ptr<File>& file() const { return file_; }
+  explicit operator bool() const { return file_ != nullptr; }
+
+ private:
+  std::shared_ptr<File> file_;
+};
+
 // The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is
 // none.
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
 
-// Before the process ends: HDF5 has all chunks then, what is to be filled is, and what was held back is handed over.
+// Before the process ends: HDF5 has all chunks then, and what was held back is handed over.
 // HDF5 closes what the program has left open only when nothing can be written past it any more; and files that still
 // have datasets for chunks to go to it does not close at all.
 void finish_writes();

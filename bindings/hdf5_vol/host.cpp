@@ -67,12 +67,13 @@ const char* take_functions(Host& host) {
 }
 
 // Those that not every host has.
-void take_parallel_functions(Host& host) {
+void take_other_functions(Host& host) {
   const auto take = [&host](auto& function, const char* name) {
     if (function == nullptr) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(host.handle, name));
     }
   };
+  take(host.get_selection_io, "H5Pget_selection_io");
   take(host.open_state, "H5VLopen_lib_context");
   take(host.open_state, "H5VLstart_lib_state");
   take(host.close_state, "H5VLclose_lib_context");
@@ -119,7 +120,7 @@ Host* host_of(const void* caller, std::string* why) {
     dlclose(host.handle);
     return nullptr;
   }
-  take_parallel_functions(host);
+  take_other_functions(host);
   const std::lock_guard lock(hosts().mutex);
   return &hosts().all.emplace_back(std::move(host));
 }

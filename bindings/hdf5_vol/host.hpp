@@ -25,7 +25,7 @@
 // Every function of HDF5 that the connector calls, by its name.
 // clang-format off
 #define TAILRACE_HDF5_FUNCTIONS(F) \
-  F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLwrap_object) \
+  F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLget_object) F(H5VLobject) F(H5VLwrap_object) \
   F(H5VLunwrap_object) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query) \
   F(H5VLoptional) F(H5VLattr_create) F(H5VLattr_open) F(H5VLattr_read) F(H5VLattr_write) F(H5VLattr_get) \
   F(H5VLattr_specific) F(H5VLattr_optional) F(H5VLattr_close) F(H5VLdataset_create) F(H5VLdataset_open) \
@@ -47,9 +47,10 @@
   F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
   F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
   F(H5Eunregister_class) F(H5Ecreate_stack) F(H5Ecreate_msg) F(H5Epush2) F(H5Eauto_is_v2) F(H5Eget_auto2) \
-  F(H5Eset_auto2) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5Pequal) F(H5Pget_chunk_cache) \
+  F(H5Eset_auto2) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5Pequal) F(H5Pexist) F(H5Pset) F(H5Pcopy_prop) \
+  F(H5Pget_chunk_cache) \
   F(H5Pset_chunk_cache) F(H5Pget_userblock) F(H5Pget_vol_info) F(H5Pget_sieve_buf_size) F(H5get_libversion) \
-  F(H5atclose)
+  F(H5atclose) F(H5Iiterate) F(H5Idec_ref)
 // clang-format on
 
 namespace tailrace::hdf5 {
@@ -65,6 +66,8 @@ struct Host {
   herr_t (*get_mpio_transfer)(hid_t, H5FD_mpio_xfer_t*) = nullptr;
   herr_t (*set_mpio_transfer)(hid_t, H5FD_mpio_xfer_t) = nullptr;
   herr_t (*get_metadata_together)(hid_t, hbool_t*) = nullptr;
+  // From 1.14.1 on; else null.
+  herr_t (*get_selection_io)(hid_t, H5D_selection_io_mode_t*) = nullptr;
   // A state of the library in the middle of a call, as if it were in none; 1.14 takes no argument. Maybe null.
   herr_t (*open_state)(void**) = nullptr;
   herr_t (*close_state)(void*) = nullptr;
@@ -87,6 +90,7 @@ struct Host {
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
   bool opens_together = false;            // has opened files of several processes
+  bool ending = false;                    // closes all that is open, and tells nobody what fails
   void* wrap_context = nullptr;           // of the callbacks for wrapping; from their first call on
   std::shared_ptr<Dataset> left_to_hdf5;  // see Dataset; from the first one on
 

@@ -3,6 +3,7 @@
 #include "callbacks.hpp"
 #include "dataset.hpp"
 #include "files.hpp"
+#include "lead_out.hpp"
 #include "object.hpp"
 #include "parallel.hpp"
 
@@ -23,33 +24,46 @@ herr_t link_create(H5VL_link_create_args_t* arguments, void* pointer, const H5VL
     below.args.hard.curr_obj = under_or_null(target);
   }
   const Host& host = host_of_either(pointer, target);
-  return host.H5VLlink_create(&below, under_or_null(pointer), where, host.native, lcpl, lapl, dxpl, nullptr);
+  return call_leading_out(host, [&] {
+    return host.H5VLlink_create(&below, under_or_null(pointer), where, host.native, lcpl, lapl, dxpl, nullptr);
+  });
 }
 
 herr_t link_copy(void* from, const H5VL_loc_params_t* from_where, void* to, const H5VL_loc_params_t* to_where,
                  hid_t lcpl, hid_t lapl, hid_t dxpl, void**) {
   const Host& host = host_of_either(from, to);
-  return host.H5VLlink_copy(under_or_null(from), from_where, under_or_null(to), to_where, host.native, lcpl, lapl,
-                            dxpl, nullptr);
+  return call_leading_out(host, [&] {
+    return host.H5VLlink_copy(under_or_null(from), from_where, under_or_null(to), to_where, host.native, lcpl, lapl,
+                              dxpl, nullptr);
+  });
 }
 
 herr_t link_move(void* from, const H5VL_loc_params_t* from_where, void* to, const H5VL_loc_params_t* to_where,
                  hid_t lcpl, hid_t lapl, hid_t dxpl, void**) {
   const Host& host = host_of_either(from, to);
-  return host.H5VLlink_move(under_or_null(from), from_where, under_or_null(to), to_where, host.native, lcpl, lapl,
-                            dxpl, nullptr);
+  return call_leading_out(host, [&] {
+    return host.H5VLlink_move(under_or_null(from), from_where, under_or_null(to), to_where, host.native, lcpl, lapl,
+                              dxpl, nullptr);
+  });
 }
 
 herr_t link_get(void* pointer, const H5VL_loc_params_t* where, H5VL_link_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
-  return object.host.H5VLlink_get(object.under, where, object.host.native, arguments, dxpl, nullptr);
+  return call_leading_out(object.host, [&] {
+    return object.host.H5VLlink_get(object.under, where, object.host.native, arguments, dxpl, nullptr);
+  });
 }
 
 herr_t link_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_link_specific_args_t* arguments, hid_t dxpl,
                      void**) {
   const Object& object = object_at(pointer);
   if (arguments->op_type == H5VL_LINK_DELETE) drain_everywhere(object, where->obj_type);
-  return object.host.H5VLlink_specific(object.under, where, object.host.native, arguments, dxpl, nullptr);
+  const auto call = [&] {
+    return object.host.H5VLlink_specific(object.under, where, object.host.native, arguments, dxpl, nullptr);
+  };
+  if (arguments->op_type != H5VL_LINK_ITER) return call_leading_out(object.host, call);
+  wait_if_by_name(*where);
+  return call();
 }
 
 herr_t link_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optional_args_t* arguments, hid_t dxpl,
@@ -61,7 +75,9 @@ herr_t link_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optiona
 void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* type, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
-  void* const opened = wrap(object, host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr));
+  void* const opened = wrap(object, call_leading_out(host, [&] {
+                              return host.H5VLobject_open(object.under, where, host.native, type, dxpl, nullptr);
+                            }));
   if (opened != nullptr && *type == H5I_DATASET) Dataset::look_together(object_at(opened));
   return opened;
 }
@@ -69,7 +85,8 @@ void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* typ
 herr_t object_copy(void* from, const H5VL_loc_params_t* from_where, const char* from_name, void* to,
                    const H5VL_loc_params_t* to_where, const char* to_name, hid_t ocpypl, hid_t lcpl, hid_t dxpl,
                    void**) {
-  drain_everywhere(object_at(from), from_where->obj_type);  // HDF5 reads what it copies
+  drain_everywhere(object_at(from), from_where->obj_type);  // HDF5 reads what it copies, …
+  Detached::instance().wait_for_all();                      // … and perhaps what links in it lead to
   const Host& host = object_at(from).host;
   return host.H5VLobject_copy(object_at(from).under, from_where, from_name, object_at(to).under, to_where, to_name,
                               host.native, ocpypl, lcpl, dxpl, nullptr);
@@ -79,7 +96,8 @@ herr_t object_get(void* pointer, const H5VL_loc_params_t* where, H5VL_object_get
                   void**) {
   const Object& object = object_at(pointer);
   const Host& host = object.host;
-  return host.H5VLobject_get(object.under, where, host.native, arguments, dxpl, nullptr);
+  return call_leading_out(
+      host, [&] { return host.H5VLobject_get(object.under, where, host.native, arguments, dxpl, nullptr); });
 }
 
 herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_object_specific_args_t* arguments,
@@ -89,7 +107,20 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
   const bool may_free = arguments->op_type == H5VL_OBJECT_CHANGE_REF_COUNT && arguments->args.change_rc.delta < 0;
   if (may_free) drain_everywhere(object, where->obj_type);
   if (arguments->op_type == H5VL_OBJECT_FLUSH) drain_all();
-  return host.H5VLobject_specific(object.under, where, host.native, arguments, dxpl, nullptr);
+  const auto call = [&] {
+    return host.H5VLobject_specific(object.under, where, host.native, arguments, dxpl, nullptr);
+  };
+  if (arguments->op_type == H5VL_OBJECT_VISIT) {
+    wait_if_by_name(*where);
+    return call();
+  }
+  const herr_t done = call_leading_out(host, call);
+  // A link that leads to a file which is on its way leads nowhere yet.
+  const bool asks_again = done >= 0 && arguments->op_type == H5VL_OBJECT_EXISTS && !*arguments->args.exists.exists &&
+                          Detached::instance().any();
+  if (!asks_again) return done;
+  Detached::instance().wait_for_all();
+  return call();
 }
 
 herr_t object_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optional_args_t* arguments, hid_t dxpl,

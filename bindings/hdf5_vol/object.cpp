@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "dataset.hpp"
-#include "files.hpp"
 #include "prefetch_dataset.hpp"
 #include "request.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <memory>
 
+#include "files.hpp"
 #include "host.hpp"
 
 namespace tailrace::hdf5 {
 
-class File;
 class Dataset;
 class PrefetchDataset;
 class PrefetchFile;
@@ -23,11 +23,10 @@ struct Object {
   std::shared_ptr<PrefetchFile> prefetch_file;        // of files whose readers are gone ahead of
   std::unique_ptr<PrefetchDataset> prefetch_dataset;  // of datasets, from their first read on, where there are such
   std::shared_ptr<const ProgramAccess> access;        // of files
-  // The detached file that it was reached through: the last object of it ends it. Null of all others.
-  std::shared_ptr<File> within = nullptr;
-  bool is_new = false;    // of datasets: made through this object
-  bool is_usual = false;  // of datasets: known to be made with the usual properties
-  uint8_t parts = 0;      // of small datasets: that HDF5 has written
+  Within within = {};                                 // of a file that is detached, or was; else empty
+  bool is_new = false;                                // of datasets: made through this object
+  bool is_usual = false;                              // of datasets: known to be made with the usual properties
+  uint8_t parts = 0;                                  // of small datasets: that HDF5 has written
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }

@@ -2,6 +2,8 @@
 // they came.
 #include "callbacks.hpp"
 #include "files.hpp"
+#include "identifier.hpp"
+#include "lead_out.hpp"
 #include "object.hpp"
 
 // Requests: the native connector has none. So none is asked for, and what was done when a callback returns is done.
@@ -19,15 +21,16 @@ struct WrapContext {
 
 void* get_object(const void* pointer) {
   const Object& object = object_at(pointer);
-  return object.under != nullptr ? object.host.H5VLget_object(object.under, object.host.native) : nullptr;
+  return object.under != nullptr ? object.host.H5VLget_object(object.under, object.host.native)
+                                 : behind_empty(pointer);
 }
 
 // HDF5 asks in nearly every call.
 herr_t get_wrap_context(const void* pointer, void** context) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
-  if (object.within != nullptr) {
-    *context = new WrapContext{host, object.within};
+  if (object.within) {
+    *context = new WrapContext{host, object.within.file()};
     return 0;
   }
   if (host.wrap_context == nullptr) host.wrap_context = new WrapContext{host, nullptr};
@@ -38,7 +41,7 @@ herr_t get_wrap_context(const void* pointer, void** context) {
 void* wrap_object(void* pointer, H5I_type_t type, void* context) {
   const WrapContext& of = *static_cast<WrapContext*>(context);
   void* const wrapped = wrap(of.host, of.host.H5VLwrap_object(pointer, type, of.host.native, nullptr));
-  if (wrapped != nullptr) object_at(wrapped).within = of.within;
+  if (wrapped != nullptr) object_at(wrapped).within = Within(of.within);
   return wrapped;
 }
 
@@ -60,15 +63,18 @@ herr_t free_wrap_context(void* context) {
 void* attribute_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t space,
                        hid_t acpl, hid_t aapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), host.H5VLattr_create(object_at(pointer).under, where, host.native, name, type,
-                                                       space, acpl, aapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLattr_create(object_at(pointer).under, where, host.native, name, type, space, acpl,
+                                            aapl, dxpl, nullptr);
+              }));
 }
 
 void* attribute_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t aapl, hid_t dxpl,
                      void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer),
-              host.H5VLattr_open(object_at(pointer).under, where, host.native, name, aapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLattr_open(object_at(pointer).under, where, host.native, name, aapl, dxpl, nullptr);
+              }));
 }
 
 herr_t attribute_read(void* pointer, hid_t type, void* data, hid_t dxpl, void**) {
@@ -86,7 +92,8 @@ herr_t attribute_write(void* pointer, hid_t type, const void* data, hid_t dxpl, 
 herr_t attribute_get(void* pointer, H5VL_attr_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   const Host& host = object.host;
-  return host.H5VLattr_get(object.under, host.native, arguments, dxpl, nullptr);
+  return call_leading_out(host,
+                          [&] { return host.H5VLattr_get(object.under, host.native, arguments, dxpl, nullptr); });
 }
 
 herr_t attribute_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_attr_specific_args_t* arguments,
@@ -95,7 +102,12 @@ herr_t attribute_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_at
   const Host& host = object.host;
   // If there is none, the native connector leaves the answer as it was, which H5Aexists_async does not expect.
   if (arguments->op_type == H5VL_ATTR_EXISTS) *arguments->args.exists.exists = false;
-  return host.H5VLattr_specific(object.under, where, host.native, arguments, dxpl, nullptr);
+  const auto call = [&] {
+    return host.H5VLattr_specific(object.under, where, host.native, arguments, dxpl, nullptr);
+  };
+  if (arguments->op_type != H5VL_ATTR_ITER) return call_leading_out(host, call);
+  wait_if_by_name(*where);
+  return call();
 }
 
 herr_t attribute_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
@@ -116,14 +128,18 @@ herr_t attribute_close(void* pointer, hid_t dxpl, void**) {
 void* datatype_commit(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t lcpl,
                       hid_t tcpl, hid_t tapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), host.H5VLdatatype_commit(object_at(pointer).under, where, host.native, name, type,
-                                                           lcpl, tcpl, tapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLdatatype_commit(object_at(pointer).under, where, host.native, name, type, lcpl, tcpl,
+                                                tapl, dxpl, nullptr);
+              }));
 }
 
 void* datatype_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t tapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer),
-              host.H5VLdatatype_open(object_at(pointer).under, where, host.native, name, tapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLdatatype_open(object_at(pointer).under, where, host.native, name, tapl, dxpl,
+                                              nullptr);
+              }));
 }
 
 herr_t datatype_get(void* pointer, H5VL_datatype_get_args_t* arguments, hid_t dxpl, void**) {
@@ -156,14 +172,17 @@ herr_t datatype_close(void* pointer, hid_t dxpl, void**) {
 void* group_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t gcpl,
                    hid_t gapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl,
-                                                        gcpl, gapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl, gcpl, gapl,
+                                             dxpl, nullptr);
+              }));
 }
 
 void* group_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t gapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer),
-              host.H5VLgroup_open(object_at(pointer).under, where, host.native, name, gapl, dxpl, nullptr));
+  return wrap(object_at(pointer), call_leading_out(host, [&] {
+                return host.H5VLgroup_open(object_at(pointer).under, where, host.native, name, gapl, dxpl, nullptr);
+              }));
 }
 
 herr_t group_get(void* pointer, H5VL_group_get_args_t* arguments, hid_t dxpl, void**) {
@@ -174,9 +193,9 @@ herr_t group_get(void* pointer, H5VL_group_get_args_t* arguments, hid_t dxpl, vo
 
 // A file that is mounted stays open as long as what it is mounted on.
 void keep_open(Object& on, const std::shared_ptr<File>& file) {
-  if (on.within == nullptr) {
-    on.within = file;
-  } else if (on.within != file) {
+  if (!on.within) {
+    on.within = Within(file);
+  } else if (on.within.file() != file) {
     on.within->keep(file);
   }
 }
@@ -191,7 +210,7 @@ herr_t group_specific(void* pointer, H5VL_group_specific_args_t* arguments, hid_
   const Object& child = object_at(arguments->args.mount.child_file);
   below.args.mount.child_file = child.under;
   const herr_t mounted = host.H5VLgroup_specific(object.under, host.native, &below, dxpl, nullptr);
-  if (mounted >= 0 && child.within != nullptr) keep_open(object_at(pointer), child.within);
+  if (mounted >= 0 && child.within) keep_open(object_at(pointer), child.within.file());
   return mounted;
 }
 

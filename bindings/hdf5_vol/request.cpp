@@ -78,7 +78,7 @@ Carrier::Refusal write_for(Request* request, File& file, uint64_t dataset, std::
   std::vector<tailrace_ticket> tickets;
   const Carrier::Refusal refused =
       data_stay ? file.lend(dataset, extents, data, tickets) : file.iwrite(dataset, extents, data, tickets);
-  for (const tailrace_ticket ticket : tickets) request->add(file.name(), ticket);
+  for (const tailrace_ticket ticket : tickets) request->add(file.path(), ticket);
   return refused;
 }
 

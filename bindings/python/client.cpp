@@ -27,6 +27,19 @@ tailrace_status without_gil(Function function) {
   return function();
 }
 
+// What arrays from alloc have as their base: it goes with the last array over the memory, however it was made of
+// another, and keeps the client until then.
+struct Kept {
+  nb::object client;
+  tailrace_memory* memory;
+  ~Kept() { tailrace_release(memory); }
+};
+
+nb::capsule owner_of(nb::handle client, tailrace_memory* memory) {
+  return nb::capsule(new Kept{nb::borrow(client), memory},
+                     [](void* kept) noexcept { delete static_cast<Kept*>(kept); });
+}
+
 // Of an array given as a weak reference.
 void make_read_only(const nb::object& weak) {
   const nb::object array = weak();
@@ -36,7 +49,8 @@ void make_read_only(const nb::object& weak) {
 }  // namespace
 
 Inside::Inside(const Client& client) : client_(client) {
-  if (client.inside_) check(client.handle_, TAILRACE_BUSY);
+  // In a child, the thread that was inside is the parent's; the call itself will say so.
+  if (client.inside_ && !client.forked()) check(client.handle_, TAILRACE_BUSY);
   client.inside_ = true;
 }
 
@@ -71,7 +85,8 @@ bool Ticket::test() {
 const Client& Ticket::client() const { return *nb::inst_ptr<Client>(owner_); }
 
 bool Ticket::settle(tailrace_status status, bool ended) {
-  if (status == TAILRACE_BUSY) ended = false;  // says nothing about the request: the array stays lent
+  // These say nothing about the request: the array stays lent.
+  if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) ended = false;
   loan_->ended = loan_->ended || ended;
   check(loan_->ticket.client, status);
   return ended;
@@ -80,7 +95,7 @@ bool Ticket::settle(tailrace_status status, bool ended) {
 // ---- Client ------------------------------------------------------------------------------------------------------
 
 Client::~Client() {
-  if (closed_ || getpid() != process_) return;
+  if (closed_ || forked()) return;
   PyErr_WarnEx(PyExc_ResourceWarning, "a tailrace client was not closed", 1);
   PyErr_Clear();
   try {
@@ -90,36 +105,48 @@ Client::~Client() {
   }
 }
 
-bool Client::write(const std::string& variable, int64_t iteration, nb::handle array) {
+bool Client::write(const std::string& variable, const Integer& number, nb::handle array) {
   const Inside inside(*this);
+  const int64_t iteration = number.value("write", "iteration");
   const Buffer buffer(array, Buffer::Use::read);
   buffer.expect(handle_, "write", variable);
   return accepted(handle_,
                   without_gil([&] { return tailrace_write(handle_, c_text(variable), iteration, buffer.data()); }));
 }
 
-nb::object Client::alloc(nb::pointer_and_handle<Client> self, const std::string& variable, int64_t iteration) {
+nb::object Client::alloc(nb::pointer_and_handle<Client> self, const std::string& variable, const Integer& number) {
   Client& client = *self.p;
   const Inside inside(client);
+  const int64_t iteration = number.value("alloc", "iteration");
   const tailrace_variable_info info = client.info(variable);
   void* data = nullptr;
-  check(client.handle_,
-        without_gil([&] { return tailrace_alloc(client.handle_, c_text(variable), iteration, &data); }));
-  nb::object array = array_over(data, info, self.h);
+  tailrace_memory* memory = nullptr;
+  const tailrace_status status =
+      without_gil([&] { return tailrace_alloc_kept(client.handle_, c_text(variable), iteration, &data, &memory); });
+  if (status != TAILRACE_OK) {
+    const Failure failure = last_failure(client.handle_, status);
+    tailrace_release(memory);
+    raise(failure);
+  }
+  const nb::capsule owner = owner_of(self.h, memory);
+  if (nb::object known = client.view_of(variable, iteration); !known.is_none()) return known;
+  nb::object array = array_over(data, info, owner);
   client.views_.push_back({variable, iteration, nb::weakref(array)});
   return array;
 }
 
-bool Client::commit(const std::string& variable, int64_t iteration) {
+bool Client::commit(const std::string& variable, const Integer& number) {
   const Inside inside(*this);
-  withdraw(variable, iteration);
+  const int64_t iteration = number.value("commit", "iteration");
+  withdraw([&](const View& view) { return view.iteration == iteration && view.variable == variable; });
   return accepted(handle_, without_gil([&] { return tailrace_commit(handle_, c_text(variable), iteration); }));
 }
 
-nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string& variable, int64_t iteration,
+nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string& variable, const Integer& number,
                           nb::handle array) {
   Client& client = *self.p;
   const Inside inside(client);
+  const int64_t iteration = number.value("borrow", "iteration");
   auto loan = std::make_shared<Loan>(array);
   loan->buffer.expect(client.handle_, "borrow", variable);
   // Made before, as nothing may fail between lending the memory and holding it.
@@ -136,15 +163,17 @@ nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string
   return ticket;
 }
 
-bool Client::end_iteration(int64_t iteration) {
+bool Client::end_iteration(const Integer& number) {
   const Inside inside(*this);
+  const int64_t iteration = number.value("end_iteration", "iteration");
   const bool kept = accepted(handle_, without_gil([&] { return tailrace_end_iteration(handle_, iteration); }));
-  if (!kept) std::erase_if(views_, [&](const View& view) { return view.iteration == iteration; });
+  if (!kept) withdraw([&](const View& view) { return view.iteration == iteration; });
   return kept;
 }
 
-bool Client::signal(const std::string& event, int64_t iteration) {
+bool Client::signal(const std::string& event, const Integer& number) {
   const Inside inside(*this);
+  const int64_t iteration = number.value("signal", "iteration");
   return accepted(handle_, without_gil([&] { return tailrace_signal(handle_, c_text(event), iteration); }));
 }
 
@@ -166,8 +195,9 @@ void Client::flush() {
   release_ended();
 }
 
-nb::object Client::read(const std::string& variable, int64_t iteration, nb::object out) {
+nb::object Client::read(const std::string& variable, const Integer& number, nb::object out) {
   const Inside inside(*this);
+  const int64_t iteration = number.value("read", "iteration");
   if (out.is_none()) out = empty_array(info(variable));
   const Buffer buffer(out, Buffer::Use::write);
   buffer.expect(handle_, "read", variable);
@@ -232,6 +262,8 @@ nb::dict Client::stats() const {
   TAILRACE_STAT(bytes_overwritten);
   TAILRACE_STAT(bytes_from_memory);
   TAILRACE_STAT(bytes_sieved);
+  TAILRACE_STAT(iterations_limit);
+  TAILRACE_STAT(iterations_peak);
 #undef TAILRACE_STAT
   return result;
 }
@@ -267,6 +299,7 @@ nb::object Client::variable_stats(const std::string& name) const {
   TAILRACE_STAT(blocks_refused);
   TAILRACE_STAT(blocks_written_through);
   TAILRACE_STAT(blocks_merged);
+  TAILRACE_STAT(blocks_cached);
   TAILRACE_STAT(bytes_accepted);
   TAILRACE_STAT(bytes_written);
   TAILRACE_STAT(chunks_filtered);
@@ -324,18 +357,19 @@ nb::tuple Client::variable(const std::string& name) const {
 
 void Client::close() {
   const Inside inside(*this);
-  for (const View& view : views_) make_read_only(view.array);
-  views_.clear();
   const tailrace_status status = without_gil([&] { return tailrace_close(handle_); });
-  if (status != TAILRACE_BUSY) {
+  if (status != TAILRACE_BUSY && status != TAILRACE_FORKED) {
+    withdraw([](const View&) { return true; });
     closed_ = true;
     loans_.clear();  // everything accepted has ended
   }
-  check(handle_, status);
+  if (status == TAILRACE_OK) return;
+  raise_all(handle_, status);
 }
 
 void Client::exit(nb::handle exception) {
-  if (closed_) return;
+  // A child leaves the block as its parent does, and has nothing to close.
+  if (closed_ || forked()) return;
   try {
     close();
   } catch (nb::python_error& error) {
@@ -351,14 +385,24 @@ tailrace_variable_info Client::info(const std::string& variable) const {
   return result;
 }
 
-// The views of a block that is handed over become read-only: the mistake of writing into one is then an exception and
-// not a wrong file. (Views that the program made of them are beyond reach.)
-void Client::withdraw(const std::string& variable, int64_t iteration) {
-  const auto is_of_block = [&](const View& view) { return view.iteration == iteration && view.variable == variable; };
+// The array of a block that is not committed, or None.
+nb::object Client::view_of(const std::string& variable, int64_t iteration) const {
   for (const View& view : views_) {
-    if (is_of_block(view)) make_read_only(view.array);
+    if (view.iteration != iteration || view.variable != variable) continue;
+    if (nb::object array = view.array(); !array.is_none()) return array;
   }
-  std::erase_if(views_, is_of_block);
+  return nb::none();
+}
+
+// Arrays whose block is the program's no more become read-only: the mistake of writing into one is then an exception
+// and not a wrong file. Views that the program made of them before are beyond reach: they change this block alone,
+// which is nobody else's while one of them lives.
+template <class Which>
+void Client::withdraw(Which which) {
+  for (const View& view : views_) {
+    if (which(view)) make_read_only(view.array);
+  }
+  std::erase_if(views_, which);
 }
 
 // Lets go of the arrays whose requests have ended. Those whose ticket nobody has any more are asked for here, and a

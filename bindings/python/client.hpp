@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 #include <sys/types.h>
 #include <tailrace/tailrace.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "array.hpp"
+#include "integer.hpp"
 
 namespace tailrace_python {
 
@@ -64,18 +66,18 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  bool write(const std::string& variable, int64_t iteration, nanobind::handle array);
+  bool write(const std::string& variable, const Integer& iteration, nanobind::handle array);
   static nanobind::object alloc(nanobind::pointer_and_handle<Client> self, const std::string& variable,
-                                int64_t iteration);
-  bool commit(const std::string& variable, int64_t iteration);
+                                const Integer& iteration);
+  bool commit(const std::string& variable, const Integer& iteration);
   static nanobind::object borrow(nanobind::pointer_and_handle<Client> self, const std::string& variable,
-                                 int64_t iteration, nanobind::handle array);
-  bool end_iteration(int64_t iteration);
-  bool signal(const std::string& event, int64_t iteration);
+                                 const Integer& iteration, nanobind::handle array);
+  bool end_iteration(const Integer& iteration);
+  bool signal(const std::string& event, const Integer& iteration);
   void set_parameters(const std::vector<std::pair<std::string, int64_t>>& values);
   void enable(const std::string& variable, bool on);
   void flush();
-  nanobind::object read(const std::string& variable, int64_t iteration, nanobind::object out);
+  nanobind::object read(const std::string& variable, const Integer& iteration, nanobind::object out);
   static nanobind::object open_file(nanobind::pointer_and_handle<Client> self, const std::string& path,
                                     const std::string& mode, bool immediate);
   nanobind::dict stats() const;
@@ -88,12 +90,14 @@ class Client {
   void exit(nanobind::handle exception);
 
   bool closed() const { return closed_; }
+  // Whether this process is a child of the one that opened it: the client is the parent's.
+  bool forked() const { return getpid() != process_; }
   int id() const { return id_; }
 
  private:
   friend class Inside;
 
-  // An array handed out by alloc, so that commit can take the right to write to it away.
+  // An array handed out by alloc and not committed, so that the right to write to it can be taken away.
   struct View {
     std::string variable;
     int64_t iteration;
@@ -101,12 +105,14 @@ class Client {
   };
 
   tailrace_variable_info info(const std::string& variable) const;
-  void withdraw(const std::string& variable, int64_t iteration);
+  nanobind::object view_of(const std::string& variable, int64_t iteration) const;
+  template <class Which>
+  void withdraw(Which which);
   void release_ended();
 
   tailrace_client* const handle_;
   const int id_;
-  const pid_t process_;  // a fork of it has this object, but not the writer
+  const pid_t process_;  // that opened it
   bool closed_ = false;
   mutable bool inside_ = false;               // a thread is in a call
   std::vector<std::shared_ptr<Loan>> loans_;  // not yet ended

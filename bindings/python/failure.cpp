@@ -10,6 +10,18 @@ namespace {
 
 const char* or_empty(const char* text) { return text ? text : ""; }
 
+Failure failure_of(const tailrace_error& error) {
+  return {error.status,
+          error.earlier != 0,
+          error.system_errno,
+          error.iteration,
+          error.more,
+          or_empty(error.operation),
+          or_empty(error.file),
+          or_empty(error.variable),
+          or_empty(error.message)};
+}
+
 // None for what does not apply, as Python has it.
 nb::object unless(bool absent, auto value) { return absent ? nb::none() : nb::object(nb::cast(value)); }
 
@@ -21,17 +33,7 @@ Failure last_failure(tailrace_client* client, tailrace_status status) {
   error.struct_size = sizeof error;
   // With BUSY another thread is inside the client, and its last error is that thread's.
   const bool known = status != TAILRACE_BUSY && tailrace_last_error(client, &error) == TAILRACE_OK;
-  if (known && error.status != TAILRACE_OK) {
-    failure = {error.status,
-               error.earlier != 0,
-               error.system_errno,
-               error.iteration,
-               error.more,
-               or_empty(error.operation),
-               or_empty(error.file),
-               or_empty(error.variable),
-               or_empty(error.message)};
-  }
+  if (known && error.status != TAILRACE_OK) failure = failure_of(error);
   if (failure.status == TAILRACE_OK) failure.status = status;
   if (failure.message.empty()) failure.message = tailrace_status_text(failure.status);
   return failure;
@@ -56,10 +58,24 @@ nb::object make_exception(const Failure& failure, nb::handle ticket) {
   return errors.attr(dropped ? "Dropped" : "Error")(failure.message, **fields);
 }
 
-void raise(const Failure& failure, nb::handle ticket) {
-  const nb::object exception = make_exception(failure, ticket);
+[[noreturn]] static void raise(const nb::object& exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
+}
+
+void raise(const Failure& failure, nb::handle ticket) { raise(make_exception(failure, ticket)); }
+
+void raise_all(tailrace_client* client, tailrace_status status) {
+  const nb::object first = make_exception(last_failure(client, status));
+  nb::list others;
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  while (status == TAILRACE_EARLIER_FAILURE && tailrace_next_error(client, &error) == TAILRACE_OK &&
+         error.status != TAILRACE_OK) {
+    others.append(make_exception(failure_of(error)));
+  }
+  first.attr("others") = nb::tuple(others);
+  raise(first);
 }
 
 void check(tailrace_client* client, tailrace_status status) {

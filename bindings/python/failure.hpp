@@ -25,6 +25,9 @@ struct Failure {
 // the thread that made the call, before any other call of the client.
 Failure last_failure(tailrace_client* client, tailrace_status status);
 
+// Raises the failure of a close, with the others that it has not told (Error.others). Needs the GIL.
+[[noreturn]] void raise_all(tailrace_client* client, tailrace_status status);
+
 // The exception itself, not raised. Needs the GIL. `ticket`: of a block lent by the call that raises, or None.
 nanobind::object make_exception(const Failure& failure, nanobind::handle ticket = nanobind::none());
 

@@ -57,8 +57,9 @@ void expect(const char* operation, const std::string& path, const Buffer& buffer
   }
 }
 
-std::vector<tailrace_extent> one_extent(int64_t offset, const Buffer& of) {
-  return {{static_cast<uint64_t>(offset), of.bytes()}};
+// Below 0 the C interface says what is wrong.
+std::vector<tailrace_extent> one_extent(const char* call, const Integer& offset, const Buffer& of) {
+  return {{static_cast<uint64_t>(offset.value(call, "offset")), of.bytes()}};
 }
 
 }  // namespace
@@ -70,10 +71,10 @@ const Client& File::client() const { return *nb::inst_ptr<Client>(owner_); }
 
 bool File::closed() const { return closed_ || client().closed(); }
 
-void File::write(nb::handle data, int64_t offset) {
+void File::write(nb::handle data, const Integer& offset) {
   const Inside inside(client());
   const Buffer buffer(data, Buffer::Use::read);
-  put(buffer, one_extent(offset, buffer));
+  put(buffer, one_extent("write", offset, buffer));
 }
 
 void File::write_list(nb::handle data, nb::handle extents) {
@@ -82,10 +83,10 @@ void File::write_list(nb::handle data, nb::handle extents) {
   put(buffer, extents_of(extents));
 }
 
-nb::object File::read(nb::object out, int64_t offset) {
+nb::object File::read(nb::object out, const Integer& offset) {
   const Inside inside(client());
   const Buffer buffer(out, Buffer::Use::write);
-  get(buffer, one_extent(offset, buffer));
+  get(buffer, one_extent("read", offset, buffer));
   return out;
 }
 
@@ -133,12 +134,12 @@ void File::close() {
     nb::gil_scoped_release release;
     status = tailrace_file_close(file_);
   }
-  if (status != TAILRACE_BUSY) closed_ = true;
+  if (status != TAILRACE_BUSY && status != TAILRACE_FORKED) closed_ = true;
   check(file_.client, status);
 }
 
 void File::exit(nb::handle exception) {
-  if (closed()) return;
+  if (closed() || client().forked()) return;  // in a child it is the parent's
   try {
     close();
   } catch (nb::python_error& error) {

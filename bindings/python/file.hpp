@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "array.hpp"
+#include "integer.hpp"
 
 namespace tailrace_python {
 
@@ -18,9 +19,9 @@ class File {
   // `owner` is the Python object of the client, kept alive by this.
   File(nanobind::object owner, tailrace_file file, std::string path);
 
-  void write(nanobind::handle data, int64_t offset);
+  void write(nanobind::handle data, const Integer& offset);
   void write_list(nanobind::handle data, nanobind::handle extents);
-  nanobind::object read(nanobind::object out, int64_t offset);
+  nanobind::object read(nanobind::object out, const Integer& offset);
   nanobind::object read_list(nanobind::object out, nanobind::handle extents);
   void sync();
   void close();

@@ -10,6 +10,7 @@
 #include <tailrace/tailrace.h>
 #include <unistd.h>
 
+#include <climits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "client.hpp"
 #include "failure.hpp"
 #include "file.hpp"
+#include "integer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -26,13 +28,13 @@ namespace tailrace_python {
 
 namespace {
 
-using Parameters = std::vector<std::pair<std::string, int64_t>>;
+using Parameters = std::vector<std::pair<std::string, Integer>>;
 using Text = std::optional<std::string>;
 
 // The options as C takes them; good while the arguments live.
 struct Options {
-  Options(const Parameters& given, const Text& path, const Text& text) {
-    for (const auto& [name, value] : given) parameters.push_back({c_text(name), value});
+  Options(const char* call, const Parameters& given, const Text& path, const Text& text) {
+    for (const auto& [name, value] : given) parameters.push_back({c_text(name), value.value(call, name)});
     c.struct_size = sizeof c;
     c.config_text = text ? c_text(*text) : nullptr;
     c.path = path ? c_text(*path) : nullptr;
@@ -45,9 +47,10 @@ struct Options {
   tailrace_open_options c{};
 };
 
-nb::object open(const std::string& config, int client, const Parameters& parameters, const Text& path,
+nb::object open(const std::string& config, const Integer& number, const Parameters& parameters, const Text& path,
                 const Text& text) {
-  const Options options(parameters, path, text);
+  const Options options("open", parameters, path, text);
+  const auto client = static_cast<int>(number.value("open", "client", 0, INT_MAX));
   tailrace_client* handle = nullptr;
   tailrace_status status;
   {
@@ -60,7 +63,7 @@ nb::object open(const std::string& config, int client, const Parameters& paramet
 
 void check_config(const std::string& config, const Parameters& parameters, const Text& path, const Text& text,
                   bool flush_waits) {
-  Options options(parameters, path, text);
+  Options options("check", parameters, path, text);
   options.c.flush_waits = flush_waits ? 1 : 0;
   check(nullptr, tailrace_check(c_text(config), &options.c));
 }
@@ -111,9 +114,12 @@ void define_status(nb::module_& module) {
       TAILRACE_VALUE(CLOSED)
       TAILRACE_VALUE(BUSY)
       TAILRACE_VALUE(UNSUPPORTED)
+      TAILRACE_VALUE(EXISTS)
+      TAILRACE_VALUE(FORKED)
       TAILRACE_VALUE(TIMEOUT)
       TAILRACE_VALUE(DROPPED)
       TAILRACE_VALUE(ACTION_FAILED)
+      TAILRACE_VALUE(CLIENTS_MISSING)
       TAILRACE_VALUE(IO_ERROR)
       TAILRACE_VALUE(EARLIER_FAILURE)
       TAILRACE_VALUE(NOT_PUBLISHED)
@@ -122,7 +128,7 @@ void define_status(nb::module_& module) {
       TAILRACE_VALUE(INTERNAL)
   // clang-format on
 #undef TAILRACE_VALUE
-                                      ;
+                                          ;
 }
 
 void define_ticket(nb::module_& module) {
@@ -135,9 +141,10 @@ void define_ticket(nb::module_& module) {
 }
 
 void set_parameters(Client& self, const nb::kwargs& values) {
-  Parameters parameters;
-  for (const auto [name, value] : values) {
-    parameters.emplace_back(nb::cast<std::string>(name), nb::cast<int64_t>(value));
+  std::vector<std::pair<std::string, int64_t>> parameters;
+  for (const auto [key, value] : values) {
+    const std::string name = nb::cast<std::string>(key);
+    parameters.emplace_back(name, Integer(value).value("set_parameters", name));
   }
   self.set_parameters(parameters);
 }
@@ -147,17 +154,23 @@ nb::class_<Client> define_client(nb::module_& module) {
              module, "Client", nb::is_weak_referenceable(),
              "One process (or thread) of the program; made by tailrace.open, and a context manager.\n\n"
              "One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed\n"
-             "over before: the call that raised it has been carried out and must not be repeated.")
+             "over before: the call that raised it has been carried out and must not be repeated. It belongs to\n"
+             "the process that opened it: in a child of os.fork() each call raises tailrace.Error (FORKED), and\n"
+             "leaving a `with` block does nothing.")
       .def("write", &Client::write, "variable"_a, "iteration"_a, "array"_a.none(),
            nb::sig("def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> bool"),
            "Hands over a copy of `array`; it may be changed as soon as this returns.\n\n"
            "`array` is C-contiguous and of the declared type and shape; nothing is converted.\n"
            "False: `when_full: drop` has dropped the iteration.")
-      .def("alloc", &Client::alloc, "variable"_a, "iteration"_a,
-           nb::sig("def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[typing.Any]"),
-           "A writable array in tailrace's memory to build the block in, without a copy.\n\n"
-           "It must not be used after commit or close, where it becomes read-only. Raises tailrace.Dropped\n"
-           "if `when_full: drop` has dropped the iteration.")
+      .def(
+          "alloc", &Client::alloc, "variable"_a, "iteration"_a,
+          nb::sig("def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[typing.Any]"),
+          "A writable array in tailrace's memory to build the block in, without a copy.\n\n"
+          "From commit, or close, on it is read-only and keeps its values for as long as you keep it, or a view\n"
+          "of it. It takes its part of `memory.budget` until then: let go of arrays, or alloc raises tailrace.Error\n"
+          "(BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; what is\n"
+          "written through it then may be in the file of this block or not, and nowhere else. A child of os.fork()\n"
+          "has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the iteration.")
       .def("commit", &Client::commit, "variable"_a, "iteration"_a,
            "Hands over the array that alloc returned. False: the iteration has been dropped.")
       .def("borrow", &Client::borrow, "variable"_a, "iteration"_a, "array"_a.none(),
@@ -175,7 +188,11 @@ nb::class_<Client> define_client(nb::module_& module) {
           "read", &Client::read, "variable"_a, "iteration"_a, "out"_a = nb::none(),
           nb::sig("def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[typing.Any] | None = None)"
                   " -> numpy.typing.NDArray[typing.Any]"),
-          "Reads a block that this client wrote, into `out` or a new array, and returns it.")
+          "Reads a block that this client wrote, into `out` or a new array, and returns it.");
+}
+
+void define_questions_and_end(nb::class_<Client>& client) {
+  client
       .def(
           "open_file", &Client::open_file, "path"_a, "mode"_a = "write", "immediate"_a = false,
           nb::sig("def open_file(self, path: str, mode: str = 'write', immediate: bool = False) -> File"),
@@ -199,7 +216,7 @@ nb::class_<Client> define_client(nb::module_& module) {
       .def(
           "close", &Client::close,
           "Waits until everything handed over has ended, and closes. Raises tailrace.Error if something failed that\n"
-          "no call has told yet; the client is closed all the same.")
+          "no call has told yet, with the other such failures in `others`; the client is closed all the same.")
       .def_prop_ro("closed", &Client::closed, "Whether close has been called.")
       .def_prop_ro("client", &Client::id, "The id that it was opened with.")
       .def(
@@ -232,6 +249,7 @@ NB_MODULE(_tailrace, module) {
   define_ticket(module);
   define_file(module);
   nb::class_<Client> client = define_client(module);
+  define_questions_and_end(client);
   define_changes(client);
   module.def("open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),
              nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int]], "

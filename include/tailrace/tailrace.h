@@ -18,7 +18,10 @@
  *  6. Strings are UTF-8, ended by NUL, and borrowed for the call; strings handed out live as long as said there.
  *  7. Structures that may grow begin with `struct_size`: set it to sizeof of the structure before the call.
  *  8. No call throws, aborts on bad input, raises a signal, forks, or needs MPI or an environment variable.
- *  9. Functions are only ever appended; their list is src/api/tailrace.map.
+ *  9. A handle, and its tickets and files, belong to the process that opened it. In a child of fork() each call
+ *     returns TAILRACE_FORKED, at once, and does nothing, close included; nothing need be closed there. Memory from
+ *     tailrace_alloc is not in the child. A child may open clients of its own, with other ids.
+ * 10. Functions are only ever appended; their list is src/api/tailrace.map.
  */
 #ifndef TAILRACE_TAILRACE_H
 #define TAILRACE_TAILRACE_H
@@ -62,11 +65,14 @@ typedef enum tailrace_status {
   TAILRACE_CLOSED = 111,           /* the handle has been closed */
   TAILRACE_BUSY = 112,             /* another thread is inside a call of this client */
   TAILRACE_UNSUPPORTED = 113,      /* valid, but this build or machine cannot do it */
+  TAILRACE_EXISTS = 114,           /* files of an earlier run are there, and `storage.existing` is refuse */
+  TAILRACE_FORKED = 115,           /* the handle belongs to the process that opened it; this one is a child of that */
 
   /* 2xx: not an error of the caller's: the state of things. */
-  TAILRACE_TIMEOUT = 201,       /* not ended within the time given; the request goes on */
-  TAILRACE_DROPPED = 202,       /* `when_full: drop` gave up this whole iteration; its blocks are not written */
-  TAILRACE_ACTION_FAILED = 203, /* an action has failed and is disabled; the data are stored all the same */
+  TAILRACE_TIMEOUT = 201,         /* not ended within the time given; the request goes on */
+  TAILRACE_DROPPED = 202,         /* `when_full: drop` gave up this whole iteration; its blocks are not written */
+  TAILRACE_ACTION_FAILED = 203,   /* an action has failed and is disabled; the data are stored all the same */
+  TAILRACE_CLIENTS_MISSING = 204, /* clients that `place.clients` counts never came: files lack their parts */
 
   /* 3xx: data were lost, or may have been. */
   TAILRACE_IO_ERROR = 301,        /* the operating system said no: see `system_errno` */
@@ -118,7 +124,8 @@ typedef enum tailrace_file_mode {
   TAILRACE_FILE_WRITE = 2,
   TAILRACE_FILE_TRUNCATE = 4,  /* with TAILRACE_FILE_WRITE: empties it */
   TAILRACE_FILE_IMMEDIATE = 8, /* with TAILRACE_FILE_WRITE: its writes do not gather to be merged with later ones */
-  TAILRACE_FILE_PUBLISH = 16   /* with TAILRACE_FILE_WRITE: it has its name when it is whole */
+  TAILRACE_FILE_PUBLISH = 16,  /* with TAILRACE_FILE_WRITE: it has its name when it is whole */
+  TAILRACE_FILE_SEAL = 32      /* with TAILRACE_FILE_WRITE: its last bytes are written when it is whole */
 } tailrace_file_mode;
 
 /* `length` bytes of a file, from `offset` on; they end at 2^62 at most. */
@@ -126,6 +133,9 @@ typedef struct tailrace_extent {
   uint64_t offset;
   uint64_t length;
 } tailrace_extent;
+
+/* Memory from tailrace_alloc_kept; ended by tailrace_release. */
+typedef struct tailrace_memory tailrace_memory;
 
 /* Everything that is known about a failure. The strings live until the next failing call on the same client
  * (for client NULL: on the same thread); "" where they do not apply. */
@@ -135,7 +145,7 @@ typedef struct tailrace_error {
   int earlier;            /* 1: of a request accepted earlier; 0: of the call itself */
   int system_errno;       /* errno of the operating system, or 0 */
   int64_t iteration;      /* -1 where it does not apply */
-  uint64_t more;          /* further failures that no call has told yet */
+  uint64_t more;          /* further failures that no call has told yet; tailrace_next_error tells them */
   const char* operation;  /* "write", "open", "publish", … */
   const char* file;
   const char* variable;
@@ -206,6 +216,8 @@ typedef struct tailrace_stats {
   uint64_t bytes_overwritten;    /* never written, since a later write of the same client had them */
   uint64_t bytes_from_memory;    /* of reads, that came from pending writes and not from storage */
   uint64_t bytes_sieved;         /* read for nothing: holes between bytes that reads wanted */
+  uint64_t iterations_limit;     /* how many iterations may be unfinished at once: begun and not yet published */
+  uint64_t iterations_peak;      /* the most that ever were */
 } tailrace_stats;
 
 /* How long something took, each time it happened. In seconds; all 0 if it never did. The percentiles are taken from
@@ -243,6 +255,9 @@ typedef struct tailrace_variable_stats {
   uint64_t bytes_filtered;  /* of these chunks, before */
   uint64_t bytes_stored;    /* … and after */
   tailrace_times filtering; /* of a block: all of its chunks, one after the other */
+  /* Of 128 KiB and more, in files that can be written past the page cache: those that went through it, in whole or in
+   * part, as their memory does not lie on pages as they do in the file, or since the system refused. */
+  uint64_t blocks_cached;
 } tailrace_variable_stats;
 
 /* How long things were, in bytes. */
@@ -285,15 +300,19 @@ TAILRACE_API tailrace_status tailrace_open_with(const char* config, int client, 
 
 /* Waits until everything accepted has ended, stops the writer and gives the memory back. Iterations that were
  * not ended are left unpublished (`.part`) and reported. Writes the files that the configuration's `measurements` ask
- * for. Returns TAILRACE_EARLIER_FAILURE, with the number in
- * `more`, if failures were not yet told; the client is closed all the same. */
+ * for. Returns TAILRACE_EARLIER_FAILURE if failures were not yet told: the first one is the last error, `more` is the
+ * number of the others, which tailrace_next_error tells, and the log has all. The client is closed all the same. */
 TAILRACE_API tailrace_status tailrace_close(tailrace_client* client);
 
 /* ---- handing blocks over ------------------------------------------------------------------------------ */
 
 /* Takes a copy of one block, `info.bytes` long (NULL will do if that is 0), and returns: one copy, no I/O. When the
  * budget is full it blocks, writes through, or drops the iteration (TAILRACE_DROPPED), as `memory.when_full` says.
- * `data` is the caller's again when the call returns. */
+ * `data` is the caller's again when the call returns.
+ *
+ * This holds for every verb that begins an iteration (write, alloc, borrow, signal, and end_iteration where clients
+ * share files): if `iterations_limit` (tailrace_stats) are unfinished, it blocks until one is published (`block` and
+ * `sync`), or drops the new iteration. TAILRACE_WRONG_ORDER if the caller has not ended any of them. */
 TAILRACE_API tailrace_status tailrace_write(tailrace_client* client, const char* variable, int64_t iteration,
                                             const void* data);
 
@@ -303,6 +322,19 @@ TAILRACE_API tailrace_status tailrace_write(tailrace_client* client, const char*
  * `*data` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else NULL. */
 TAILRACE_API tailrace_status tailrace_alloc(tailrace_client* client, const char* variable, int64_t iteration,
                                             void** data);
+
+/* The same for callers that cannot say when the memory is looked at last, such as bindings whose arrays are
+ * collected: until tailrace_release(*memory), the memory stays where it is with what it holds, and is nobody else's,
+ * also after commit (from then on it must only be read), after the end of a dropped iteration, and after close. It is
+ * part of the budget until then: if there is no room and nothing but such memory and blocks not committed takes it,
+ * the call returns TAILRACE_BUDGET_HELD. A second call before the commit gives the same memory, which is kept until
+ * both have been released. Both out-parameters are set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else NULL. */
+TAILRACE_API tailrace_status tailrace_alloc_kept(tailrace_client* client, const char* variable, int64_t iteration,
+                                                 void** data, tailrace_memory** memory);
+
+/* Ends the keeping of `memory`, once; NULL does nothing. Any thread, at any time, also while another one is inside a
+ * call of the client, after close, and in a child of fork(), where it does nothing to the parent's. */
+TAILRACE_API void tailrace_release(tailrace_memory* memory);
 
 /* Hands the allocated block over. The memory must not be touched any more. */
 TAILRACE_API tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration);
@@ -315,12 +347,13 @@ TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char
                                              const void* data, tailrace_ticket* ticket);
 
 /* Says that the client hands over nothing more for `iteration`: its file is completed and published in the
- * background. Returns at once. An iteration of which nothing was handed over has nothing to publish; ending one
- * again does nothing. */
+ * background. Returns at once, if the iteration has begun. An iteration of which nothing was handed over has nothing
+ * to publish; ending one again does nothing. */
 TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration);
 
 /* Raises the event `event` of `iteration`: it is recorded in the iteration's file, and in place `core` the actions
- * run that the configuration binds to it. Returns at once; actions that fail are told as earlier failures. */
+ * run that the configuration binds to it. Returns at once, if the iteration has begun; actions that fail are told as
+ * earlier failures. */
 TAILRACE_API tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration);
 
 /* ---- changes while the program runs ------------------------------------------------------------------- */
@@ -378,7 +411,12 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
  * something has, or it is never closed, it keeps the name with ".partial", and the close, or else tailrace_close,
  * says so (TAILRACE_NOT_PUBLISHED). With `storage.durability: durable` it is on the device by then, and its name at
  * the end of the close. Neither name may be open elsewhere at the same server, by whichever mode, before the close
- * has ended (TAILRACE_WRONG_ORDER). At most 64 files of a client are open at once; if some are being closed
+ * has ended (TAILRACE_WRONG_ORDER).
+ * With TAILRACE_FILE_SEAL added instead, the file has its name all the time, and readers know by its content that it
+ * is whole: the last thing that its close does is to write the seal (tailrace_file_seal), if nothing of the file has
+ * failed. Else, or if it is never closed, the seal is not written, and the close, or else tailrace_close, says so
+ * (TAILRACE_NOT_PUBLISHED). All else is as with TAILRACE_FILE_PUBLISH; with `durable` the data are on the device
+ * before the seal is written. At most 64 files of a client are open at once; if some are being closed
  * (tailrace_file_iclose), the oldest of those is waited for. Waits for the server's answer. TAILRACE_NOT_FOUND if
  * there is none to read, TAILRACE_IO_ERROR if the system refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is
  * set on TAILRACE_OK, else zeroed. */
@@ -427,9 +465,15 @@ TAILRACE_API tailrace_status tailrace_file_close(tailrace_file file);
  * tailrace_close waits for it, too. `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_iclose(tailrace_file file, tailrace_ticket* ticket);
 
-/* Says of a file opened with TAILRACE_FILE_PUBLISH that it will not be whole: its close leaves it under the name with
- * ".partial", and says so. TAILRACE_INVALID_ARGUMENT of any other file. */
+/* Says of a file opened with TAILRACE_FILE_PUBLISH or TAILRACE_FILE_SEAL that it will not be whole: its close leaves
+ * it under the name with ".partial", or without its seal, and says so. TAILRACE_INVALID_ARGUMENT of any other file.
+ */
 TAILRACE_API tailrace_status tailrace_file_give_up(tailrace_file file);
+
+/* Gives the seal of a file opened with TAILRACE_FILE_SEAL, `bytes` (1 to 16) at `offset`; the last call before the
+ * close counts. Without one the file is closed as any other. `seal` is copied. Waits for nothing. Never returns
+ * TAILRACE_EARLIER_FAILURE. TAILRACE_INVALID_ARGUMENT of any other file. */
+TAILRACE_API tailrace_status tailrace_file_seal(tailrace_file file, uint64_t offset, size_t bytes, const void* seal);
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
@@ -459,6 +503,11 @@ TAILRACE_API tailrace_status tailrace_get_file_stats(tailrace_client* client, co
 /* The failure that the last failing call of this client returned; for NULL, of the last failing call without a
  * client on this thread. TAILRACE_OK in `out->status` if there was none. */
 TAILRACE_API tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out);
+
+/* Tells the oldest failure of an earlier request that no call has told yet, with `earlier` 1, as the next call would;
+ * TAILRACE_OK in `out->status` if there is none. After close: those that the close has not told. Call it until there
+ * is none to have the causes of all. Its strings live as those of tailrace_last_error. */
+TAILRACE_API tailrace_status tailrace_next_error(tailrace_client* client, tailrace_error* out);
 
 /* What the writer is and got, as one line of text ("place thread, pinned to cpu 1 (…); uring, …; pool …"): for
  * logs and reports. Lives as long as the client is open. Never returns TAILRACE_EARLIER_FAILURE. */

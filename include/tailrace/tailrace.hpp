@@ -3,6 +3,8 @@
 // Header-only, C++20, needs tailrace.h beside it and libtailrace to link with. It holds no logic: every check is made
 // behind the C interface, whose conventions hold here too. In particular:
 //  - A Client is used by one thread at a time (any thread); different clients are independent.
+//  - A child of fork() has its parent's objects, and each call of them throws Error (TAILRACE_FORKED); their
+//    destructors do nothing there.
 //  - Every failure is a tailrace::Error. One with earlier() true belongs to a request accepted before: the call that
 //    threw it *has been carried out* and must not be repeated.
 //  - `when_full: drop` is not a failure: the verbs return false (or an empty span, or an empty ticket) for a block of
@@ -18,6 +20,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
 #include <ranges>
 #include <span>
 #include <string>
@@ -76,7 +79,22 @@ struct Failure {
   uint64_t more = 0;
   std::string operation, file, variable, message;
   tailrace_ticket ticket{};
+  std::vector<Failure> others;
 };
+
+inline Failure failure_of(const tailrace_error& error) {
+  Failure failure;
+  failure.status = error.status;
+  failure.earlier = error.earlier != 0;
+  failure.system_errno = error.system_errno;
+  failure.iteration = error.iteration;
+  failure.more = error.more;
+  failure.operation = error.operation ? error.operation : "";
+  failure.file = error.file ? error.file : "";
+  failure.variable = error.variable ? error.variable : "";
+  failure.message = error.message ? error.message : "";
+  return failure;
+}
 
 // Copies the last error of `client`. `status` is what the call returned. With TAILRACE_BUSY another thread is inside
 // the client, and its last error is that thread's.
@@ -85,19 +103,21 @@ inline Failure last_failure(tailrace_client* client, tailrace_status status) {
   tailrace_error error{};
   error.struct_size = sizeof error;
   const bool known = status != TAILRACE_BUSY && tailrace_last_error(client, &error) == TAILRACE_OK;
-  if (known && error.status != TAILRACE_OK) {
-    failure.status = error.status;
-    failure.earlier = error.earlier != 0;
-    failure.system_errno = error.system_errno;
-    failure.iteration = error.iteration;
-    failure.more = error.more;
-    failure.operation = error.operation ? error.operation : "";
-    failure.file = error.file ? error.file : "";
-    failure.variable = error.variable ? error.variable : "";
-    failure.message = error.message ? error.message : "";
-  }
+  if (known && error.status != TAILRACE_OK) failure = failure_of(error);
   if (failure.status == TAILRACE_OK) failure.status = status;
   if (failure.message.empty()) failure.message = tailrace_status_text(failure.status);
+  return failure;
+}
+
+// The failure of a close, with the others that it has not told.
+inline Failure failure_of_close(tailrace_client* client, tailrace_status status) {
+  Failure failure = last_failure(client, status);
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  while (status == TAILRACE_EARLIER_FAILURE && tailrace_next_error(client, &error) == TAILRACE_OK &&
+         error.status != TAILRACE_OK) {
+    failure.others.push_back(failure_of(error));
+  }
   return failure;
 }
 
@@ -127,6 +147,8 @@ class Error : public std::exception {
   uint64_t more() const noexcept { return failure_->more; }
   /// Where borrow() threw with earlier() true: the ticket of the block it lent all the same. Else a zeroed one.
   tailrace_ticket ticket() const noexcept { return failure_->ticket; }
+  /// Where Client::close() threw: the other failures that no call had told, the oldest first. Else empty.
+  std::vector<Error> others() const { return {failure_->others.begin(), failure_->others.end()}; }
 
  private:
   std::shared_ptr<const detail::Failure> failure_;
@@ -292,6 +314,7 @@ class File {
     if (!std::exchange(open_, false)) return;
     const tailrace_status status = tailrace_file_close(file_);
     if (status == TAILRACE_OK || status == TAILRACE_CLOSED) return;  // the client has closed it
+    if (status == TAILRACE_FORKED) return;                           // it is the parent's
     tailrace_error error{};
     error.struct_size = sizeof error;
     const bool told = status != TAILRACE_BUSY && tailrace_last_error(file_.client, &error) == TAILRACE_OK;
@@ -498,7 +521,7 @@ class Client {
     const tailrace_status status = tailrace_close(handle_);
     // Another thread is inside a call: the client is still open, and the destructor must close it.
     if (status != TAILRACE_BUSY) open_ = false;
-    detail::check(handle_, status);
+    if (status != TAILRACE_OK) throw Error(detail::failure_of_close(handle_, status));
   }
 
   /// The handle of the C interface, for what only that can do. Still this object's.
@@ -519,13 +542,16 @@ class Client {
 
   void close_quietly() noexcept {
     if (!std::exchange(open_, false)) return;
-    if (tailrace_close(handle_) == TAILRACE_OK) return;
-    tailrace_error error{};
-    error.struct_size = sizeof error;
-    const bool told = tailrace_last_error(handle_, &error) == TAILRACE_OK && error.message != nullptr;
-    std::fprintf(stderr, "tailrace: while closing: %s\n", told ? error.message : "failed");
-    if (told && error.more > 0) {
-      std::fprintf(stderr, "tailrace: and %llu failures more\n", static_cast<unsigned long long>(error.more));
+    const tailrace_status status = tailrace_close(handle_);
+    if (status == TAILRACE_OK || status == TAILRACE_FORKED) return;  // the latter: it is the parent's
+    try {
+      const detail::Failure failure = detail::failure_of_close(handle_, status);
+      std::fprintf(stderr, "tailrace: while closing: %s\n", failure.message.c_str());
+      for (const detail::Failure& other : failure.others) {
+        std::fprintf(stderr, "tailrace: while closing: %s\n", other.message.c_str());
+      }
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "tailrace: while closing: %s\n", tailrace_status_text(status));
     }
   }
 

@@ -32,6 +32,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -121,6 +122,13 @@ inline std::string program_of(const SplitOptions& options) {
   return "tailrace-core";
 }
 
+/// A status of waitpid(): "exit status 1", "signal 9 (Killed)".
+inline std::string how_it_ended(int status) {
+  if (!WIFSIGNALED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
 /// The program of a server: a child of this rank, which does nothing but wait for it.
 class ServerProcess {
  public:
@@ -161,7 +169,8 @@ class ServerProcess {
     while (process_ > 0 && waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
     // The clients start another one, or fail and say why: nothing is lost in silence.
-    if (process_ > 0 && status != 0) std::fprintf(stderr, "tailrace::mpi: a server ended with status %d\n", status);
+    if (process_ <= 0 || status == 0) return;
+    std::fprintf(stderr, "tailrace::mpi: a server ended with %s\n", how_it_ended(status).c_str());
   }
 
  private:
@@ -202,9 +211,11 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
   int least = computing_here;
   detail::check_mpi(MPI_Allreduce(&computing_here, &least, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (least < 1 || options.cores < 1) {
+    const int all_ranks = detail::rank_and_size(comm).second;
     MPI_Comm_free(&node);
     throw std::invalid_argument("tailrace::mpi::split: a node has " + std::to_string(least + options.cores) +
-                                " ranks, expected more than the " + std::to_string(options.cores) + " servers");
+                                " ranks, expected more than the " + std::to_string(options.cores) + " servers" +
+                                (all_ranks == 1 ? " (the mpirun of another MPI starts each rank alone)" : ""));
   }
   const bool serves = local_rank >= computing_here;
   MPI_Comm computing = MPI_COMM_NULL;

@@ -39,7 +39,7 @@ def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None
     ``text``, that is the YAML, and ``config`` only names it in messages. Raises ``tailrace.Error``.
     """
     opened = _tailrace.open(os.fspath(config), client, list((parameters or {}).items()), _optional(path), text)
-    _open_clients.add(opened)
+    _open_clients[opened] = os.getpid()
     return opened
 
 
@@ -83,18 +83,18 @@ def _optional(path: _Path | None) -> str | None:
     return None if path is None else os.fspath(path)
 
 
-_open_clients: weakref.WeakSet[Client] = weakref.WeakSet()
-_process = os.getpid()
+# Each with the process that opened it.
+_open_clients: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
 
 
 @atexit.register
 def _close_at_exit() -> None:
-    # A program that ends without closing has still handed its blocks over: they are written, and failures are told.
-    if os.getpid() != _process:
-        return  # a fork has the clients, but not their writers
-    for client in list(_open_clients):
+    # A program that ends without closing has still handed its blocks over: they are written, and failures are told. A
+    # child has the clients of its parent, too, which are not its own to close.
+    for client, process in list(_open_clients.items()):
         try:
-            if not client.closed:
+            if process == os.getpid() and not client.closed:
                 client.close()
         except Error as error:
-            print(f"tailrace: while closing at exit: {error}", file=sys.stderr)
+            for one in (error, *error.others):
+                print(f"tailrace: while closing at exit: {one}", file=sys.stderr)

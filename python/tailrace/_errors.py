@@ -15,6 +15,8 @@ class Error(Exception):
     - ``iteration``, ``errno`` (of the operating system): ``None`` where that does not apply;
     - ``earlier``: true if the call that raised this *was carried out*, and a block handed over before was lost;
     - ``more``: the number of further failures that no call has told yet;
+    - ``others``: these, each an ``Error``, where ``close`` (or leaving the ``with`` block) has raised this; else
+      empty;
     - ``ticket``: where ``borrow`` raised this with ``earlier`` true, the ticket of the array that it lent all the
       same; else ``None``.
     """
@@ -28,13 +30,16 @@ class Error(Exception):
     errno: int | None
     earlier: bool
     more: int
+    others: tuple[Error, ...]
     ticket: Any
 
-    _PARTS = ("status", "code", "operation", "file", "variable", "iteration", "errno", "earlier", "more")
+    _PARTS = ("status", "code", "operation", "file", "variable", "iteration", "errno", "earlier", "more",
+              "others")
 
     def __init__(self, message: str, *, status: str = "", code: int = 0, operation: str = "", file: str = "",
                  variable: str = "", iteration: int | None = None, errno: int | None = None,
-                 earlier: bool = False, more: int = 0, ticket: Any = None) -> None:
+                 earlier: bool = False, more: int = 0, others: tuple[Error, ...] = (),
+                 ticket: Any = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
@@ -45,6 +50,7 @@ class Error(Exception):
         self.errno = errno
         self.earlier = earlier
         self.more = more
+        self.others = others
         self.ticket = ticket
 
     def __reduce__(self) -> tuple[Any, ...]:

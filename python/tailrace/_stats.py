@@ -35,6 +35,7 @@ class VariableStats:
     blocks_refused: int  #: their iteration was dropped by ``when_full: drop`` before they came
     blocks_written_through: int  #: by ``when_full: sync``
     blocks_merged: int  #: went to storage together with others
+    blocks_cached: int  #: of 128 KiB and more, and went through the page cache though their file allows to go past it
     bytes_accepted: int
     bytes_written: int
     handover: Times  #: of the caller, a block: in write, in alloc and commit, or in borrow

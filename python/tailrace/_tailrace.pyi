@@ -43,11 +43,17 @@ class Status(enum.IntEnum):
 
     UNSUPPORTED = 113
 
+    EXISTS = 114
+
+    FORKED = 115
+
     TIMEOUT = 201
 
     DROPPED = 202
 
     ACTION_FAILED = 203
+
+    CLIENTS_MISSING = 204
 
     IO_ERROR = 301
 
@@ -135,7 +141,9 @@ class Client:
     One process (or thread) of the program; made by tailrace.open, and a context manager.
 
     One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed
-    over before: the call that raised it has been carried out and must not be repeated.
+    over before: the call that raised it has been carried out and must not be repeated. It belongs to
+    the process that opened it: in a child of os.fork() each call raises tailrace.Error (FORKED), and
+    leaving a `with` block does nothing.
     """
 
     def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> bool:
@@ -150,8 +158,11 @@ class Client:
         """
         A writable array in tailrace's memory to build the block in, without a copy.
 
-        It must not be used after commit or close, where it becomes read-only. Raises tailrace.Dropped
-        if `when_full: drop` has dropped the iteration.
+        From commit, or close, on it is read-only and keeps its values for as long as you keep it, or a view
+        of it. It takes its part of `memory.budget` until then: let go of arrays, or alloc raises tailrace.Error
+        (BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; what is
+        written through it then may be in the file of this block or not, and nowhere else. A child of os.fork()
+        has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the iteration.
         """
 
     def commit(self, variable: str, iteration: int) -> bool:
@@ -223,7 +234,7 @@ class Client:
     def close(self) -> None:
         """
         Waits until everything handed over has ended, and closes. Raises tailrace.Error if something failed that
-        no call has told yet; the client is closed all the same.
+        no call has told yet, with the other such failures in `others`; the client is closed all the same.
         """
 
     @property

@@ -29,6 +29,11 @@ std::vector<DueEvent> EventTally::leave(int client) {
   return clients_.empty() ? std::vector<DueEvent>() : complete();
 }
 
+std::vector<DueEvent> EventTally::expect_no_more() {
+  expected_ = 0;
+  return clients_.empty() ? std::vector<DueEvent>() : complete();
+}
+
 std::vector<DueEvent> EventTally::raise(int client, const std::string& event, int64_t iteration) {
   TAILRACE_REQUIRE(clients_.count(client) == 1);
   std::vector<DueEvent> due;

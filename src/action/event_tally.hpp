@@ -38,6 +38,8 @@ class EventTally {
   void note_left(int client) { came_.insert(client); }
   // May make events due that all others have raised.
   std::vector<DueEvent> leave(int client);
+  // Clients that have yet to come are not waited for any more. May make events due that all others have raised.
+  std::vector<DueEvent> expect_no_more();
   // `client` has joined. What has been due for the node already is not due again.
   std::vector<DueEvent> raise(int client, const std::string& event, int64_t iteration);
   // Whether the event has been due for the node; remembers the latest kPastKept.

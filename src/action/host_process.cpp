@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor_limit.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -106,6 +108,7 @@ Result<HostProcess> HostProcess::start(const std::string& executable) {
   pid_t pid = 0;
   const int error = SpawnPlan(ends).spawn(executable, pid);
   if (error != 0) return Status::of_errno("start", executable, error);
+  restore_descriptor_limit_of(pid);
   // The number cannot have gone to another process: this one is not reaped yet.
   FileDescriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.is_open()) {

@@ -1,20 +1,57 @@
 #include "api/handle.hpp"
 
-#include <mutex>
+#include <fmt/format.h>
+
 #include <utility>
-#include <vector>
 
 namespace tailrace::impl {
 
 tailrace_client* new_handle(std::unique_ptr<Session> session) {
-  // Never destroyed: a handle may be used, and must be refused, until the process has ended.
-  static std::mutex mutex;
-  static auto* const handles = new std::vector<std::unique_ptr<tailrace_client>>;  // guarded by mutex
-  auto handle = std::make_unique<tailrace_client>();
-  handle->session = std::move(session);
-  const std::lock_guard lock(mutex);
-  handles->push_back(std::move(handle));
-  return handles->back().get();
+  // Never destroyed: a handle may be used, and must be refused, until the process has ended. The list has no lock, as
+  // a forked child would find one as it was at that moment. Nobody walks it: it shows to leak checkers that all are
+  // kept.
+  static std::atomic<tailrace_client*> last{nullptr};
+  auto* const handle = new tailrace_client(std::move(session));
+  handle->next = last.load(std::memory_order_relaxed);
+  while (!last.compare_exchange_weak(handle->next, handle, std::memory_order_relaxed)) {
+  }
+  return handle;
+}
+
+tailrace_status refuse_in_child(const tailrace_client& client) {
+  return guarded([&] {
+    return Status(TAILRACE_FORKED,
+                  fmt::format("this handle belongs to process {}, which opened it, and this is process "
+                              "{}, a child of it; open one of the child's own, with another id",
+                              client.process, getpid()));
+  });
+}
+
+void keep_untold(tailrace_client& client) noexcept {
+  (void)without_exceptions([&] {
+    while (std::optional<Status> failure = client.session->client().earlier()) {
+      client.untold.push_back(*std::move(failure));
+    }
+    return Status();
+  });
+}
+
+tailrace_status next_error(tailrace_client& client, tailrace_error* out) {
+  // Nothing is taken that cannot be told.
+  if (const tailrace_status unusable = ErrorRecord().get(out); unusable != TAILRACE_OK) return unusable;
+  std::optional<Status> failure;
+  uint64_t more = 0;
+  if (client.session != nullptr) {
+    failure = client.session->client().earlier();
+    more = client.session->client().unseen_failures();
+  } else if (!client.untold.empty()) {
+    failure = std::move(client.untold.front());
+    client.untold.pop_front();
+    more = client.untold.size();
+  }
+  if (!failure) return TAILRACE_OK;
+  client.error.set(*failure, true, more);
+  return client.error.get(out);
 }
 
 }  // namespace tailrace::impl

@@ -14,6 +14,10 @@
 
 using namespace tailrace::impl;  // NOLINT: this file is nothing but calls into it
 
+struct tailrace_memory {
+  std::unique_ptr<Hold> hold;
+};
+
 namespace {
 
 Status null_argument(const char* name) {
@@ -128,6 +132,26 @@ tailrace_status tailrace_alloc(tailrace_client* client, const char* variable, in
   });
 }
 
+tailrace_status tailrace_alloc_kept(tailrace_client* client, const char* variable, int64_t iteration, void** data,
+                                    tailrace_memory** memory) {
+  if (data != nullptr) *data = nullptr;
+  if (memory != nullptr) *memory = nullptr;
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (variable == nullptr) return null_argument("the name of a variable");
+    if (data == nullptr) return null_argument("where to put the address");
+    if (memory == nullptr) return null_argument("where to put what keeps the memory");
+    const Result<void*> address = session.client().alloc(variable, iteration);
+    if (!address.ok()) return address.status();
+    Result<std::unique_ptr<Hold>> hold = session.client().keep(variable, iteration);
+    if (!hold.ok()) return hold.status();
+    *memory = new tailrace_memory{std::move(hold).value()};
+    *data = address.value();
+    return Status();
+  });
+}
+
+void tailrace_release(tailrace_memory* memory) { delete memory; }
+
 tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration) {
   return guarded(client, Tells::earlier_failures, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
@@ -179,7 +203,7 @@ tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
     *ended = 0;
     return Status();
   });
-  if (status == TAILRACE_BUSY) *ended = 0;  // nobody has looked
+  if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) *ended = 0;  // nobody has looked
   return status;
 }
 
@@ -270,6 +294,13 @@ tailrace_status tailrace_file_give_up(tailrace_file file) {
                  [&](Session& session) { return session.client().files().give_up(file.id); });
 }
 
+tailrace_status tailrace_file_seal(tailrace_file file, uint64_t offset, size_t bytes, const void* seal) {
+  return guarded(file.client, Tells::only_its_own, [&](Session& session) {
+    if (seal == nullptr) return null_argument("seal");
+    return session.client().files().seal(file.id, offset, {static_cast<const std::byte*>(seal), bytes});
+  });
+}
+
 tailrace_status tailrace_variable(tailrace_client* client, const char* variable, tailrace_variable_info* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     if (variable == nullptr) return null_argument("the name of a variable");
@@ -343,9 +374,18 @@ tailrace_status tailrace_get_file_stats(tailrace_client* client, const char* pat
 }
 
 tailrace_status tailrace_last_error(tailrace_client* client, tailrace_error* out) {
-  if (client == nullptr) return thread_error().get(out);
+  if (client == nullptr || !client->is_of_this_process()) return thread_error().get(out);
   if (client->inside.exchange(true, std::memory_order_acquire)) return TAILRACE_BUSY;
   const tailrace_status status = client->error.get(out);
+  client->inside.store(false, std::memory_order_release);
+  return status;
+}
+
+tailrace_status tailrace_next_error(tailrace_client* client, tailrace_error* out) {
+  if (client == nullptr) return guarded([] { return null_argument("a client"); });
+  if (!client->is_of_this_process()) return refuse_in_child(*client);
+  if (client->inside.exchange(true, std::memory_order_acquire)) return TAILRACE_BUSY;
+  const tailrace_status status = next_error(*client, out);
   client->inside.store(false, std::memory_order_release);
   return status;
 }
@@ -374,9 +414,12 @@ const char* tailrace_status_text(tailrace_status status) {
     case TAILRACE_CLOSED: return "closed";
     case TAILRACE_BUSY: return "busy in another thread";
     case TAILRACE_UNSUPPORTED: return "unsupported";
+    case TAILRACE_EXISTS: return "files of an earlier run exist";
+    case TAILRACE_FORKED: return "handle of another process";
     case TAILRACE_TIMEOUT: return "timeout";
     case TAILRACE_DROPPED: return "dropped";
     case TAILRACE_ACTION_FAILED: return "an action failed";
+    case TAILRACE_CLIENTS_MISSING: return "clients are missing";
     case TAILRACE_IO_ERROR: return "I/O error";
     case TAILRACE_EARLIER_FAILURE: return "an earlier request failed";
     case TAILRACE_NOT_PUBLISHED: return "not published";

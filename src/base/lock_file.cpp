@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/own_file.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -16,7 +18,7 @@ namespace {
 bool same_file(const std::string& path, int fd) {
   struct stat by_path {};
   struct stat by_fd {};
-  return stat(path.c_str(), &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_ino == by_fd.st_ino &&
+  return lstat(path.c_str(), &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_ino == by_fd.st_ino &&
          by_path.st_dev == by_fd.st_dev;
 }
 
@@ -50,8 +52,9 @@ std::string noted_holder(int fd) {
 
 Result<LockFile> LockFile::acquire(const std::string& path, const std::string& holder) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return Status::of_errno("create", path, errno);
+    Result<FileDescriptor> file = open_own_file(path, O_RDWR | O_CREAT, 0600);
+    if (!file.ok()) return file.status();
+    const int fd = file.value().release();
     struct flock lock = whole_file();
     const bool locked = fcntl(fd, F_OFD_SETLK, &lock) == 0;
     const int error = errno;
@@ -78,7 +81,7 @@ Result<LockFile> LockFile::acquire(const std::string& path, const std::string& h
 }
 
 bool LockFile::is_held(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
   struct flock lock = whole_file();
   const bool held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -87,12 +90,16 @@ bool LockFile::is_held(const std::string& path) {
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), held_(other.held_) {}
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      held_(other.held_),
+      not_for_children_(std::move(other.not_for_children_)) {}
 
 LockFile::~LockFile() {
   if (fd_ < 0) return;
   if (!path_.empty())
     ::unlink(path_.c_str());  // before the lock is given up, so that nobody locks a file that is about to go
+  not_for_children_ = {};     // before the descriptor may be another one's
   ::close(fd_);
 }
 

@@ -2,11 +2,13 @@
 // ends.
 //
 // An advisory lock (fcntl, of the open file description) on a file of its own, in which its holder is named. The file
-// is removed on release; one that is left and not locked is of a process that died.
+// is removed on release; one that is left and not locked is of a process that died. Others may make files beside it:
+// it is opened as base/own_file.hpp says. Children that the holder forks do not share it.
 #pragma once
 
 #include <string>
 
+#include "base/closed_in_children.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
@@ -30,11 +32,13 @@ class LockFile {
   void leave_file() { path_.clear(); }
 
  private:
-  LockFile(std::string path, int fd, bool held) : path_(std::move(path)), fd_(fd), held_(held) {}
+  LockFile(std::string path, int fd, bool held)
+      : path_(std::move(path)), fd_(fd), held_(held), not_for_children_(fd) {}
 
   std::string path_;
   int fd_;
   bool held_;
+  ClosedInChildren not_for_children_;  // fd_
 };
 
 }  // namespace tailrace::impl

@@ -32,7 +32,21 @@ class SpdLog final : public Log {
   spdlog::logger logger_;
 };
 
+class WholeLog final : public Log {
+ public:
+  explicit WholeLog(Log& of) : of_(of) {}
+  void put(LogLevel level, std::string_view message) override { of_.put(level, message); }
+  void put_of_kind(LogLevel level, std::string_view kind, std::string_view message) override {
+    of_.put_of_kind(level, kind, message);
+  }
+
+ private:
+  Log& of_;
+};
+
 }  // namespace
+
+std::unique_ptr<Log> Log::part() { return std::make_unique<WholeLog>(*this); }
 
 Result<std::unique_ptr<Log>> open_log(LogLevel level, const std::string& path, const std::string& who) {
   if (path.empty()) {

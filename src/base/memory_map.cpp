@@ -106,10 +106,11 @@ MappedMemory::MappedMemory(MappedMemory&& other) noexcept
     : mapping_(std::exchange(other.mapping_, nullptr)),
       mapped_(other.mapped_),
       bytes_(other.bytes_),
-      description_(std::move(other.description_)) {}
+      description_(std::move(other.description_)),
+      process_(other.process_) {}
 
 MappedMemory::~MappedMemory() {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_);
+  if (mapping_ != nullptr && process_ == process_mark()) munmap(mapping_, mapped_);
 }
 
 }  // namespace tailrace::impl

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
+#include "base/process_mark.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
@@ -38,6 +40,7 @@ class MappedMemory {
   size_t mapped_;
   std::span<std::byte> bytes_;
   std::string description_;
+  const uint64_t process_ = process_mark();  // a child has other things at these addresses
 };
 
 }  // namespace tailrace::impl

@@ -1,7 +1,7 @@
 // Files of the operating system, for the storage back ends that use them: open, close, reserve, rename, remove.
 //
-// A file has two descriptors: one that goes through the page cache and, where the file system allows it, one that
-// bypasses it (O_DIRECT). Not thread-safe.
+// A file has a descriptor that goes through the page cache and, from when it is first needed, where the file system
+// allows it, one that bypasses it (O_DIRECT): small files never need that. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ namespace tailrace::impl {
 
 class OsFile {
  public:
-  enum class Mode { create, edit, update, read, directory };
+  enum class Mode { create, fresh, own, edit, update, read, directory };
 
-  // Opens `path`; with `want_direct` also without the page cache, if that works. Mode `create` replaces what is
-  // there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing, `update` too,
-  // or makes an empty file if there is nothing; what `update` opens is no symbolic link.
+  // Opens `path`; with `want_direct` it may be used past the page cache, too, if that works. Mode `create` replaces
+  // what is there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing,
+  // `update` too, or makes an empty file if there is nothing; what `update` opens is no symbolic link. `fresh` and
+  // `own` make and open as make_own_file and open_own_file do.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;
@@ -25,23 +26,28 @@ class OsFile {
   ~OsFile();
 
   int buffered() const { return buffered_; }
-  // -1 where the page cache cannot be bypassed.
-  int direct() const { return direct_; }
+  // Opened when it is first asked for. -1 where the page cache cannot be bypassed, and while the process has too many
+  // files open for it.
+  int direct() const;
 
   // Reserves the range and makes the file at least that long. Succeeds, doing nothing, where the file system has no
   // such operation.
   Status allocate(uint64_t offset, uint64_t length);
+  // As rename_open_file does.
+  Status rename(const std::string& to, bool replace);
 
  private:
-  OsFile(std::string path, int buffered, int direct);
+  OsFile(std::string path, int buffered, bool want_direct, bool writable);
+  int open_directly() const;
   void close();
 
   std::string path_;
   int buffered_ = -1;
-  int direct_ = -1;
+  bool writable_ = false;
+  mutable bool wants_direct_ = false;  // it may be bypassed, and the descriptor has yet to be opened
+  mutable int direct_ = -1;
 };
 
-Status rename_file(const std::string& from, const std::string& to);
 Status remove_file(const std::string& path);
 
 }  // namespace tailrace::impl

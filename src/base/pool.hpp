@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
+#include "base/block_holds.hpp"
 #include "base/free_stack.hpp"
 #include "base/range_allocator.hpp"
 
@@ -35,14 +38,26 @@ class PoolOwner {
   }
 
   // Gives back a block that never left the owner.
-  void free(PoolBlock block) { ranges_.free(block.index); }
+  void free(PoolBlock block) { end(block.index); }
 
-  // Takes in what the other end has given back.
+  // Keeps a block in use, with what is in it, until the hold ends, however soon it is given back. `memory` keeps the
+  // pool's bytes mapped; it is taken by the first hold, for all. Null if there are too many. Allocates.
+  std::unique_ptr<Hold> hold(PoolBlock block, std::shared_ptr<void> memory) {
+    if (!holds_) holds_ = std::make_unique<BlockHolds>(returned_.capacity(), std::move(memory));
+    return holds_->take(block.index);
+  }
+
+  // Takes in what the other end has given back, and what is held no more.
   void collect() {
     returned_.take_all([this](uint32_t index) {
       TAILRACE_ASSERT(ranges_.used(index));
-      ranges_.free(index);
+      end(index);
       ++collected_;
+    });
+    if (!holds_) return;
+    holds_->collect([this](uint32_t index) {
+      kept_ -= ranges_.size_of(index);
+      ranges_.free(index);
     });
   }
 
@@ -50,12 +65,20 @@ class PoolOwner {
   bool holds(uint32_t block) const { return ranges_.used(block); }
   uint64_t size() const { return ranges_.size(); }
   uint64_t held() const { return ranges_.held(); }   // bytes, as of the last collect()
+  uint64_t kept() const { return kept_; }            // … of them, given back and held by the application
   uint64_t peak() const { return peak_; }            // bytes
   uint64_t collected() const { return collected_; }  // blocks that the other end has ever given back
 
  private:
+  void end(uint32_t index) {
+    if (!holds_ || !holds_->keeps(index)) return ranges_.free(index);
+    kept_ += ranges_.size_of(index);
+  }
+
   RangeAllocator ranges_;
   FreeStack<> returned_;
+  std::unique_ptr<BlockHolds> holds_;  // none until something is held
+  uint64_t kept_ = 0;
   uint64_t peak_ = 0;
   uint64_t collected_ = 0;
 };

@@ -17,6 +17,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/own_file.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -40,11 +42,18 @@ class SpawnPlan {
   posix_spawnattr_t attributes;
 };
 
-Result<FileDescriptor> open_output(const std::string& path) {
+Result<FileDescriptor> open_by(const std::string& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!file.is_open()) return Status::of_errno("open", path, errno);
+  return file;
+}
+
+Result<FileDescriptor> open_output(const std::string& path, bool own) {
   const std::string name = path.empty() ? "/dev/null" : path;
-  const FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.is_open()) return Status::of_errno("open", name, errno);
-  FileDescriptor above(fcntl(file.get(), F_DUPFD_CLOEXEC, kAboveTheFew));
+  const int flags = O_WRONLY | O_CREAT | O_APPEND;
+  const Result<FileDescriptor> file = own ? open_own_file(name, flags, 0600) : open_by(name, flags);
+  if (!file.ok()) return file.status();
+  FileDescriptor above(fcntl(file.value().get(), F_DUPFD_CLOEXEC, kAboveTheFew));
   if (!above.is_open()) return Status::of_errno("duplicate", name, errno);
   return above;
 }
@@ -95,7 +104,7 @@ bool ProcessHandle::wait_end(const Deadline& deadline) const {
 }
 
 Result<ProcessHandle> spawn(const SpawnOptions& options) {
-  const Result<FileDescriptor> output = open_output(options.output);
+  const Result<FileDescriptor> output = open_output(options.output, options.own_output);
   if (!output.ok()) return output.status();
   FileDescriptor inherited;
   if (options.inherited >= 0) {
@@ -132,6 +141,17 @@ uint64_t process_begin(pid_t process) {
   if (field == "Z" || field == "X") return 0;
   for (int number = 4; number <= 22; ++number) rest >> field;
   return std::strtoull(field.c_str(), nullptr, 10);
+}
+
+uint64_t process_ticks(Nanoseconds time) {
+  return static_cast<uint64_t>(std::chrono::duration<double>(time).count() *
+                               static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+uint64_t process_clock() {
+  timespec now{};
+  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  return process_ticks(std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec));
 }
 
 double process_age(pid_t process) {

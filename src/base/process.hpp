@@ -40,6 +40,10 @@ class ProcessHandle {
 // has ended, whether its parent has noticed or not.
 uint64_t process_begin(pid_t process);
 // How long it has lived, in seconds; 0: gone.
+// The present, as process_begin() counts.
+uint64_t process_clock();
+// A time in the unit of process_begin().
+uint64_t process_ticks(Nanoseconds time);
 double process_age(pid_t process);
 
 // How a child ended: "exit status 3", "signal 9"; nothing if another part of the program has taken it first.
@@ -50,6 +54,7 @@ struct SpawnOptions {
   std::vector<std::string> arguments;  // without the name
   std::string output;                  // a file that its stdout and stderr are added to; empty: nowhere
   int inherited = -1;                  // a descriptor that the child gets as kInheritedDescriptor; -1: none
+  bool own_output = false;             // tailrace made up the name of `output`: base/own_file.hpp
 };
 
 constexpr int kInheritedDescriptor = 3;

@@ -35,6 +35,8 @@ class RangeAllocator {
 
   // Whether `node` is a used range.
   bool used(uint32_t node) const;
+  // Of a used range.
+  uint64_t size_of(uint32_t node) const { return nodes_[node].size; }
   // Gives a used range back.
   void free(uint32_t node);
 

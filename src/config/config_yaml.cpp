@@ -65,9 +65,9 @@ void read_place(const YamlValue& value, Config& config) {
   }
   if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
   // The keys of `core` are checked, and mean nothing, in place `thread`: so that one word changes the place.
-  value.only(
-      {"kind", "cpus", "filter_threads", "cores", "clients", "node", "nodes", "server", "on_server_loss", "patience"},
-      {"servers"});
+  value.only({"kind", "cpus", "filter_threads", "cores", "clients", "node", "nodes", "server", "on_server_loss",
+              "on_missing", "patience"},
+             {"servers"});
   if (const auto threads = value.find("filter_threads")) {
     config.place.filter_threads = static_cast<int>(threads->integer(1, most_filter_threads));
   }
@@ -76,6 +76,10 @@ void read_place(const YamlValue& value, Config& config) {
   if (const auto loss = value.find("on_server_loss")) {
     constexpr OnServerLoss choices[] = {OnServerLoss::restart, OnServerLoss::sync, OnServerLoss::fail};
     config.place.on_server_loss = choices[loss->choice({"restart", "sync", "fail"})];
+  }
+  if (const auto missing = value.find("on_missing")) {
+    constexpr OnMissing choices[] = {OnMissing::publish, OnMissing::keep};
+    config.place.on_missing = choices[missing->choice({"publish", "keep"})];
   }
   if (const auto patience = value.find("patience")) {
     config.place.patience = patience->number("seconds, more than 0");
@@ -179,11 +183,14 @@ void check_slots(const YamlValue& top, const Config& config) {
 }
 
 void read_memory(const YamlValue& value, Config& config) {
-  value.only({"budget", "when_full", "prefault"});
+  value.only({"budget", "when_full", "iterations", "prefault"});
   if (const auto budget = value.find("budget")) config.memory.budget = budget->size(least_budget);
   if (const auto when_full = value.find("when_full")) {
     constexpr WhenFull choices[] = {WhenFull::block, WhenFull::sync, WhenFull::drop};
     config.memory.when_full = choices[when_full->choice({"block", "sync", "drop"})];
+  }
+  if (const auto iterations = value.find("iterations")) {
+    config.memory.iterations = static_cast<uint32_t>(iterations->integer(1, config.memory.iterations));
   }
   if (const auto prefault = value.find("prefault")) {
     config.memory.prefault = prefault->flag();
@@ -215,7 +222,7 @@ void read_paths(const YamlValue& value, Config& config) {
 }
 
 void read_storage(const YamlValue& value, Config& config) {
-  value.only({"path", "files", "backend", "durability", "file_per", "slots", "direct", "queue_depth"});
+  value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth"});
   if (const auto path = value.find("path")) read_paths(*path, config);
   if (const auto files = value.find("files")) config.storage.files = without_slashes(files->text("a directory"));
   if (const auto backend = value.find("backend")) {
@@ -229,6 +236,10 @@ void read_storage(const YamlValue& value, Config& config) {
   if (const auto file_per = value.find("file_per")) {
     constexpr FilePer choices[] = {FilePer::process, FilePer::node, FilePer::job};
     config.storage.file_per = choices[file_per->choice({"process", "node", "job"})];
+  }
+  if (const auto existing = value.find("existing")) {
+    constexpr Existing choices[] = {Existing::refuse, Existing::replace, Existing::resume};
+    config.storage.existing = choices[existing->choice({"refuse", "replace", "continue"})];
   }
   if (const auto slots = value.find("slots")) config.storage.slots = slots->flag();
   if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();

@@ -58,7 +58,6 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   file.handle = handle.value();
   file.path = path;
   file.final_path = final_path;
-  file.direct = storage_.direct(file.handle);
   file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
   if (!final_path.empty()) gather_.opened_like_others(id);
   return id;
@@ -194,7 +193,7 @@ void Engine::count_before(const Request& request, std::span<const Piece> carried
 void Engine::start_access(Access access) {
   const Request& first = *access.parts.front().request;
   if (under_way_[first.slot].small) gather_.began(access.file, carries_several(access));
-  ExecutionTarget to = target(access.file);
+  ExecutionTarget to = target(access.file, access.extent.length);
   if (access.operation == Operation::read) to.written_to = written_to(access);
   executor_.start(std::move(access), std::move(to));
 }
@@ -223,18 +222,18 @@ void Engine::start(const Request& request) {
       for (const Piece& piece : pieces) start_access(access_of(request, piece));
       return;
     }
-    case Operation::sync: executor_.start_sync(&request, target(request.file)); return;
+    case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
     case Operation::publish:
     case Operation::close:
-    case Operation::remove: finish(&request, close_by(request.operation, of)); return;
+    case Operation::remove: finish(&request, close_by(request, of)); return;
   }
 }
 
-Status Engine::close_by(Operation operation, File& of) {
+Status Engine::close_by(const Request& request, File& of) {
+  Status status;
+  if (request.operation == Operation::publish) status = storage_.rename(of.handle, of.final_path, request.replace);
   storage_.close(of.handle);
-  if (operation == Operation::publish) return storage_.rename(of.path, of.final_path);
-  if (operation == Operation::remove) return storage_.remove(of.path);
-  return {};
+  return request.operation == Operation::remove ? storage_.remove(of.path) : status;
 }
 
 // A joined access that failed is tried again piece by piece, so that a failure ends exactly the requests it belongs
@@ -254,6 +253,7 @@ void Engine::finish_access(Executor::Ended& end) {
     TAILRACE_ASSERT(progress.parts_left > 0);
     note_begun(slot, end.begun);
     if (merged) progress.course.merged = true;
+    if (end.cached) progress.course.cached = true;
     if (progress.outcome.ok()) progress.outcome = end_of_piece(*part.request, end.access.extent, end.status);
     if (--progress.parts_left == 0) finish(part.request, std::exchange(progress.outcome, Status{}));
   }
@@ -315,9 +315,12 @@ Engine::File& Engine::file(FileId id) {
   return found->second;
 }
 
-ExecutionTarget Engine::target(FileId id) {
+// `bytes`: that are to be moved. Those of small accesses go through the page cache, and a back end need not open the
+// file a second time for them.
+ExecutionTarget Engine::target(FileId id, uint64_t bytes) {
   const File& of = file(id);
-  return {of.handle, of.path, of.direct, 0};
+  const bool large = bytes > 0 && bytes >= options_.execute.direct_from;
+  return {of.handle, of.path, large && storage_.direct(of.handle), 0};
 }
 
 void Engine::note_written_to(const Request& request) {

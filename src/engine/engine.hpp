@@ -57,6 +57,8 @@ class Engine {
 
   // Whether something of it has, so that it is not published.
   bool has_failed(FileId file) const { return !files_.at(file).failure.ok(); }
+  // What failed first.
+  const Status& failure(FileId file) const { return files_.at(file).failure; }
 
   // How many more requests can be submitted.
   uint32_t room() const { return queue_.room(); }
@@ -110,7 +112,6 @@ class Engine {
     FileHandle handle = 0;
     std::string path;
     std::string final_path;
-    bool direct = false;
     std::unordered_map<uint32_t, uint64_t> written_to;  // by client: where the furthest of its writes so far ends
     Status failure;  // the first one: nothing that depends on the whole file may succeed after it
     std::shared_ptr<Sizes> sizes;
@@ -125,7 +126,7 @@ class Engine {
   };
 
   File& file(FileId id);
-  ExecutionTarget target(FileId id);
+  ExecutionTarget target(FileId id, uint64_t bytes);
   uint64_t written_to(const Access& access);
   void note_written_to(const Request& request);
   bool step();
@@ -139,7 +140,7 @@ class Engine {
   void note_begun(uint32_t slot, Nanoseconds begun);
   void finish(const Request* request, const Status& status);
   void note_end(RequestQueue::Ended& end);
-  Status close_by(Operation operation, File& file);
+  Status close_by(const Request& request, File& file);
   void count_busy();
 
   Storage& storage_;

@@ -91,8 +91,9 @@ class Format {
   // Records a finding in the iteration's file, which has begun, in place of an earlier one of that name. If it fails,
   // the file is as whole as it was.
   virtual Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) = 0;
-  // Records in the iteration's file, which has begun, that blocks of these clients may be missing: they died.
-  virtual void note_missing(int64_t iteration, const std::vector<int>& clients) = 0;
+  // Records in the iteration's file, which has begun, that blocks of these clients may be missing, since they died or
+  // never came; and those of `unnamed` more that never came, whose numbers nobody knows.
+  virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
   // Ends the iteration's file, which has begun.
   virtual Result<FileEnding> finish(int64_t iteration) = 0;
   // Forgets the iteration's file, whether or not it has begun.

@@ -21,6 +21,8 @@ enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
 enum class ReadAfter { submitted, written };
+enum class Existing { refuse, replace, resume };
+enum class OnMissing { publish, keep };
 enum class Visibility { written, pending };
 enum class Compressor { none, deflate, zstd };
 enum class Precision { full, float16 };
@@ -107,12 +109,14 @@ struct Config {
     int nodes = 1;       // of the job
     std::string server;  // the program; empty: where it usually is
     OnServerLoss on_server_loss = OnServerLoss::restart;
-    double patience = 600.0;  // seconds
+    OnMissing on_missing = OnMissing::publish;  // what becomes of files that a client which never came shares
+    double patience = 600.0;                    // seconds
   } place;
   struct {
     uint64_t budget = uint64_t{256} << 20;  // bytes
     WhenFull when_full = WhenFull::block;
-    bool prefault = true;  // taken from the system at the start; else page by page, when it is first used
+    uint32_t iterations = 256;  // unfinished at once, at most
+    bool prefault = true;       // taken from the system at the start; else page by page, when it is first used
   } memory;
   struct {
     std::vector<std::string> paths;  // one directory a device; files go to them in turn
@@ -120,9 +124,10 @@ struct Config {
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
-    bool slots = false;        // place `core`: servers write one after the other
-    bool direct = true;        // bypass the page cache where it can be done
-    uint32_t queue_depth = 8;  // transfers under way at once
+    Existing existing = Existing::refuse;  // what becomes of the files of an earlier run of this series
+    bool slots = false;                    // place `core`: servers write one after the other
+    bool direct = true;                    // bypass the page cache where it can be done
+    uint32_t queue_depth = 8;              // transfers under way at once
   } storage;
   struct {
     bool enabled = true;                   // what lies side by side is joined; small writes gather for it

@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
-inline constexpr uint32_t kCoreVersion = 7;
+inline constexpr uint32_t kCoreVersion = 8;
 inline constexpr uint64_t kMostConfiguration = uint64_t{8} << 20;  // bytes of a client's configuration
 
 // client → server, first of all; with one descriptor: a file with the configuration.
@@ -56,13 +56,14 @@ static_assert(sizeof(Goodbye) == 16);
 // A line of the server's ledger.
 struct LedgerRecord {
   enum class Kind : uint32_t {
-    accepted = 1,    // a verb of a client
-    failed = 2,      // something of an iteration has failed: it will not be published
-    left = 3,        // an iteration has been published or removed: nothing of it need be remembered
-    placed = 4,      // a chunk of a filtered block of a client has its place in the iteration's file
-    gone = 5,        // a client has left, while others go on in the same files
-    journaled = 6,   // the list of dropped iterations has grown
-    unpublished = 7  // an iteration has left without a file: one of that name is of an earlier run
+    accepted = 1,     // a verb of a client
+    failed = 2,       // something of an iteration has failed: it will not be published
+    left = 3,         // an iteration has been published or removed: nothing of it need be remembered
+    placed = 4,       // a chunk of a filtered block of a client has its place in the iteration's file
+    gone = 5,         // a client has left, while others go on in the same files
+    journaled = 6,    // the list of dropped iterations has grown
+    unpublished = 7,  // an iteration has left without a file: one of that name is of an earlier run
+    absent = 8        // clients that have yet to come are not waited for any more
   };
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: who; else the group of files, see FileGroup

@@ -29,11 +29,14 @@ enum class Verb : uint8_t {
   file_sync = 12,
   file_close = 13,     // the block of its file_open, which goes back to the pool when it has ended
   file_write_at = 14,  // a block with the bytes of one extent, and no list; else as file_write
-  file_borrow = 15     // the bytes of one extent in the client's own memory
+  file_borrow = 15,    // the bytes of one extent in the client's own memory
+  close = 16           // as flush; and no iteration of the client waits for clients that have yet to come
 };
 
 // Whether it is about a raw file, and so about no variable or iteration.
 constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_borrow; }
+// Whether it ends when all before it has.
+constexpr bool is_flush(Verb verb) { return verb == Verb::flush || verb == Verb::close; }
 constexpr bool writes_file(Verb verb) {
   return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_borrow;
 }
@@ -76,6 +79,7 @@ struct Descriptor {
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
     uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
+    uint64_t unfinished;        // drop_iteration: so many were unfinished, which is the limit; 0: memory was full
   };
 
   // Of the block, of a verb that has one.
@@ -92,6 +96,7 @@ static_assert(offsetof(Descriptor, at) == 32);
 static_assert(sizeof(Descriptor::BytesAt) == sizeof(Descriptor::Bytes));
 static_assert(offsetof(Descriptor, event) == 32);
 static_assert(offsetof(Descriptor, waited) == 32);
+static_assert(offsetof(Descriptor, unfinished) == 32);
 static_assert(offsetof(Descriptor, setting) == 32);
 static_assert(sizeof(Descriptor::Setting) == 16);
 static_assert(std::is_trivially_copyable_v<Descriptor>);

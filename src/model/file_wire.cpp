@@ -32,7 +32,8 @@ uint64_t file_list_data(uint64_t count, uint64_t bytes) {
 
 bool is_file_mode(uint32_t mode) {
   if (mode == kFileRead) return true;
-  return (mode & ~(kFileTruncate | kFileImmediate | kFilePublish)) == kFileWrite;
+  const bool both = (mode & kFilePublish) != 0 && (mode & kFileSeal) != 0;
+  return !both && (mode & ~(kFileTruncate | kFileImmediate | kFilePublish | kFileSeal)) == kFileWrite;
 }
 
 std::string name_of_partial(const std::string& path) { return path + ".partial"; }
@@ -58,6 +59,31 @@ bool has_failed(std::span<const std::byte> block) {
 void set_failed(std::span<std::byte> block) {
   const uint32_t failed = 1;
   std::memcpy(block.data() + offsetof(FileOpening, failed), &failed, sizeof failed);
+}
+
+bool has_seal(std::span<const std::byte> block) {
+  uint32_t length = 0;
+  std::memcpy(&length, block.data() + offsetof(FileOpening, seal_length), sizeof length);
+  return length != 0;
+}
+
+Result<Piece> read_seal(std::span<std::byte> block) {
+  FileOpening opening;
+  if (!copy_header(block, opening)) return refuse("a path of another version");
+  if (opening.seal_length == 0 || opening.seal_length > kMostSeal) return refuse("a seal that is too long, or empty");
+  const Extent extent{opening.seal_offset, opening.seal_length};
+  if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
+  return Piece{extent, block.data() + offsetof(FileOpening, seal)};
+}
+
+void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::byte> seal) {
+  FileOpening opening;
+  std::memcpy(&opening, block.data(), sizeof opening);
+  opening.seal_length = static_cast<uint32_t>(seal.size());
+  opening.seal_offset = offset;
+  std::memcpy(opening.seal, seal.data(), seal.size());
+  const size_t begin = offsetof(FileOpening, seal_length);
+  std::memcpy(block.data() + begin, reinterpret_cast<const std::byte*>(&opening) + begin, sizeof opening - begin);
 }
 
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {

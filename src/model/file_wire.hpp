@@ -18,7 +18,7 @@
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kFileWireVersion = 2;
+inline constexpr uint32_t kFileWireVersion = 3;
 inline constexpr uint32_t kMostOpenFiles = 64;               // of a client, at once
 inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
 inline constexpr uint64_t kMostFilePath = 1023;              // bytes
@@ -30,6 +30,8 @@ inline constexpr uint32_t kFileWrite = 2;
 inline constexpr uint32_t kFileTruncate = 4;
 inline constexpr uint32_t kFileImmediate = 8;
 inline constexpr uint32_t kFilePublish = 16;
+inline constexpr uint32_t kFileSeal = 32;
+inline constexpr uint32_t kMostSeal = 16;  // bytes
 // Whether there are such flags together.
 bool is_file_mode(uint32_t mode);
 // What a file is called until it is published. Not as files of iterations, which `recover` finishes or removes.
@@ -41,13 +43,17 @@ struct FileOpening {
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
   uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
-  // Whether something of the file has failed, so that it is not published. The server writes it, for the one that
-  // goes on after its death, and the client, who may give the file up.
+  // Whether something of the file has failed, so that it is neither published nor sealed. The server writes it, for
+  // the one that goes on after its death, and the client, who may give the file up.
   uint32_t failed = 0;
-  uint32_t reserved = 0;
+  // The seal, which the client puts here before it closes the file.
+  uint32_t seal_length = 0;  // bytes; 0: there is none yet
+  uint64_t seal_offset = 0;  // in the file
+  std::byte seal[kMostSeal] = {};
 };
-static_assert(sizeof(FileOpening) == 24);
+static_assert(sizeof(FileOpening) == 48);
 static_assert(offsetof(FileOpening, failed) == 16);
+static_assert(offsetof(FileOpening, seal) == 32);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
 
 // At the start of a block of file_write or file_read; `count` extents come after it. The bytes of the extents lie one
@@ -75,11 +81,16 @@ struct FileToOpen {
   uint32_t record = 0;
 
   bool is_published() const { return (mode & kFilePublish) != 0; }
+  bool is_sealed() const { return (mode & kFileSeal) != 0; }
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
 // Of a block that could be read so: FileOpening::failed.
 bool has_failed(std::span<const std::byte> block);
 void set_failed(std::span<std::byte> block);
+// The same of the seal. TAILRACE_INVALID_ARGUMENT if it is one that no file can have.
+bool has_seal(std::span<const std::byte> block);
+Result<Piece> read_seal(std::span<std::byte> block);
+void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::byte> seal);
 
 // The pieces of a block of file_write or file_read: not empty, none overlapping another, within block and file.
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block);

@@ -28,7 +28,7 @@ enum class Operation : uint8_t {
   read,
   write,
   sync,     // to the device; of a directory, its names
-  publish,  // close the file and rename it to its final name
+  publish,  // rename the file to its final name and close it
   close,
   remove  // close the file and delete it
 };
@@ -62,6 +62,7 @@ struct Request {
   // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
   // has failed. Operations other than read and write always do (close and remove even if something failed).
   bool fence = false;
+  bool replace = true;             // of a publish: what has the final name already is replaced; else it is an error
   bool immediate = false;          // somebody waits for it: it is not held back to be merged with others
   CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
   uint64_t token = 0;              // the sink's own
@@ -74,6 +75,7 @@ struct Request {
     Nanoseconds begun = Nanoseconds::max();  // when its first transfer began, or when it ended if none did
     Nanoseconds ended{0};
     bool merged = false;  // whether it went together with other requests
+    bool cached = false;  // whether some of it, of a file that can be written past the page cache, was not
   } course;
 
   bool moves_bytes() const { return operation == Operation::read || operation == Operation::write; }

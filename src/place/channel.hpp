@@ -21,6 +21,7 @@
 #include "place/failure_log.hpp"
 #include "place/file_log.hpp"
 #include "place/iteration_log.hpp"
+#include "place/iteration_table.hpp"
 #include "place/ticket_table.hpp"
 
 namespace tailrace::impl {
@@ -57,12 +58,16 @@ struct Channel {
   std::span<VariableCounters> variables;   // by variable; likewise
   IterationLog iterations;                 // the server writes, anybody reads
   FileLog files;                           // both write, anybody reads
+  IterationTable<> unfinished;             // the client takes words, the server gives them back
   std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
   // How the server learns that the client waits for memory, which it may keep for longer than writing takes. The
   // client rings when it has written, and the server when it has seen that and there is something to take. The server
   // writes how many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
   std::atomic<uint64_t>& given_back;
   std::atomic<uint64_t>& hungry;
+  // How many clients that have yet to come the end of this one's close waits for. The server writes, the client
+  // reads: the server does not hang meanwhile, and gives them up in its own time.
+  std::atomic<uint32_t>& awaited;
   // Whether the memory that the two share has gone: what is read of it from then on means nothing. None: it cannot.
   const std::atomic<bool>* lost = nullptr;
 

@@ -63,9 +63,11 @@ Channel ChannelMemory::view(std::byte* memory, std::span<std::byte> pool) const 
                  at<VariableCounters>(memory, variables_, sizes_.variables),
                  IterationLog(control.iterations),
                  FileLog(control.files),
+                 IterationTable<>(control.unfinished),
                  control.server_life,
                  control.given_back,
-                 control.hungry};
+                 control.hungry,
+                 control.awaited};
 }
 
 }  // namespace tailrace::impl

@@ -34,6 +34,7 @@ struct ChannelControl {
   static constexpr uint32_t kClientLeft = 2;  // it will not come back, and everything has ended that it waited for
   std::atomic<uint32_t> client_state{kClientUnaware};
   std::atomic<uint64_t> hungry{0};
+  std::atomic<uint32_t> awaited{0};
   alignas(64) WaitBell client_bell;
   FreeStack<>::Head free_head;
   SpscRing<Descriptor>::Counters ring;
@@ -41,6 +42,7 @@ struct ChannelControl {
   alignas(64) ServerCounters counters;
   IterationLog::Shared iterations;
   FileLog::Shared files;
+  IterationTable<>::Shared unfinished;
 };
 
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);

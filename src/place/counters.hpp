@@ -36,6 +36,7 @@ struct VariableCounters {
   Tally blocks_written;
   Tally blocks_failed;
   Tally blocks_merged;
+  Tally blocks_cached;  // long enough to go past the page cache, and did not, in whole or in part
   Tally bytes_written;
   Histogram queued;   // from hand-over until the first transfer
   Histogram writing;  // from there until written or failed

@@ -51,6 +51,11 @@ class FailureLog {
   // Takes the oldest failure, or the one of `ticket`; it counts as seen then.
   std::optional<Entry> take_oldest();
   std::optional<Entry> take(uint64_t ticket);
+  // What has not been taken, the oldest first, as far as causes are kept here. Takes nothing.
+  const std::deque<Entry>& untaken() {
+    collect();
+    return entries_;
+  }
 
  private:
   void collect();

@@ -3,6 +3,7 @@
 // A place knows neither the engine nor what the sink does; the sink does not know where it runs.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,9 @@ class Place {
   // Lets the server finish everything it was sent, and ends it.
   virtual ~Place() = default;
   virtual Channel& channel() = 0;
+  // Keeps the pool's bytes mapped for as long as anybody has this, also after the place. None: they outlive
+  // everything.
+  virtual std::shared_ptr<void> memory() { return {}; }
   // Wakes the server: to be called after a push into the ring.
   virtual void ring() = 0;
   // Whether the server sees the client's private memory, so that blocks may be borrowed, or only the pool.

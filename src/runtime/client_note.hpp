@@ -19,6 +19,7 @@ struct ClientNote {
   int server = 0;
   pid_t process = 0;
   uint64_t began = 0;   // the process, see process_begin()
+  std::string run;      // that it belongs to, see NodeServer
   std::string message;  // see ClientMessage
 
   // Whether the process lives.

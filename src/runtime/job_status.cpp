@@ -68,7 +68,10 @@ Json counted(const ChannelControl& control) {
       control.ring.pushed.load(std::memory_order_relaxed) - control.ring.popped.load(std::memory_order_relaxed);
   const uint64_t ended = of.blocks_written.get() + of.blocks_failed.get();
   const uint64_t bytes_ended = of.bytes_written.get() + of.bytes_failed.get();
-  return {{"verbs_waiting", waiting},
+  // relaxed: as above.
+  const bool closed = control.client_state.load(std::memory_order_relaxed) == ChannelControl::kClientLeft;
+  return {{"closed", closed},
+          {"verbs_waiting", waiting},
           {"blocks_pending", less(of.blocks_accepted.get(), ended)},
           {"bytes_pending", less(of.bytes_accepted.get(), bytes_ended)},
           {"blocks_written", of.blocks_written.get()},
@@ -76,6 +79,8 @@ Json counted(const ChannelControl& control) {
           {"bytes_written", of.bytes_written.get()},
           {"iterations_published", of.iterations_published.get()},
           {"iterations_failed", of.iterations_failed.get()},
+          {"iterations_unfinished", IterationTable<>::count(control.unfinished)},
+          {"iterations_limit", IterationTable<>::limit(control.unfinished)},
           {"busy_seconds", static_cast<double>(of.busy_nanoseconds.get()) * 1e-9},
           {"iterations", iterations_json(IterationLog::read(control.iterations))},
           {"files", files_json(control)}};

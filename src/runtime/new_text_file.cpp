@@ -6,38 +6,42 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/own_file.hpp"
+
 namespace tailrace::impl {
 
 NewTextFile::NewTextFile(std::string path, const char* what)
-    : path_(std::move(path)),
-      temporary_(path_ + ".tmp"),
-      operation_(fmt::format("write the {}", what)),
-      file_(std::fopen(temporary_.c_str(), "we")) {
-  if (file_ == nullptr) error_ = errno;
+    : path_(std::move(path)), temporary_(path_ + ".tmp"), operation_(fmt::format("write the {}", what)) {
+  Result<FileDescriptor> made = make_own_file(temporary_, 0666);
+  status_ = made.status();
+  if (!status_.ok()) return;
+  file_ = ::fdopen(made.value().get(), "w");
+  if (file_ == nullptr) {
+    failed(errno);
+    ::unlink(temporary_.c_str());
+  } else {
+    (void)made.value().release();
+  }
 }
 
 NewTextFile::~NewTextFile() {
   if (file_ == nullptr) return;
-  close();
+  std::fclose(file_);
   ::unlink(temporary_.c_str());
 }
 
 void NewTextFile::put(std::string_view text) {
-  if (error_ == 0 && std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
+  if (status_.ok() && std::fwrite(text.data(), 1, text.size(), file_) != text.size()) failed(errno);
 }
 
 Status NewTextFile::publish() {
-  const bool begun = file_ != nullptr;
-  if (begun) close();
-  if (error_ == 0 && std::rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
-  if (error_ == 0) return {};
-  if (begun) ::unlink(temporary_.c_str());
-  return Status::of_errno(operation_.c_str(), path_, error_);
+  if (status_.ok() && std::fflush(file_) != 0) failed(errno);
+  if (status_.ok()) status_ = rename_open_file(::fileno(file_), temporary_, path_, true);
+  if (!status_.ok()) return status_;
+  std::fclose(std::exchange(file_, nullptr));  // all of it has left already
+  return {};
 }
 
-void NewTextFile::close() {
-  if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-  file_ = nullptr;
-}
+void NewTextFile::failed(int error) { status_ = Status::of_errno(operation_, path_, error); }
 
 }  // namespace tailrace::impl

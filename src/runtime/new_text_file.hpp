@@ -23,13 +23,13 @@ class NewTextFile {
   Status publish();
 
  private:
-  void close();
+  void failed(int error);
 
   const std::string path_;
   const std::string temporary_;
   const std::string operation_;
-  std::FILE* file_;
-  int error_ = 0;  // errno of what failed first
+  std::FILE* file_ = nullptr;
+  Status status_;  // what failed first
 };
 
 }  // namespace tailrace::impl

@@ -11,6 +11,8 @@
 #include <set>
 
 #include "action/find_plugin_host.hpp"
+#include "base/descriptor_limit.hpp"
+#include "base/limited_log.hpp"
 #include "base/memory_guard.hpp"
 #include "base/process.hpp"
 #include "base/unix_socket.hpp"
@@ -20,6 +22,8 @@
 #include "place/core/server_cpu.hpp"
 #include "runtime/client_message.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/descriptors.hpp"
+#include "runtime/earlier_files.hpp"
 #include "runtime/engine_options.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
@@ -30,8 +34,9 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kMostServers = 64;                               // of a node: place.cores
-constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // before it is said that clients are missing
+constexpr int kMostServers = 64;                                 // of a node: place.cores
+constexpr Nanoseconds kDeathIsSeenIn = std::chrono::seconds(2);  // of a client, on a machine that is busy
+constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);    // before it is said that clients are missing
 
 ChannelSizes sizes_of(const Config& config) {
   return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
@@ -75,28 +80,32 @@ NodeServer::~NodeServer() = default;
 Status NodeServer::run(const NodeServerOptions& options) {
   survive_lost_memory();          // which clients can do to theirs
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write
+  raise_descriptor_limit();       // it opens the files of many
   const auto fail = [&](const Status& status) {
     announce_failure(options.announce, status);
     return status;
   };
-  auto log = open_log(log_level_of(options.log_level), options.log_file,
-                      fmt::format("tailrace core {} of {}", options.server, options.job));
-  if (!log.ok()) return fail(log.status());
+  auto opened = open_log(log_level_of(options.log_level), options.log_file,
+                         fmt::format("tailrace core {} of {}", options.server, options.job));
+  if (!opened.ok()) return fail(opened.status());
+  LimitedLog log(*opened.value(), log_level_of(options.log_level));  // clients decide how much there is to say
   Result<RuntimeDirectory> job = RuntimeDirectory::open(options.root, options.job);
   if (!job.ok()) return fail(job.status());
   Status status;
+  bool announced = false;
   {
     Result<ServerLock> lock = ServerLock::take(job.value(), options.server);
     if (!lock.ok()) return fail(lock.status());
     if (!options.drain || options.server < RuntimeDirectory::kFirstOwnServer) {
-      drain_own_servers(options, job.value(), *log.value());
+      drain_own_servers(options, job.value(), log);
     }
-    NodeServer server(options, job.value(), *log.value());
+    NodeServer server(options, job.value(), log);
     status = server.serve();
-    if (!status.ok() && !server.announced_) announce_failure(options.announce, status);
+    announced = server.announced_;
   }
   (void)job.value().remove_if_unused();
-  return status;
+  // Last: who hears it finds nothing of this server's, and removes the rest.
+  return status.ok() || announced ? status : fail(status);
 }
 
 // What clients have left that were their own servers, and have died: it is little, as they had written all but their
@@ -223,6 +232,7 @@ Status NodeServer::adopt(NodeLoop& loop, int client, const ClientNote& note) {
   if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
     return ClientNote::remove(job_.directory(), client);
   }
+  if (!note.run.empty()) run_ = note.run;
   const Result<NodeLoop::Guest> needs = admit(client, note.process, note.message);
   if (!needs.ok()) return needs.status();
   const Guest& guest = guests_[client];
@@ -240,12 +250,16 @@ Status NodeServer::adopt(NodeLoop& loop, int client, const ClientNote& note) {
     guests_.erase(client);
     return status;
   }
+  youngest_ = std::max(youngest_, note.began);
   RequestSink& sink = clients_->adopt(client, guest.config, segment.value()->channel());
   std::optional<ProcessHandle> alive;
   if (note.alive()) {
     Result<ProcessHandle> handle = ProcessHandle::open(note.process);
     if (handle.ok()) alive = std::move(handle).value();
   }
+  // The time of its going is not known: whoever comes new now is of another run.
+  const auto state = segment.value()->control().client_state.load(std::memory_order_acquire);
+  if (!alive || state == ChannelControl::kClientLeft) first_departure_ = 0;
   log_.warning("client {} is taken over from a server that died", client);
   return loop.adopt(client, std::move(segment).value(), &sink, ledger_->last_sequence(client), std::move(alive));
 }
@@ -321,10 +335,11 @@ Status NodeServer::prepare(const Config& config) {
   storage_ = std::move(storage).value();
   engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
-  const auto make_format = [](int client, const Config& of) {
-    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now});
+  if (run_.empty()) run_ = new_run();
+  const auto make_format = [this](int client, const Config& of) {
+    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
   };
-  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
+  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get(), descriptors_in_server, clients_to_expect());
   common_ = config;
   return prepare_actions();
 }
@@ -359,7 +374,7 @@ std::optional<Nanoseconds> NodeServer::next_in() {
   if (actions_) next = actions_->deadline();
   if (slots_) next = std::min(next, slots_->due().value_or(next));
   if (engine_) next = std::min(next, engine_->due().value_or(next));
-  next = std::min(next, missing_due_.value_or(next));
+  next = std::min(next, absent_due().value_or(next));
   if (next == Nanoseconds::max()) return std::nullopt;
   return std::max(next - clock_.now(), Nanoseconds::zero());
 }
@@ -376,16 +391,93 @@ Nanoseconds NodeServer::patience() const {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
 }
 
-// Somebody who never comes holds up the files of all: said once, when that has lasted.
-void NodeServer::look_for_missing() {
-  const std::optional<int64_t> iteration = clients_->waits_for_others();
-  if (!iteration || told_of_missing_) return missing_due_.reset();
-  if (!missing_due_) missing_due_ = clock_.now() + std::min(kMissingFor, patience() / 2);
-  if (clock_.now() < *missing_due_) return;
-  told_of_missing_ = true;
-  missing_due_.reset();
-  log_.warning("iteration {} waits for clients that have not come: found {} ({}), expected {}, as place.clients says",
-               *iteration, clients_->came().size(), fmt::join(clients_->came(), ", "), common_->place.clients);
+// Who never comes would hold up the files of all: said when that has lasted, and ended after place.patience. When
+// nobody can come any more, at once.
+void NodeServer::look_for_absent() {
+  if (!clients_->waits_for_absent()) return waits_since_.reset();
+  if (options_.drain) return clients_->give_up_absent(", since the job is over");
+  const Nanoseconds now = clock_.now();
+  if (!waits_since_) waits_since_ = now;
+  if (now >= *waits_since_ + patience()) {
+    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience));
+  }
+  if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return;
+  warned_of_absent_ = true;
+  log_.warning(
+      "files wait for clients that have not come: found {} ({}), expected {}, as place.clients says; they are "
+      "given up after place.patience of {} s",
+      clients_->came().size(), fmt::join(clients_->came(), ", "), common_->place.clients, common_->place.patience);
+}
+
+// When look_for_absent() has something to do.
+std::optional<Nanoseconds> NodeServer::absent_due() const {
+  if (!waits_since_) return std::nullopt;
+  return *waits_since_ + (warned_of_absent_ ? patience() : std::min(kMissingFor, patience() / 2));
+}
+
+// ---- runs ---------------------------------------------------------------------------------------------------
+
+void NodeServer::lost(int client) {
+  if (!first_departure_) first_departure_ = process_clock();
+  clients_->lost(client);
+}
+
+// Whether every client that is there has gone, be it that its death has yet to be seen.
+bool NodeServer::all_gone() const {
+  return std::all_of(guests_.begin(), guests_.end(), [this](const auto& entry) {
+    return clients_->is_gone(entry.first) || process_begin(entry.second.process) == 0;
+  });
+}
+
+// A process of the run that is being served began before another of its processes, or well before the first of its
+// clients went: a job's processes begin together, and the server sees a death a moment after it. And a run whose
+// clients have all come and gone is over.
+bool NodeServer::is_of_another_run(pid_t process) const {
+  const bool all_came = clients_->came().size() >= static_cast<size_t>(common_->place.clients);
+  if (all_came && all_gone()) return true;
+  const uint64_t began = process_begin(process);
+  if (began <= youngest_) return false;
+  const bool somebody_died = std::any_of(guests_.begin(), guests_.end(),
+                                         [](const auto& entry) { return process_begin(entry.second.process) == 0; });
+  if (!first_departure_) return somebody_died;
+  return began + process_ticks(kDeathIsSeenIn) >= *first_departure_;
+}
+
+Result<bool> NodeServer::is_of_next_run(int client, pid_t process) {
+  if (!common_ || !common_->shares_files() || clients_->came().empty()) return false;
+  const auto known = guests_.find(client);
+  if (known != guests_.end() && known->second.process == process) return false;
+  const auto here = [this] { return fmt::format("{}", fmt::join(clients_->came(), ", ")); };
+  if (is_of_another_run(process)) {
+    if (all_gone()) {
+      clients_->give_up_absent(", since another run has begun");
+      return true;
+    }
+    return Status(
+        TAILRACE_CLIENT_IN_USE,
+        fmt::format("client {}: its files are being written by a run that began before it, some of whose "
+                    "clients ({}) are still there; expected that run to have ended, or another storage.path",
+                    client, here()));
+  }
+  if (clients_->came().contains(client)) return false;
+  if (clients_->gave_up_absent()) {
+    return Status(TAILRACE_CLIENTS_MISSING,
+                  fmt::format("client {} has come too late: after place.patience of {} s the files of its run are "
+                              "written without it (clients {})",
+                              client, common_->place.patience, here()));
+  }
+  if (clients_->came().size() < static_cast<size_t>(common_->place.clients)) return false;
+  return Status(TAILRACE_INVALID_CONFIG,
+                fmt::format("client {} is one more than place.clients says: found clients {} and {}, expected {}",
+                            client, here(), client, common_->place.clients));
+}
+
+// What an earlier run left where this one is about to write. Before its first byte; not for who joins a run that has
+// begun.
+Status NodeServer::make_way_for(int client) {
+  const Config& config = guests_[client].config;
+  if (config.shares_files() && !clients_->came().empty()) return {};
+  return make_way(config, series_of(config, client), log_);
 }
 
 Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
@@ -396,11 +488,14 @@ Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
     guests_.erase(client);
     return status;
   }
-  if (status = lock_outputs(client); !status.ok()) {
+  status = lock_outputs(client);
+  if (status.ok()) status = make_way_for(client);
+  if (!status.ok()) {
     remove_names(client);
     guests_.erase(client);
     return status;
   }
+  youngest_ = std::max(youngest_, process_begin(guest.process));
   return &clients_->begin(client, guest.config, segment.channel());
 }
 
@@ -413,7 +508,7 @@ std::string NodeServer::description() const {
 // is, whenever this server dies.
 Status NodeServer::put_names(int client, const Guest& guest) const {
   const PrivateDirectory& directory = job_.directory();
-  const ClientNote note{options_.server, guest.process, process_begin(guest.process), guest.message};
+  const ClientNote note{options_.server, guest.process, process_begin(guest.process), run_, guest.message};
   if (Status status = note.put(directory, client); !status.ok()) return status;
   const std::string fresh = RuntimeDirectory::fresh_segment(options_.server);
   const std::string name = RuntimeDirectory::client_segment(client);
@@ -435,6 +530,8 @@ bool NodeServer::released(int client) { return clients_->released(client); }
 
 void NodeServer::dismiss(int client) {
   clients_->dismiss(client);
+  // Before its lock is given up: who takes that finds no data of it. Its note goes last, as with remove_names().
+  (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
   guests_.erase(client);
   remove_names(client);
 }
@@ -444,7 +541,7 @@ void NodeServer::progress() {
   if (slots_) slots_->look(clock_.now());
   if (slots_ && clients_->pressed()) slots_->open();
   clients_->progress();
-  look_for_missing();
+  look_for_absent();
 }
 
 }  // namespace tailrace::impl

@@ -75,7 +75,11 @@ class NodeServer final : public NodeLoop::Host {
   void remove_names(int client) const;
   Scheduler& make_scheduler(const Config& config);
   void finish();
-  void look_for_missing();
+  void look_for_absent();
+  std::optional<Nanoseconds> absent_due() const;
+  bool all_gone() const;
+  bool is_of_another_run(pid_t process) const;
+  Status make_way_for(int client);
   Nanoseconds patience() const;
 
   // NodeLoop::Host
@@ -86,7 +90,8 @@ class NodeServer final : public NodeLoop::Host {
   Nanoseconds stays_for() override;
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
-  void lost(int client) override { clients_->lost(client); }
+  Result<bool> is_of_next_run(int client, pid_t process) override;
+  void lost(int client) override;
   bool settled(int client) override { return clients_->settled(client); }
   void leave(int client) override;
   bool released(int client) override;
@@ -113,9 +118,13 @@ class NodeServer final : public NodeLoop::Host {
   std::unique_ptr<NodeActions> actions_;  // none: the configuration has no actions
   std::unique_ptr<FilterCrew> crew_;
   std::optional<NodeClients> clients_;
-  // When to say that clients are missing, since an iteration waits for them; none: it does not, or it was said.
-  std::optional<Nanoseconds> missing_due_;
-  bool told_of_missing_ = false;
+  // Which run is being served: the first client's coming begins it.
+  std::string run_;
+  uint64_t youngest_ = 0;  // when the last of its processes began, see process_begin()
+  // When the first of its clients went, as process_begin() counts; 0: before this server began. None: all are here.
+  std::optional<uint64_t> first_departure_;
+  std::optional<Nanoseconds> waits_since_;  // for clients that have yet to come
+  bool warned_of_absent_ = false;
 };
 
 }  // namespace tailrace::impl

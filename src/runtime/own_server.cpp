@@ -13,6 +13,7 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "runtime/client_note.hpp"
+#include "runtime/descriptors.hpp"
 #include "runtime/engine_options.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
@@ -44,6 +45,7 @@ Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int
 }
 
 Status OwnServer::build(const Segment& segment) {
+  if (Status usable = Hdf5Format::check_usable(); !usable.ok()) return usable;
   auto locks = take_output_directories(config_, fmt::format("c{}", client_), log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
@@ -77,6 +79,7 @@ Status OwnServer::take_client(int server) {
                   fmt::format("client {} is served by server {}, expected {}", client_, note.value().server, server));
   }
   if (Status status = copy_ledger(server); !status.ok()) return status;
+  run_ = note.value().run;
   note.value().server = RuntimeDirectory::own_server(client_);
   if (Status status = note.value().replace(job_.directory(), client_); !status.ok()) return status;
   clean_up_after(server);
@@ -118,10 +121,11 @@ Status OwnServer::begin() {
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
-  const auto make_format = [](int client, const Config& of) {
-    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now});
+  const auto make_format = [this](int client, const Config& of) {
+    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
   };
-  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get());
+  const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
+  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get(), descriptors, 1);
   RequestSink& sink = clients_->adopt(client_, config_, segment_->channel());
   clients_->take_up_ledger();
   rings_.add(client_, segment_->channel(), segment_->control().server_asleep, sink, ledger_->last_sequence(client_));

@@ -64,6 +64,7 @@ class OwnServer final : public StandIn, private NodeRings::Host {
   const Config& config_;
   Log& log_;
   const SteadyClock clock_;
+  std::string run_;         // of the client, see ClientNote
   bool dismissed_ = false;  // the client
 
   // In the order of construction; each may use those above it.

@@ -9,6 +9,8 @@ namespace tailrace::impl {
 
 // "2026-11-21 21:00:00 +0000", now.
 std::string date_now();
+// A number for a run that no other has: a UUID of version 4, as text.
+std::string new_run();
 // The host's name.
 std::string machine_name();
 // "info", "warning", "error", "off".

@@ -1,5 +1,7 @@
 #include "runtime/recover.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +13,9 @@
 
 #include "base/lock_file.hpp"
 #include "base/os_file.hpp"
+#include "base/own_file.hpp"
 #include "format/hdf5/inspect_file.hpp"
+#include "runtime/shared_leavings.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -72,30 +76,24 @@ std::map<std::string, Leavings> find_leavings(const fs::path& directory, std::er
   return writers;
 }
 
-Status sync_path(const std::string& path, OsFile::Mode mode) {
-  Result<OsFile> file = OsFile::open(path, mode, false);
-  if (!file.ok()) return file.status();
-  if (fsync(file.value().buffered()) != 0) return Status::of_errno("sync", path, errno);
-  return {};
+Status sync(int fd, const std::string& path) {
+  return ::fsync(fd) == 0 ? Status() : Status::of_errno("sync", path, errno);
 }
 
-Status publish(const std::string& part, const std::string& directory) {
-  const std::string final_path = part.substr(0, part.size() - std::string(".part").size());
-  if (Status status = sync_path(part, OsFile::Mode::read); !status.ok()) return status;
-  if (Status status = rename_file(part, final_path); !status.ok()) return status;
-  return sync_path(directory, OsFile::Mode::directory);
+// A published file of that name is of an earlier run (storage.existing: continue), and gives way as it would have.
+Status publish(int fd, const std::string& part, const std::string& final_path, const std::string& directory) {
+  if (Status status = sync(fd, part); !status.ok()) return status;
+  if (Status status = rename_open_file(fd, part, final_path, true); !status.ok()) return status;
+  const Result<OsFile> names = OsFile::open(directory, OsFile::Mode::directory, false);
+  return names.ok() ? sync(names.value().buffered(), directory) : names.status();
 }
 
-Leftover treat_part(const std::string& file, const std::string& directory, bool apply) {
-  Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
-  const Result<bool> complete = is_complete(file);
-  leftover.status = complete.status();
-  if (!complete.ok()) return leftover;
-  if (complete.value()) leftover.kind = TAILRACE_COMPLETE;
-  if (!apply) return leftover;
-  leftover.status = complete.value() ? publish(file, directory) : remove_file(file);
-  leftover.done = leftover.status.ok();
-  return leftover;
+Leftover left_alone(const std::string& file, const std::string& job) {
+  return {
+      file, TAILRACE_IN_USE, false,
+      Status(TAILRACE_CLIENT_IN_USE,
+             fmt::format("left alone: data for it wait in shared memory, in job '{}', which a server has to write",
+                         job))};
 }
 
 // Takes the lock of a client whose files are about to be treated. False if the client is alive, or may be: on a file
@@ -109,6 +107,29 @@ bool may_treat(Result<LockFile>& lock, bool file_was_there) {
 
 }  // namespace
 
+Leftover treat_part(const std::string& file, const std::string& directory, bool apply) {
+  Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
+  const std::string final_path = file.substr(0, file.size() - std::string(".part").size());
+  if (same_file(file, final_path)) {  // only its old name is left to go
+    leftover.kind = TAILRACE_COMPLETE;
+    leftover.status = apply ? remove_file(file) : Status();
+    leftover.done = apply && leftover.status.ok();
+    return leftover;
+  }
+  const Result<FileDescriptor> part = open_own_file(file, O_RDONLY);
+  leftover.status = part.status();
+  if (!part.ok()) return leftover;
+  const int fd = part.value().get();
+  const Result<bool> complete = is_complete(fd, file);
+  leftover.status = complete.status();
+  if (!complete.ok()) return leftover;
+  if (complete.value()) leftover.kind = TAILRACE_COMPLETE;
+  if (!apply) return leftover;
+  leftover.status = complete.value() ? publish(fd, file, final_path, directory) : remove_file(file);
+  leftover.done = leftover.status.ok();
+  return leftover;
+}
+
 Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
   std::error_code error;
   const std::map<std::string, Leavings> writers = find_leavings(directory, error);
@@ -120,13 +141,20 @@ Status recover(const std::string& directory, bool apply, const std::function<voi
     std::optional<Result<LockFile>> lock;
     if (apply) lock.emplace(LockFile::acquire(lock_path));
     const bool in_use = apply ? !may_treat(*lock, of.lock) : LockFile::is_held(lock_path);
+    const Status locked = apply && !in_use ? lock->status() : Status();
+    // Looked for with the lock held: no server can have come since.
+    const std::string job = in_use || of.parts.empty() ? std::string() : job_with_data_of(directory, writer);
     for (const std::string& part : of.parts) {
-      each(in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply));
+      if (!job.empty()) {
+        each(left_alone(part, job));
+        continue;
+      }
+      Leftover left =
+          in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply && locked.ok());
+      if (left.status.ok()) left.status = locked;
+      each(left);
     }
-    if (of.lock && !in_use) {
-      const Status status = apply ? lock->status() : Status();
-      each({lock_path, TAILRACE_STALE_LOCK, apply && status.ok(), status});
-    }
+    if (of.lock && !in_use) each({lock_path, TAILRACE_STALE_LOCK, apply && locked.ok(), locked});
   }
   return {};
 }

@@ -41,6 +41,8 @@ Json to_json(const tailrace_stats& stats) {
           {"bytes_overwritten", stats.bytes_overwritten},
           {"bytes_from_memory", stats.bytes_from_memory},
           {"bytes_sieved", stats.bytes_sieved},
+          {"iterations_limit", stats.iterations_limit},
+          {"iterations_peak", stats.iterations_peak},
           {"seconds_copying", stats.seconds_copying},
           {"seconds_waiting_memory", stats.seconds_waiting_memory},
           {"seconds_waiting_ticket", stats.seconds_waiting_ticket},
@@ -74,6 +76,7 @@ Json variable_json(Session& session, uint32_t variable) {
           {"blocks_refused", stats.blocks_refused},
           {"blocks_written_through", stats.blocks_written_through},
           {"blocks_merged", stats.blocks_merged},
+          {"blocks_cached", stats.blocks_cached},
           {"bytes_accepted", stats.bytes_accepted},
           {"bytes_written", stats.bytes_written},
           {"handover", to_json(client.handover)},
@@ -98,6 +101,11 @@ Json file_json(const FileBook::Figures& of) {
   return file;
 }
 
+Json failure_json(const Fault& fault) {
+  return {{"message", fault.message},   {"operation", fault.operation}, {"file", fault.file},
+          {"variable", fault.variable}, {"iteration", fault.iteration}, {"errno", fault.system_errno}};
+}
+
 }  // namespace
 
 Status write_report(Session& session) {
@@ -116,6 +124,11 @@ Status write_report(Session& session) {
   for (const FileBook::Figures& of : session.client().files().figures()) files.push_back(file_json(of));
   report["files"] = std::move(files);
   report["iterations"] = iterations_json(session.iterations());
+  Json failures = Json::array();
+  for (const FailureLog::Entry& entry : session.failures().untaken()) {
+    failures.push_back(failure_json(entry.status.fault()));
+  }
+  report["failures_untold"] = std::move(failures);
   NewTextFile file(fmt::format("{}/{}_c{}.stats.json", session.config().storage.paths[0], session.config().name,
                                session.client_id()),
                    "statistics");

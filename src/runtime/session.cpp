@@ -9,6 +9,8 @@
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
 #include "runtime/client_message.hpp"
+#include "runtime/descriptors.hpp"
+#include "runtime/earlier_files.hpp"
 #include "runtime/engine_options.hpp"
 #include "runtime/filter_threads.hpp"
 #include "runtime/open_storage.hpp"
@@ -16,9 +18,16 @@
 #include "runtime/own_server.hpp"
 #include "runtime/provenance.hpp"
 #include "runtime/report.hpp"
+#include "runtime/shared_leavings.hpp"
 #include "runtime/trace_file.hpp"
+#include "session/iteration_limit.hpp"
 
 namespace tailrace::impl {
+namespace {
+
+constexpr size_t kMostLogged = 32;  // failures, as the program ends
+
+}  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
   Result<Config> config = read_config(input);
@@ -38,9 +47,21 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
 
 // Everything in this process.
 Status Session::build_for_thread() {
+  if (Status usable = Hdf5Format::check_usable(); !usable.ok()) return usable;
   auto locks = take_output_directories(config_, fmt::format("c{}", client_id_), *log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
+  if (config_.storage.existing != Existing::refuse) {
+    for (const std::string& path : config_.storage.paths) {
+      const std::string job = job_with_data_of(path, series_of(config_, client_id_));
+      if (job.empty()) continue;
+      return Status(TAILRACE_EXISTS,
+                    fmt::format("data of an earlier run wait in shared memory, in job '{}': 'tailrace "
+                                "recover {}' writes them",
+                                job, path));
+    }
+  }
+  if (Status way = make_way(config_, series_of(config_, client_id_), *log_); !way.ok()) return way;
   const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   const bool prefault = config_.memory.prefault;
@@ -48,13 +69,15 @@ Status Session::build_for_thread() {
   if (!place.ok()) return place.status();
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
+  thread.channel().unfinished.set_limit(iteration_limit(config_, descriptors_in_program()));
   auto storage = open_storage(config_, cpus.cpus, doorbell_, *log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
   if (prefault) storage_->use_memory(thread.channel().memory);  // to prepare it is to take it
   engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
-  format_ = std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now});
+  format_ =
+      std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now, new_run()});
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
@@ -94,9 +117,10 @@ Status Session::build_for_core(const ConfigInput& input) {
   }
   options.patience = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(config_.place.patience));
   options.start.executable = std::move(program).value();
-  options.start.log = config_.log.file.empty()
-                          ? fmt::format("{}/{}_core{}.log", config_.storage.paths[0], config_.name, options.server)
-                          : config_.log.file;
+  options.start.own_log = config_.log.file.empty();
+  options.start.log = config_.log.file.empty() ? fmt::format("{}/{}_core{}_{}.log", config_.storage.paths[0],
+                                                             config_.name, options.server, machine_name())
+                                               : config_.log.file;
   options.start.arguments = {"--root",    options.root,      "--job",
                              options.job, "--server",        std::to_string(options.server),
                              "--log",     config_.log.level, "--started"};
@@ -116,6 +140,29 @@ void Session::finish() {
   };
   if (config_.measurements.report) tell(write_report(*this));
   if (config_.measurements.trace) tell(write_trace(*this));
+  log_what_is_untold();
+  log_what_was_cached();
+}
+
+// The close tells one of them, and the program may not ask for the others.
+void Session::log_what_is_untold() {
+  size_t left = kMostLogged;
+  for (const FailureLog::Entry& entry : failures().untaken()) {
+    if (left-- == 0) return log_->error("… and more, {} failures in all", failures().unseen());
+    log_->error("{}", entry.status.fault().message);
+  }
+}
+
+void Session::log_what_was_cached() {
+  for (uint32_t variable = 0; variable < config_.variables.size(); ++variable) {
+    const VariableCounters& counters = server_counters(variable);
+    const uint64_t cached = counters.blocks_cached.get();
+    if (cached == 0) continue;
+    log_->warning(
+        "variable '{}': {} of its {} blocks went through the page cache, which is slower than past it; memory from "
+        "alloc or a copy by write lies as the file needs it, borrowed memory does if it begins at a page",
+        config_.variables[variable].name, cached, counters.blocks_written.get());
+  }
 }
 
 Session::~Session() {

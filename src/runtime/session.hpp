@@ -40,12 +40,14 @@ class Session {
   int client_id() const { return client_id_; }
   const ServerCounters& server_counters() { return place_->channel().counters; }
   const VariableCounters& server_counters(uint32_t variable) { return place_->channel().variables[variable]; }
+  // How many iterations may be unfinished at once, at present.
+  uint32_t iterations_at_once() { return place_->channel().unfinished.limit(); }
   // The latest that the server has taken something of.
   std::vector<IterationFigures> iterations() { return place_->channel().iterations.read(); }
   // After finish().
   const TraceLog& client_trace() const { return client_trace_; }
   const TraceLog& server_trace() const { return server_trace_; }
-  const FailureLog& failures() { return place_->channel().failures; }
+  FailureLog& failures() { return place_->channel().failures; }
   // See tailrace_describe.
   const std::string& description() const { return description_; }
 
@@ -57,6 +59,8 @@ class Session {
         server_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0) {}
   Status build_for_thread();
   Status build_for_core(const ConfigInput& input);
+  void log_what_is_untold();
+  void log_what_was_cached();
 
   // In the order of construction; each may use those above it. Constant once open.
   const Config config_;

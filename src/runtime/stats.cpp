@@ -71,6 +71,8 @@ tailrace_stats gather_stats(Session& session) {
   stats.bytes_overwritten = server.bytes_overwritten.get();
   stats.bytes_from_memory = session.client().files().served() + server.bytes_stolen.get();
   stats.bytes_sieved = server.bytes_sieved.get();
+  stats.iterations_limit = session.iterations_at_once();
+  stats.iterations_peak = client.iterations_peak;
   return stats;
 }
 
@@ -97,6 +99,7 @@ tailrace_variable_stats gather_stats(Session& session, uint32_t variable) {
   stats.bytes_filtered = server.bytes_filtered.get();
   stats.bytes_stored = server.bytes_stored.get();
   stats.filtering = times_of(server.filtering);
+  stats.blocks_cached = server.blocks_cached.get();
   return stats;
 }
 

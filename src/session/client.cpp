@@ -89,6 +89,17 @@ Result<void*> Client::alloc(std::string_view variable, int64_t iteration) {
   return static_cast<void*>(channel_.memory.data() + held.block.offset);
 }
 
+Result<std::unique_ptr<Hold>> Client::keep(std::string_view variable, int64_t iteration) {
+  const Result<uint32_t> index = find(variable);
+  if (!index.ok()) return index.status();
+  Iteration* const of = iterations_.find(iteration);
+  TAILRACE_REQUIRE(of != nullptr && of->uncommitted[index.value()].held());
+  auto hold = pool_.hold(of->uncommitted[index.value()].block, place_.memory());
+  if (hold) return hold;
+  return about(Status(TAILRACE_BUDGET_HELD, "found too many blocks that the program keeps; it must release some"),
+               "alloc", variable, iteration);
+}
+
 Status Client::commit(std::string_view variable, int64_t iteration) {
   const Nanoseconds start = clock_.now();
   const Result<uint32_t> index = find(variable);
@@ -142,7 +153,14 @@ Status Client::end_iteration(int64_t iteration) {
                   fmt::format("end_iteration: found iteration {}, expected 0 or more", iteration));
   }
   if (iterations_.has_ended(iteration)) return {};
-  Iteration* const of = iterations_.find(iteration);
+  Iteration* of = iterations_.find(iteration);
+  if (of == nullptr && config_.shares_files()) {  // others may write into its file, which waits for the word of all
+    const Result<Iteration*> begun = begin(iteration);
+    if (!begun.ok() && begun.status().code() != TAILRACE_DROPPED) {
+      return about(begun.status(), "end_iteration", {}, iteration);
+    }
+    of = iterations_.find(iteration);
+  }
   if (of != nullptr) {
     for (uint32_t variable = 0; variable < of->uncommitted.size(); ++variable) {
       if (!of->uncommitted[variable].held()) continue;
@@ -151,9 +169,7 @@ Status Client::end_iteration(int64_t iteration) {
     }
   }
   const bool dropped = of != nullptr && of->dropped;
-  // Where other clients write into the same file, it waits for the word of all.
-  const bool matters = of != nullptr || config_.shares_files();
-  if (matters && !dropped) {
+  if (of != nullptr && !dropped) {
     Descriptor descriptor;
     descriptor.verb = Verb::end_iteration;
     descriptor.iteration = iteration;
@@ -175,7 +191,7 @@ Status Client::signal(std::string_view event, int64_t iteration) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("signal: found an event name of {} bytes, expected 1 to {}", event.size(), kMaxEvent));
   }
-  const Result<Iteration*> of = iterations_.open(iteration);
+  const Result<Iteration*> of = begin(iteration);
   if (!of.ok()) return about(of.status(), "signal", {}, iteration);
   ++counters_.signals;
   if (of.value()->dropped)
@@ -333,87 +349,6 @@ void Client::note_file(What what, uint32_t file, uint64_t bytes, Nanoseconds sta
               .end = clock_.now()});
 }
 
-// ---- changes while the program runs ---------------------------------------------------------------------------
-
-// The server hears of it in its place among the verbs: so each block has the layout that it was handed over with.
-Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_t>> values) {
-  const auto refuse = [](const Status& why) {
-    Fault fault = why.fault();
-    fault.operation = "set_parameters";
-    fault.message = "set_parameters: " + fault.message;
-    return Status(std::move(fault));
-  };
-  const Result<std::vector<Shapes::Setting>> settings = find_parameters(values);
-  if (!settings.ok()) return refuse(settings.status());
-  Result<Shapes::State> state = shapes_.with(settings.value());
-  if (!state.ok()) return refuse(state.status());
-  if (Status held = check_uncommitted(state.value()); !held.ok()) return refuse(held);
-  if (Status sent = send_settings(settings.value()); !sent.ok()) return refuse(sent);
-  shapes_.take(std::move(state).value());
-  return {};
-}
-
-Result<std::vector<Shapes::Setting>> Client::find_parameters(
-    std::span<const std::pair<std::string_view, int64_t>> values) const {
-  std::vector<Shapes::Setting> settings;
-  for (const auto& [name, value] : values) {
-    const int index = config_.find_parameter(name);
-    if (index < 0) {
-      std::vector<std::string_view> names;
-      for (const Parameter& parameter : config_.parameters) names.emplace_back(parameter.name);
-      const std::string nearest = nearest_word(name, names);
-      return Status(
-          TAILRACE_INVALID_ARGUMENT,
-          fmt::format("parameter '{}' is neither in {} nor given at open; there are: {}{}", name, config_.source,
-                      fmt::join(names, ", "), nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
-    }
-    settings.push_back({static_cast<uint32_t>(index), value});
-  }
-  return settings;
-}
-
-// A block that is being built has the size that it was allocated with.
-Status Client::check_uncommitted(const Shapes::State& state) {
-  for (const int64_t number : iterations_.numbers()) {
-    const Iteration& iteration = *iterations_.find(number);
-    for (uint32_t variable = 0; variable < iteration.uncommitted.size(); ++variable) {
-      if (!iteration.uncommitted[variable].held()) continue;
-      const Variable& of = config_.variables[variable];
-      if (state.layouts[of.layout] == shapes_.of(variable)) continue;
-      Fault fault;
-      fault.code = TAILRACE_WRONG_ORDER;
-      fault.variable = of.name;
-      fault.iteration = number;
-      fault.message = fmt::format(
-          "'{}', iteration {}: found its block allocated and not committed, and its layout '{}' "
-          "would change; commit it first",
-          of.name, number, config_.layouts[of.layout].name);
-      return Status(std::move(fault));
-    }
-  }
-  return {};
-}
-
-Status Client::send_settings(const std::vector<Shapes::Setting>& settings) {
-  Descriptor descriptor;
-  descriptor.verb = Verb::parameter;
-  descriptor.setting = {0, 0, static_cast<uint32_t>(settings.size())};
-  for (const Shapes::Setting& setting : settings) {
-    descriptor.variable = setting.parameter;
-    descriptor.setting.value = setting.value;
-    if (Status sent = send(descriptor); !sent.ok()) return sent;
-    ++descriptor.setting.index;
-  }
-  return {};
-}
-
-Status Client::enable(std::string_view variable, bool on) {
-  const Result<uint32_t> index = find(variable);
-  if (!index.ok()) return index.status();
-  enabled_[index.value()] = on;
-  return {};
-}
-
 void Client::finish() {
   if (Status flushed = flush_all(What::close); !flushed.ok()) channel_.failures.add_own(std::move(flushed));
   for (const int64_t iteration : iterations_.numbers()) {
@@ -424,12 +359,12 @@ void Client::finish() {
                fmt::format("its {} blocks are left unpublished, since end_iteration was not called", of.blocks)),
         "close", {}, iteration));
   }
-  for (const std::string& path : files_.unpublished()) {
+  for (const auto& [path, how] : files_.unfinished()) {
     Fault fault;
     fault.code = TAILRACE_NOT_PUBLISHED;
     fault.operation = "file_close";
     fault.file = path;
-    fault.message = fmt::format("'{}' is left as '{}', since it was not closed", path, name_of_partial(path));
+    fault.message = fmt::format("'{}' {}, since it was not closed", path, how);
     channel_.failures.add_own(Status(std::move(fault)));
   }
 }
@@ -454,11 +389,13 @@ std::optional<Status> Client::earlier() {
   return std::move(entry->status);
 }
 
-Result<uint64_t> Client::iflush() {
+Result<uint64_t> Client::iflush() { return send_flush(Verb::flush); }
+
+Result<uint64_t> Client::send_flush(Verb verb) {
   const Result<uint64_t> ticket = open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket;
   Descriptor descriptor;
-  descriptor.verb = Verb::flush;
+  descriptor.verb = verb;
   descriptor.ticket = ticket.value();
   if (Status sent = send(descriptor); !sent.ok()) return sent;
   return ticket;
@@ -469,7 +406,7 @@ Result<uint64_t> Client::iflush() {
 Status Client::flush_all(What what) {
   const Nanoseconds start = clock_.now();
   const Nanoseconds waited = counters_.waiting_memory;
-  const Result<uint64_t> ticket = iflush();
+  const Result<uint64_t> ticket = send_flush(what == What::close ? Verb::close : Verb::flush);
   Status status = ticket.status();
   if (ticket.ok()) status = wait_for(ticket.value(), std::nullopt);
   reclaim();
@@ -481,13 +418,53 @@ Status Client::flush_all(What what) {
 
 uint64_t Client::unseen_failures() const { return channel_.failures.unseen(); }
 
-// The iteration of a new block; TAILRACE_DROPPED if it has been given up.
+Result<Client::Iteration*> Client::begin(int64_t iteration) {
+  const bool is_new = iteration >= 0 && iterations_.find(iteration) == nullptr && !iterations_.has_ended(iteration);
+  const Status room = is_new ? room_for_iteration(iteration) : Status();
+  if (!room.ok() && room.code() != TAILRACE_DROPPED) return room;
+  const Result<Iteration*> of = iterations_.open(iteration);
+  if (!of.ok() || !is_new) return of;
+  if (!room.ok()) return drop(*of.value(), channel_.unfinished.limit());
+  channel_.unfinished.take(iteration);
+  counters_.iterations_peak = std::max<uint64_t>(counters_.iterations_peak, channel_.unfinished.count());
+  return of;
+}
+
+Status Client::room_for_iteration(int64_t iteration) {
+  const IterationTable<>& unfinished = channel_.unfinished;
+  const size_t open = iterations_.count();
+  // If it has ended none of those that are unfinished, they wait for it: others that share their files are ahead.
+  const auto is_room = [&] {
+    return unfinished.has_room_for(iteration) || (open < unfinished.limit() && unfinished.count_own() <= open);
+  };
+  if (is_room()) return {};
+  if (open >= std::min<size_t>(unfinished.limit(), OpenIterations::kMaxOpen)) {  // nothing would come of waiting
+    return Status(
+        TAILRACE_WRONG_ORDER,
+        fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
+                    "(memory.iterations, and the limit of open files); the oldest is {}: call end_iteration "
+                    "for each when its last block is handed over",
+                    iteration, open, unfinished.limit(), iterations_.numbers().front()));
+  }
+  if (config_.memory.when_full == WhenFull::drop) {
+    const Status looked = place_.wait(is_room, Nanoseconds::zero());
+    return looked.code() == TAILRACE_TIMEOUT ? Status(TAILRACE_DROPPED, "there is no room for it") : looked;
+  }
+  if (!std::exchange(warned_of_iterations_, true)) {
+    log_.info(
+        "the computation waits for iterations to be published: {} are unfinished, and storage is slower than the "
+        "program writes (said once)",
+        unfinished.limit());
+  }
+  return wait_for_room(is_room);
+}
+
 Result<Client::Iteration*> Client::open(int64_t iteration) {
-  Result<Iteration*> of = iterations_.open(iteration);
-  if (!of.ok()) return of;
-  if (of.value()->dropped) {
-    ++counters_.blocks_dropped;
-    return Status(TAILRACE_DROPPED, "the iteration was dropped, since the memory budget was full");
+  Result<Iteration*> of = begin(iteration);
+  if (of.ok() && of.value()->dropped) {
+    return Status(
+        TAILRACE_DROPPED,
+        "the iteration was dropped, since the memory budget was full, or too many iterations were unfinished");
   }
   return of;
 }
@@ -501,7 +478,7 @@ Result<std::optional<PoolBlock>> Client::take_memory(uint64_t bytes, Iteration& 
       std::optional<PoolBlock> block;
       const Status looked = place_.wait([&] { return (block = allocate(bytes)).has_value(); }, Nanoseconds::zero());
       if (looked.ok()) return block;
-      return looked.code() == TAILRACE_TIMEOUT ? drop(iteration) : looked;
+      return looked.code() == TAILRACE_TIMEOUT ? drop(iteration, 0) : looked;
     }
     case WhenFull::sync:
       if (may_pass) return std::optional<PoolBlock>();
@@ -541,7 +518,7 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
   std::optional<PoolBlock> block;
   const Status waited = wait_for_room([&] {
     block = allocate(bytes);
-    if (block || pool_.held() == uncommitted_) return true;
+    if (block || pool_.held() == uncommitted_ + pool_.kept()) return true;
     tell_hunger();
     return false;
   });
@@ -549,9 +526,10 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
   if (!waited.ok()) return waited;
   if (block) return block;
   return Status(TAILRACE_BUDGET_HELD,
-                fmt::format("no room for {} bytes: {} of the budget's {} bytes are allocated by the caller and not "
-                            "committed (or held by its open files), and nothing else will become free",
-                            bytes, uncommitted_, pool_.size()));
+                fmt::format("no room for {} bytes: of the budget's {} bytes, {} are allocated by the caller and not "
+                            "committed (or held by its open files), {} are of committed blocks that it still keeps "
+                            "(arrays from alloc that are alive), and nothing else will become free",
+                            bytes, pool_.size(), uncommitted_, pool_.kept()));
 }
 
 // The server may keep blocks: it must know that they are waited for, and how much the client has seen come back. It
@@ -562,16 +540,19 @@ void Client::tell_hunger() {
   place_.ring();
 }
 
-Status Client::drop(Iteration& iteration) {
+// `unfinished`: so many are, which is the limit; 0: it is for want of memory.
+Status Client::drop(Iteration& iteration, uint64_t unfinished) {
   iteration.dropped = true;
-  counters_.blocks_dropped += iteration.blocks + 1;
+  counters_.blocks_dropped += iteration.blocks;
   ++counters_.iterations_dropped;
   Descriptor descriptor;
   descriptor.verb = Verb::drop_iteration;
   descriptor.iteration = iteration.number;
+  descriptor.unfinished = unfinished;
   if (Status sent = send(descriptor); !sent.ok()) return sent;
-  return Status(TAILRACE_DROPPED,
-                fmt::format("the memory budget of {} bytes is full: the whole iteration is dropped", pool_.size()));
+  const std::string why = unfinished > 0 ? fmt::format("{} iterations are unfinished", unfinished)
+                                         : fmt::format("the memory budget of {} bytes is full", pool_.size());
+  return Status(TAILRACE_DROPPED, why + ": the whole iteration is dropped");
 }
 
 Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
@@ -645,7 +626,9 @@ void Client::count_accepted(uint32_t variable, Iteration& iteration) {
 
 // Counts a block that was refused since its iteration is dropped.
 void Client::count_dropped(uint32_t variable, const Status& why) {
-  if (why.code() == TAILRACE_DROPPED) ++variables_[variable].blocks_refused;
+  if (why.code() != TAILRACE_DROPPED) return;
+  ++counters_.blocks_dropped;
+  ++variables_[variable].blocks_refused;
 }
 
 // Ends a call that handed a block over: `before` it has been waiting or working for the same block already.

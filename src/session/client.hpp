@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,7 @@ struct ClientCounters {
   uint64_t bytes_accepted = 0;
   uint64_t iterations_ended = 0;
   uint64_t iterations_dropped = 0;
+  uint64_t iterations_peak = 0;  // unfinished at once
   uint64_t signals = 0;
   Nanoseconds copying{0};
   Nanoseconds waiting_memory{0};
@@ -59,6 +61,8 @@ class Client final : private ClientFiles::Host {
   // The verbs of tailrace.h. Each returns its own status; failures of earlier requests are taken with earlier().
   Status write(std::string_view variable, int64_t iteration, const void* data);
   Result<void*> alloc(std::string_view variable, int64_t iteration);
+  // Has the caller keep the block that alloc() gave, beyond commit and the end of this client.
+  Result<std::unique_ptr<Hold>> keep(std::string_view variable, int64_t iteration);
   Status commit(std::string_view variable, int64_t iteration);
   Result<uint64_t> borrow(std::string_view variable, int64_t iteration, const void* data);
   Status end_iteration(int64_t iteration);
@@ -97,6 +101,12 @@ class Client final : private ClientFiles::Host {
       std::span<const std::pair<std::string_view, int64_t>> values) const;
   Status check_uncommitted(const Shapes::State& state);
   Status send_settings(const std::vector<Shapes::Setting>& settings);
+  // The iteration of a verb, begun if need be, now or after a wait; TAILRACE_DROPPED if the policy gives it up now.
+  // It may have been given up before.
+  Result<Iteration*> begin(int64_t iteration);
+  // Room for one more iteration, by the policy; TAILRACE_DROPPED if it shall be given up.
+  Status room_for_iteration(int64_t iteration);
+  // The same for a block; TAILRACE_DROPPED if the iteration has been given up.
   Result<Iteration*> open(int64_t iteration);
   // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
   // policy gave the iteration up. No block if `may_pass` and the policy is to write through.
@@ -105,7 +115,7 @@ class Client final : private ClientFiles::Host {
   Result<std::optional<PoolBlock>> memory_for(uint64_t bytes);
   Result<std::optional<PoolBlock>> wait_for_memory(uint64_t bytes);
   void tell_hunger();
-  Status drop(Iteration& iteration);
+  Status drop(Iteration& iteration, uint64_t unfinished);
   Status too_large(uint64_t bytes) const;
   Status write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
   Nanoseconds copy_in(PoolBlock block, const void* data, uint64_t bytes, Nanoseconds start);
@@ -118,6 +128,7 @@ class Client final : private ClientFiles::Host {
   Status send(Descriptor descriptor);
   void reclaim();
   Result<uint64_t> open_ticket(uint32_t variable);
+  Result<uint64_t> send_flush(Verb verb);
   Status flush_all(What what);
   Status wait_for_room(FunctionRef<bool()> ready);
   Status wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
@@ -162,9 +173,10 @@ class Client final : private ClientFiles::Host {
   std::vector<bool> enabled_;  // by variable
   uint64_t uncommitted_ = 0;   // bytes of the pool that the application holds, and the paths of its open files
   uint64_t sequence_ = 0;
-  bool warned_of_waiting_ = false;
-  uint32_t losses_ = 0;         // of the place, as of the last look
-  std::vector<uint64_t> sent_;  // by block of the pool: the verb that it went away with, or 0
+  bool warned_of_waiting_ = false;     // for memory
+  bool warned_of_iterations_ = false;  // … and for iterations to leave
+  uint32_t losses_ = 0;                // of the place, as of the last look
+  std::vector<uint64_t> sent_;         // by block of the pool: the verb that it went away with, or 0
   ClientCounters counters_;
   Nanoseconds waited_before_{0};                   // for memory, when the latest iteration ended
   std::vector<ClientVariableCounters> variables_;  // by variable

@@ -92,7 +92,8 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   if (!is_file_mode(static_cast<uint32_t>(mode))) {
     return about(
         refuse(fmt::format("found mode {}, expected TAILRACE_FILE_READ, or TAILRACE_FILE_WRITE with or without "
-                           "TAILRACE_FILE_TRUNCATE, TAILRACE_FILE_IMMEDIATE and TAILRACE_FILE_PUBLISH",
+                           "TAILRACE_FILE_TRUNCATE, TAILRACE_FILE_IMMEDIATE and one of TAILRACE_FILE_PUBLISH and "
+                           "TAILRACE_FILE_SEAL",
                            mode)),
         verb, given);
   }
@@ -118,9 +119,14 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   }
   host_.keep_file_block(bytes, true);
   book_.opened(opening.record, plain.value());
-  open_[last_] = {
-      root_ + plain.value(), mode != TAILRACE_FILE_READ, (mode & TAILRACE_FILE_PUBLISH) != 0, block.value(), bytes,
-      opening.record};
+  Open& of = open_[last_];
+  of.path = root_ + plain.value();
+  of.writes = mode != TAILRACE_FILE_READ;
+  of.published = (mode & TAILRACE_FILE_PUBLISH) != 0;
+  of.sealed = (mode & TAILRACE_FILE_SEAL) != 0;
+  of.block = block.value();
+  of.bytes = bytes;
+  of.record = opening.record;
   if (keeps_names_) names_[last_] = plain.value();
   host_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
@@ -323,8 +329,26 @@ Status ClientFiles::give_up(uint64_t file) {
   const Result<Open*> found = find(file, "file_give_up");
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
-  if (!of.published) return about(refuse("the file was not opened to be published"), "file_give_up", of.path);
-  set_failed(host_.file_memory().subspan(of.block.offset, of.bytes));
+  if (!of.published && !of.sealed) {
+    return about(refuse("the file was opened neither to be published nor to be sealed"), "file_give_up", of.path);
+  }
+  set_failed(opening(of));
+  return {};
+}
+
+Status ClientFiles::seal(uint64_t file, uint64_t offset, std::span<const std::byte> seal) {
+  const Result<Open*> found = find(file, "file_seal");
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  if (!of.sealed) return about(refuse("the file was not opened with TAILRACE_FILE_SEAL"), "file_seal", of.path);
+  if (seal.empty() || seal.size() > kMostSeal) {
+    return about(refuse(fmt::format("found a seal of {} bytes, expected 1 to {}", seal.size(), kMostSeal)),
+                 "file_seal", of.path);
+  }
+  if (const Status sound = check_file_extent({offset, seal.size()}); !sound.ok()) {
+    return about(sound, "file_seal", of.path);
+  }
+  put_seal(opening(of), offset, seal);
   return {};
 }
 
@@ -349,12 +373,13 @@ Status ClientFiles::make_room() {
   return Status(TAILRACE_SERVER_LOST, "as many files as may be open are being closed, and nobody closes them");
 }
 
-std::vector<std::string> ClientFiles::unpublished() const {
-  std::vector<std::string> paths;
+std::vector<std::pair<std::string, std::string>> ClientFiles::unfinished() const {
+  std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [number, of] : open_) {
-    if (of.published) paths.push_back(of.path);
+    if (of.published) all.emplace_back(of.path, "is left as '" + name_of_partial(of.path) + "'");
+    if (of.sealed) all.emplace_back(of.path, "is left without its seal");
   }
-  return paths;
+  return all;
 }
 
 Result<ClientFiles::Open*> ClientFiles::find(uint64_t file, const char* verb) {

@@ -80,9 +80,10 @@ class ClientFiles {
   // Returns the ticket.
   Result<uint64_t> iclose(uint64_t file);
   Status give_up(uint64_t file);
+  Status seal(uint64_t file, uint64_t offset, std::span<const std::byte> seal);
 
-  // Those that are open to be published: their paths.
-  std::vector<std::string> unpublished() const;
+  // Those that are open to be published or sealed: the path of each, and how it is left if it is not closed.
+  std::vector<std::pair<std::string, std::string>> unfinished() const;
 
   // What has been counted and timed of them.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
@@ -97,6 +98,7 @@ class ClientFiles {
     std::string path;  // with what stands before it
     bool writes = false;
     bool published = false;
+    bool sealed = false;
     PoolBlock block;      // of its opening, until its close has ended
     uint64_t bytes = 0;   // of the block
     uint32_t record = 0;  // the same of all that have its path
@@ -110,6 +112,9 @@ class ClientFiles {
   struct Batch;
 
   Result<Open*> find(uint64_t file, const char* verb);
+  std::span<std::byte> opening(const Open& of) const {
+    return host_.file_memory().subspan(of.block.offset, of.bytes);
+  }
   Status make_room();
   void take_closed();
   Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,

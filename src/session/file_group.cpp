@@ -1,6 +1,7 @@
 #include "session/file_group.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +21,8 @@ Status not_published(const Status& why) {
   return Status(std::move(fault));
 }
 
+const char* clients(size_t count) { return count == 1 ? "client" : "clients"; }
+
 }  // namespace
 
 FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options)
@@ -38,11 +41,17 @@ void FileGroup::join(Member& member, int client) {
 void FileGroup::leave(Member& member, int client) {
   TAILRACE_REQUIRE(members_.erase(&member) == 1);
   note_gone(client);
-  std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
     if (iteration.ended.erase(&member) > 0) iteration.ended_by_gone.insert(client);
-    if (iteration.leaving) continue;
-    numbers.push_back(number);
+  }
+  let_complete_go();
+}
+
+// After fewer clients are waited for.
+void FileGroup::let_complete_go() {
+  std::vector<int64_t> numbers;
+  for (const auto& [number, iteration] : iterations_) {
+    if (!iteration.leaving) numbers.push_back(number);
   }
   for (const int64_t number : numbers) {
     Iteration& iteration = iterations_[number];
@@ -52,8 +61,19 @@ void FileGroup::leave(Member& member, int client) {
   }
 }
 
+uint32_t FileGroup::yet_to_come() const {
+  const size_t here_or_not_awaited = members_.size() + gone_.size() + absent_;
+  return options_.clients > here_or_not_awaited ? options_.clients - static_cast<uint32_t>(here_or_not_awaited) : 0;
+}
+
+void FileGroup::give_up_absent(std::vector<int> clients) {
+  absent_ += yet_to_come();
+  absent_numbers_ = std::move(clients);
+  let_complete_go();
+}
+
 void FileGroup::abandon() {
-  if (!members_.empty() || gone_.size() < options_.clients) return;  // some have yet to come
+  if (!members_.empty() || gone_.size() + absent_ < options_.clients) return;  // some have yet to come
   std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
     if (iteration.leaving || iteration.due) continue;  // it has been ended, and leaves when nobody holds it
@@ -77,19 +97,21 @@ void FileGroup::close(int64_t number, Iteration& iteration) {
 
 void FileGroup::note_gone(int client) { gone_.insert(client); }
 
-// Clients that have gone before they ended the iteration.
+// Clients that have gone before they ended the iteration, or never came.
 std::vector<int> FileGroup::missing_in(const Iteration& iteration) const {
   std::vector<int> missing;
   for (const int client : gone_) {
     if (!iteration.ended_by_gone.contains(client)) missing.push_back(client);
   }
+  missing.insert(missing.end(), absent_numbers_.begin(), absent_numbers_.end());
+  std::sort(missing.begin(), missing.end());
   return missing;
 }
 
 // Who has left has ended everything, as far as it will ever be. But what nobody has ended is not whole.
 bool FileGroup::complete(const Iteration& iteration) const {
   return iteration.ended.size() + iteration.ended_by_gone.size() > 0 &&
-         iteration.ended.size() + gone_.size() >= options_.clients;
+         iteration.ended.size() + gone_.size() + absent_ >= options_.clients;
 }
 
 Result<FileId> FileGroup::file(int64_t number) {
@@ -147,16 +169,41 @@ std::optional<int64_t> FileGroup::ended_by_all_here() const {
   return std::nullopt;
 }
 
+bool FileGroup::publishing(int64_t number) const {
+  const auto found = iterations_.find(number);
+  return found != iterations_.end() && found->second.leaving;
+}
+
 bool FileGroup::given_up(int64_t number) const {
   const auto found = iterations_.find(number);
   return found != iterations_.end() && found->second.dropped;
 }
 
 Status FileGroup::writable(int64_t number) const {
-  if (leaving(number) && given_up(number)) return Status(TAILRACE_DROPPED, "the iteration was dropped");
-  if (leaving(number)) return Status(TAILRACE_WRONG_ORDER, "its iteration has ended");
+  if (leaving(number)) return why_ended(number, iterations_.at(number));
+  if (published_.contains(number)) {
+    return Status(
+        TAILRACE_WRONG_ORDER,
+        fmt::format("the file of iteration {} has been published already: nothing can be added to it", number));
+  }
   const auto found = unpublished_.find(number);
   return found == unpublished_.end() ? Status() : found->second;
+}
+
+// By whom, and without whom: the one that comes too late may know of neither.
+Status FileGroup::why_ended(int64_t number, const Iteration& iteration) const {
+  if (iteration.dropped) {
+    return Status(TAILRACE_DROPPED, fmt::format("iteration {} was dropped: {}", number, iteration.why_dropped));
+  }
+  std::set<int> by = iteration.ended_by_gone;
+  for (const Member* const member : iteration.ended) by.insert(member->client());
+  std::string who = by.empty() ? "by nobody" : fmt::format("by {} {}", clients(by.size()), fmt::join(by, ", "));
+  if (const std::vector<int> missing = missing_in(iteration); !missing.empty()) {
+    who += fmt::format(", and without {} {}, gone before or never here", clients(missing.size()),
+                       fmt::join(missing, ", "));
+  }
+  return Status(TAILRACE_WRONG_ORDER,
+                fmt::format("iteration {} has ended, {}: nothing can be added to it any more", number, who));
 }
 
 Status FileGroup::failure(int64_t number) const {
@@ -247,6 +294,19 @@ Result<Extent> FileGroup::place_chunk(const Block& block, uint64_t index, const 
 
 void FileGroup::Witness::placed(const Block&, uint64_t, const FilteredChunk&, const Loss&) {}
 
+// Why the file of an iteration is whole and has no name (place.on_missing: keep).
+Status FileGroup::kept_for_absent(const FileNames& names) const {
+  Fault fault;
+  fault.code = TAILRACE_NOT_PUBLISHED;
+  fault.operation = "publish";
+  fault.file = names.temporary;
+  fault.message = fmt::format(
+      "{} of the {} clients that place.clients says never came, and place.on_missing is keep: the data of "
+      "the others are in '{}', which 'tailrace recover' publishes",
+      absent_, options_.clients, names.temporary);
+  return Status(std::move(fault));
+}
+
 void FileGroup::publish(int64_t number, Iteration& iteration) {
   const bool begun = iteration.opened || !iteration.failure.ok() || format_.begun(number);
   if (!begun) return depart(number, {});  // nobody handed anything over
@@ -262,7 +322,9 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     return end_work(id);
   }
   work.names = format_.names(number);  // by the time of the rename the format may have forgotten them
-  if (const std::vector<int> missing = missing_in(iteration); !missing.empty()) format_.note_missing(number, missing);
+  const std::vector<int> missing = missing_in(iteration);
+  const uint32_t unnamed = absent_ - static_cast<uint32_t>(absent_numbers_.size());
+  if (!missing.empty() || unnamed > 0) format_.note_missing(number, missing, unnamed);
   Result<FileEnding> ending = format_.finish(number);
   if (work.status.ok() && !ending.ok()) work.status = ending.status();
   if (!work.status.ok()) {
@@ -272,18 +334,24 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     return submit(id, std::move(close));
   }
   work.ending = std::make_unique<FileEnding>(std::move(ending).value());
-  std::vector<Request> requests = publication(iteration.file, *work.ending, config_.storage.durability);
-  for (Request& request : requests) submit(id, std::move(request));
+  work.kept = absent_ > 0 && config_.place.on_missing == OnMissing::keep;
+  std::vector<Request> requests = publication(iteration.file, *work.ending, config_.storage.durability,
+                                              work.kept ? FileEnd::kept : FileEnd::published);
+  for (Request& request : requests) {
+    request.replace = config_.storage.existing == Existing::resume;
+    submit(id, std::move(request));
+  }
 }
 
-void FileGroup::drop(Member& member, int64_t number) {
+void FileGroup::drop(Member& member, int64_t number, std::string why) {
   if (unpublished_.contains(number)) return member.left(number, {.dropped = true, .status = {}, .course = {}});
   Iteration& iteration = iterations_[number];
   iteration.ended.insert(&member);
   if (iteration.due) return;
   iteration.dropped = true;
-  iteration.why_dropped = fmt::format("the memory budget of {} bytes was full", config_.memory.budget);
-  log_.warning("iteration {} is dropped: {}", number, iteration.why_dropped);
+  iteration.why_dropped = std::move(why);
+  if (options_.clients > 1) iteration.why_dropped += fmt::format(" (client {})", member.client());
+  log_.warning("iteration {} is dropped by client {}: {}", number, member.client(), iteration.why_dropped);
   let_go(number, iteration);
 }
 
@@ -305,7 +373,7 @@ void FileGroup::remove(int64_t number, Iteration& iteration) {
 
 Status FileGroup::open_journal() {
   if (journal_ != 0) return {};
-  const OpenMode mode = options_.journal_end > 0 ? OpenMode::edit : OpenMode::create;
+  const OpenMode mode = options_.journal_end > 0 ? OpenMode::own : OpenMode::fresh;
   const Result<FileId> file = engine_.open(options_.journal, mode, 0, {});
   if (file.ok()) journal_ = file.value();
   return file.status();
@@ -377,10 +445,10 @@ Status FileGroup::open_file(int64_t number, Iteration& iteration) {
 
 Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t number) {
   if (const auto node = resumed_.extract(number); !node.empty()) {
-    Result<FileId> there = engine_.open(names.temporary, OpenMode::edit, names.device, names.final_path);
+    Result<FileId> there = engine_.open(names.temporary, OpenMode::own, names.device, names.final_path);
     if (there.ok() || node.mapped() || there.status().fault().system_errno != ENOENT) return there;
   }
-  return engine_.open(names.temporary, OpenMode::create, names.device, names.final_path);
+  return engine_.open(names.temporary, OpenMode::fresh, names.device, names.final_path);
 }
 
 FileGroup::WorkId FileGroup::new_work(Kind kind, int64_t iteration) {
@@ -431,7 +499,7 @@ void FileGroup::end_work(WorkId id) {
   if (work.kind != Kind::removal) return end_publication(work);
   // Before it is struck out of the ledger, so that the line is not written over.
   if (options_.witness != nullptr && work.status.ok()) options_.witness->journaled(work.journal_end);
-  remember_unpublished(work.iteration, Status(TAILRACE_DROPPED, "the iteration was dropped"));
+  remember_unpublished(work.iteration, why_ended(work.iteration, iterations_.at(work.iteration)));
   depart(work.iteration, {.dropped = true, .written = false, .status = work.status, .course = work.course});
 }
 
@@ -452,6 +520,11 @@ void FileGroup::end_late_sync(const Work& work) {
 
 // Ends the publication itself, or for `durable` the sync of the directory that completes it.
 void FileGroup::end_publication(const Work& work) {
+  if (work.kept && work.status.ok()) {
+    const Status kept = kept_for_absent(work.names);
+    remember_unpublished(work.iteration, kept);
+    return depart(work.iteration, {.dropped = false, .written = true, .status = kept, .course = work.course});
+  }
   const bool renamed = work.kind == Kind::publication && work.status.ok();
   if (renamed && config_.storage.durability == Durability::durable) {
     return begin_directory_sync(work);
@@ -461,6 +534,7 @@ void FileGroup::end_publication(const Work& work) {
     fail(work.iteration, work.status);
     remember_unpublished(work.iteration, work.status);
   }
+  if (work.status.ok() || work.kind == Kind::directory) published_.add(work.iteration);
   depart(work.iteration, {.dropped = false, .written = true, .status = work.status, .course = work.course});
 }
 
@@ -468,7 +542,7 @@ void FileGroup::end_publication(const Work& work) {
 void FileGroup::depart(int64_t number, const Departure& how) {
   const auto node = iterations_.extract(number);
   TAILRACE_ASSERT(!node.empty());
-  const std::set<Member*>& ended = node.mapped().ended;
+  const Members& ended = node.mapped().ended;
   const std::vector<Member*> all(members_.begin(), members_.end());  // a member's answer may be its leaving
   for (Member* member : all) {
     if (ended.contains(member)) {

@@ -20,6 +20,7 @@
 #include "engine/engine.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
+#include "session/ended_numbers.hpp"
 #include "session/publication.hpp"
 
 namespace tailrace::impl {
@@ -38,6 +39,7 @@ class FileGroup final : public CompletionSink {
   class Member {
    public:
     virtual ~Member() = default;
+    virtual int client() const = 0;
     // The iteration, which this member has ended or dropped, has left.
     virtual void left(int64_t iteration, const Departure& how) = 0;
     // Another member has dropped the iteration, or it has left without this one.
@@ -84,6 +86,11 @@ class FileGroup final : public CompletionSink {
   void leave(Member& member, int client);
   // The client had left before an earlier server died.
   void note_gone(int client);
+  // How many clients have never come, and are waited for.
+  uint32_t yet_to_come() const;
+  // They are not waited for any more: what all others have ended leaves, and says that they are missing. `clients`:
+  // their numbers, where these are known. None of them may come later.
+  void give_up_absent(std::vector<int> clients);
   // Closes the files of iterations that nobody is left to end, and leaves them unpublished. Then idle() says when it
   // has been done.
   void abandon();
@@ -109,11 +116,13 @@ class FileGroup final : public CompletionSink {
   void give_up(int64_t iteration, const std::string& why);
   // The member has no more to add. Returns whether its iteration is leaving now; else it waits for other members.
   bool end(Member& member, int64_t iteration);
-  // The whole iteration is given up, for all members.
-  void drop(Member& member, int64_t iteration);
+  // The whole iteration is given up, for all members; `why` goes to the log and the journal.
+  void drop(Member& member, int64_t iteration, std::string why);
 
   // Whether the iteration is on its way to its final name, or to nowhere: left() or gone() will tell.
   bool leaving(int64_t iteration) const;
+  // Whether the requests have been made that give it its name, or remove it.
+  bool publishing(int64_t iteration) const;
   // Why the iteration will not be published, if that is known.
   Status failure(int64_t iteration) const;
   // Whether it is on its way to nowhere: nothing more of it need be written.
@@ -142,6 +151,14 @@ class FileGroup final : public CompletionSink {
  private:
   enum class Kind { publication, directory, removal, abandonment, late_sync };
 
+  // By their clients, so that what happens does not depend on where they lie in memory.
+  struct ByClient {
+    bool operator()(const Member* one, const Member* other) const {
+      return one->client() != other->client() ? one->client() < other->client() : one < other;
+    }
+  };
+  using Members = std::set<Member*, ByClient>;
+
   // A file on its way out.
   struct Work {
     Kind kind = Kind::publication;
@@ -151,6 +168,7 @@ class FileGroup final : public CompletionSink {
     Status status;                       // of the first that failed
     std::unique_ptr<FileEnding> ending;  // publication: the bytes being written
     FileNames names;                     // publication: the file
+    bool kept = false;                   // … which does not get its name
     FileId file = 0;                     // directory: opened for this work alone, closed at its end; else 0
     std::string text;                    // removal: the journal's line being written …
     uint64_t journal_end = 0;            // … and where it ends
@@ -168,17 +186,20 @@ class FileGroup final : public CompletionSink {
     bool abandoned = false;  // … as it is: nobody is left to end it
     std::string why_dropped;
     bool leaving = false;  // the requests for it have been made
-    std::set<Member*> ended;
+    Members ended;
     std::set<int> ended_by_gone;  // clients that ended it, and have left since
   };
 
   using WorkId = uint64_t;
 
   bool complete(const Iteration& iteration) const;
+  void let_complete_go();
   std::vector<int> missing_in(const Iteration& iteration) const;
+  Status why_ended(int64_t number, const Iteration& iteration) const;
   void let_go(int64_t number, Iteration& iteration);
   void go_when_free(int64_t number);
   bool go_if_free(int64_t number);
+  Status kept_for_absent(const FileNames& names) const;
   void publish(int64_t number, Iteration& iteration);
   void remove(int64_t number, Iteration& iteration);
   void close(int64_t number, Iteration& iteration);
@@ -202,8 +223,12 @@ class FileGroup final : public CompletionSink {
   const Options options_;
 
   // The server's thread only.
-  std::set<Member*> members_;
+  Members members_;
   std::set<int> gone_;  // clients that have left
+  // Clients that never came and are not waited for any more, and the numbers of these, as far as they are known.
+  uint32_t absent_ = 0;
+  std::vector<int> absent_numbers_;
+  EndedNumbers published_;
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Iteration> iterations_;

@@ -16,11 +16,9 @@ constexpr size_t kStruckOutAtMost = 1024;     // records, beyond as many as are 
 using Kind = LedgerRecord::Kind;
 
 // Verbs of no iteration, that need not be done again when they have been answered.
-bool waits(Verb verb) { return verb == Verb::read || verb == Verb::flush || is_of_file(verb); }
+bool waits(Verb verb) { return verb == Verb::read || is_flush(verb) || is_of_file(verb); }
 
-bool is_known(const LedgerRecord& record) {
-  return record.kind >= Kind::accepted && record.kind <= Kind::unpublished;
-}
+bool is_known(const LedgerRecord& record) { return record.kind >= Kind::accepted && record.kind <= Kind::absent; }
 
 }  // namespace
 
@@ -138,6 +136,15 @@ void Ledger::gone(int client) {
   LedgerRecord record;
   record.kind = Kind::gone;
   record.client = client;
+  record.iteration = kNone;
+  append(record);
+  records_.push_back(record);
+}
+
+void Ledger::absent() {
+  LedgerRecord record;
+  record.kind = Kind::absent;
+  record.client = kNode;
   record.iteration = kNone;
   append(record);
   records_.push_back(record);

@@ -46,6 +46,8 @@ class Ledger {
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.
   void gone(int client);
+  // Clients that have yet to come are not waited for any more.
+  void absent();
   // The group's list of dropped iterations has so many bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;

@@ -53,10 +53,11 @@ Nanoseconds longest_limit(const Config& config) {
 }
 
 // Messages and output line by line, so that each has the log's beginning.
+// The user asked for all of it.
 void log_lines(Log& log, const std::string& name, const std::string& text) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    log.info("action '{}': {}", name, text.substr(begin, end - begin));
+    log.put(LogLevel::info, fmt::format("action '{}': {}", name, text.substr(begin, end - begin)));
     begin = end + 1;
   }
 }
@@ -148,6 +149,13 @@ void NodeActions::leave(int client) {
                  iteration, config_.place.clients);
     stop_waiting(iteration);
   }
+}
+
+bool NodeActions::waits() const {
+  return std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    const auto& turns = member.second.turns;
+    return std::any_of(turns.begin(), turns.end(), [](const auto& turn) { return turn.second.waits; });
+  });
 }
 
 bool NodeActions::released(int client) const {
@@ -330,7 +338,7 @@ void NodeActions::update(int client, int64_t iteration) {
 // ---- what came of them --------------------------------------------------------------------------------------
 
 void NodeActions::tell(const ActionFailure& failure) {
-  log_.error("{}", failure.status.fault().message);
+  log_.put_of_kind(LogLevel::error, "an action has failed", failure.status.fault().message);
   if (!failure.output.empty()) log_lines(log_, config_.actions[failure.action].text, failure.output);
   failures_.push_back(failure.status);
   for (auto& [client, member] : members_) member.server->tell(failure.status);
@@ -339,7 +347,8 @@ void NodeActions::tell(const ActionFailure& failure) {
 void NodeActions::log_output(const Action& action, const ActionEnd& end) {
   for (const std::string& message : end.messages) log_lines(log_, action.text, message);
   log_lines(log_, action.text, end.output);
-  if (end.output_cut > 0) log_.info("action '{}': … and {} bytes more", action.text, end.output_cut);
+  if (end.output_cut == 0) return;
+  log_.put(LogLevel::info, fmt::format("action '{}': … and {} bytes more", action.text, end.output_cut));
 }
 
 // Into the files of all who raised it; the same file once.
@@ -354,7 +363,8 @@ void NodeActions::note_findings(const EndedEvent& ended, const ActionEnd& end) {
   const std::string whose = shared ? fmt::format("c{}_", ended.event.clients.front()) : "";
   for (const Finding& finding : end.findings) {
     const std::string name = fmt::format("tailraceAction_{}_{}{}", names_[end.action], whose, finding.key);
-    log_.info("iteration {}: {} = {}", ended.event.iteration, name, text_of(finding.value));
+    log_.put(LogLevel::info,
+             fmt::format("iteration {}: {} = {}", ended.event.iteration, name, text_of(finding.value)));
     for (FileGroup* const files : groups) {
       const Status noted = files->note_finding(ended.event.iteration, name, finding.value);
       if (!noted.ok()) log_.error("iteration {}: {}", ended.event.iteration, noted.fault().message);
@@ -415,7 +425,7 @@ void NodeActions::give_up_oldest(int client, Member& member) {
       "it: it waited for memory, and nothing else was left to give; raise memory.budget. The "
       "data are stored all the same",
       *oldest, client);
-  log_.error("{}", fault.message);
+  log_.put_of_kind(LogLevel::error, "an action lacks blocks", fault.message);
   member.server->tell(Status(std::move(fault)));
 }
 

@@ -43,6 +43,10 @@ class NodeActions final : public ActionPort {
   void note_left(int client) { tally_.note_left(client); }
   // All that an earlier server had accepted has been accepted again.
   void taken_up();
+  // Clients that have yet to come are not waited for any more.
+  void give_up_absent() { begin(tally_.expect_no_more()); }
+  // Whether an iteration waits for clients, be it that they have yet to come or to end it.
+  bool waits() const;
   // The client will raise nothing more.
   void leave(int client);
   // After it: whether no action needs anything of it any more.

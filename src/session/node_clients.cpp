@@ -1,11 +1,13 @@
 #include "session/node_clients.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
+#include "session/iteration_limit.hpp"
 #include "session/open_iterations.hpp"
 #include "session/server.hpp"
 
@@ -18,7 +20,7 @@ constexpr size_t kPassingKept = 256;
 
 // Verbs that belong to no iteration, and are not struck out with one.
 bool is_passing(Verb verb) {
-  return verb == Verb::read || verb == Verb::flush || verb == Verb::parameter || is_of_file(verb);
+  return verb == Verb::read || is_flush(verb) || verb == Verb::parameter || is_of_file(verb);
 }
 
 }  // namespace
@@ -26,11 +28,12 @@ bool is_passing(Verb verb) {
 // The files of one client, or of all.
 struct NodeClients::Files final : FileGroup::Witness {
   Files(int group_in, Config config_in, NodeClients& clients_in)
-      : group(group_in), config(std::move(config_in)), clients(clients_in) {}
+      : group(group_in), config(std::move(config_in)), clients(clients_in), log(clients_in.log_.part()) {}
 
   const int group;  // see Ledger
   const Config config;
   NodeClients& clients;
+  const std::unique_ptr<Log> log;  // what is said of them
   std::unique_ptr<Format> format;
   std::unique_ptr<FileGroup> files;
   std::set<int64_t> published;  // by an earlier server, and not struck out of the ledger when this one began
@@ -67,20 +70,17 @@ struct NodeClients::Member {
   std::set<int64_t> involved;  // iterations with verbs of it that have not left
   bool is_lost = false;
   bool has_left = false;
-
-  // Not if the iteration has ended without a file: then it has left, and nothing that comes after waits for others.
-  void involve(int64_t iteration) {
-    bool found = false;
-    if (files->files->unfinished_file(iteration, found).ok()) involved.insert(iteration);
-  }
 };
 
-NodeClients::NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew)
+NodeClients::NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew,
+                         Descriptors descriptors, uint32_t expected)
     : engine_(engine),
       ledger_(ledger),
       log_(log),
       make_format_(std::move(make_format)),
       crew_(crew),
+      descriptors_(std::move(descriptors)),
+      expected_(expected),
       raw_files_(engine) {}
 
 NodeClients::~NodeClients() = default;
@@ -94,7 +94,7 @@ std::unique_ptr<NodeClients::Files> NodeClients::make_files(int group, const Con
   options.journal_end = ledger_.journal_end(group);
   options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
   options.witness = files.get();
-  files->files = std::make_unique<FileGroup>(files->config, engine_, *files->format, log_, std::move(options));
+  files->files = std::make_unique<FileGroup>(files->config, engine_, *files->format, *files->log, std::move(options));
   return files;
 }
 
@@ -115,9 +115,26 @@ RequestSink& NodeClients::begin(int client, Config config, Channel& channel) {
       std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
   member.server->serve_files(raw_files_);
   if (actions_ != nullptr) actions_->join(client, *member.server);
+  channel.unfinished.forget_common();
+  for (const int64_t iteration : common_) channel.unfinished.begun_by_any(iteration);
   members_[client] = std::move(made);
   came_.insert(client);
+  share_descriptors();
   return *member.server;
+}
+
+// All clients that may come get the same, so that none has used up what another needs.
+void NodeClients::share_descriptors() {
+  for (auto& [client, member] : members_) {
+    const auto& place = member->config.place;
+    const int expected =
+        place.clients > 0 ? (place.clients + place.cores - 1) / place.cores : static_cast<int>(expected_);
+    const uint64_t clients = std::max(static_cast<uint64_t>(expected), members_.size());
+    uint64_t each = descriptors_(clients);
+    // Of files that all share one that is late may begin as many again.
+    if (!member->own) each = std::max(each, each * clients / 2);
+    member->channel.unfinished.set_limit(iteration_limit(member->config, each));
+  }
 }
 
 // Whether the memory of a client that has a part in the iteration has gone: zeros may have been written for its
@@ -130,10 +147,27 @@ Status NodeClients::lost_memory(const Files& files, int64_t iteration) const {
   return {};
 }
 
-// An iteration of a group has left: its members are not needed for it any more.
+// An iteration of a group has left: its members are not needed for it any more, and may begin another one.
 void NodeClients::forget_iteration(int group, int64_t iteration) {
+  const bool common = common_.erase(iteration) > 0;
   for (auto& [client, member] : members_) {
     if (member->files->group == group) member->involved.erase(iteration);
+    if (!common) continue;
+    member->channel.unfinished.left(iteration);
+    member->channel.client_bell.ring();
+  }
+}
+
+// The client has a part in the iteration. Not if that has ended without a file: then it has left, and nothing that
+// comes after waits for others.
+void NodeClients::involve(Member& member, int64_t iteration) {
+  bool found = false;
+  if (!member.files->files->unfinished_file(iteration, found).ok()) return;
+  member.involved.insert(iteration);
+  if (member.own || !common_.insert(iteration).second) return;
+  for (auto& [client, other] : members_) {
+    other->channel.unfinished.begun_by_any(iteration);
+    other->channel.client_bell.ring();
   }
 }
 
@@ -146,21 +180,33 @@ RequestSink& NodeClients::adopt(int client, Config config, Channel& channel) {
 // ---- what an earlier server left ----------------------------------------------------------------------------
 
 void NodeClients::take_up_ledger() {
+  note_earlier_clients();
   if (node_files_) resume(*node_files_);
   for (auto& [client, member] : members_) {
     if (member->own) resume(*member->own);
   }
   for (const LedgerRecord& record : ledger_.records()) {
-    // Who has gone and is still here, since not all of it was published, will leave again.
-    const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
-    if (has_gone) came_.insert(record.client);
-    if (has_gone && node_files_) node_files_->files->note_gone(record.client);
-    if (has_gone && actions_ != nullptr) actions_->note_left(record.client);
     const bool again = record.kind == LedgerRecord::Kind::accepted || record.kind == LedgerRecord::Kind::placed;
     if (again && members_.contains(record.client) && !is_published(record)) again_.push_back(record);
   }
   replaying_ = true;
   if (crew_ != nullptr) crew_->pause(true);  // new places come after all the old ones
+}
+
+// Clients that the earlier server knew to have left, and whether it had given up those who had yet to come.
+void NodeClients::note_earlier_clients() {
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind == LedgerRecord::Kind::absent) gave_up_absent_ = true;
+    // Who has gone and is still here, since not all of it was published, will leave again.
+    const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
+    if (!has_gone) continue;
+    came_.insert(record.client);
+    if (node_files_) node_files_->files->note_gone(record.client);
+    if (actions_ != nullptr) actions_->note_left(record.client);
+  }
+  if (!gave_up_absent_) return;
+  if (node_files_) node_files_->files->give_up_absent(absent_numbers());
+  if (actions_ != nullptr) actions_->give_up_absent();
 }
 
 // Whether a record is of an iteration that an earlier server has published: nothing of it is to be done again.
@@ -194,7 +240,7 @@ void NodeClients::resume(Files& files) {
     const Descriptor& verb = record.descriptor;
     if (is_passing(verb.verb)) continue;
     Seen& seen = iterations[record.iteration];
-    member->second->involve(record.iteration);
+    involve(*member->second, record.iteration);
     member->second->open.insert(record.iteration);
     if (verb.verb == Verb::end_iteration || verb.verb == Verb::drop_iteration) {
       member->second->open.erase(record.iteration);
@@ -206,7 +252,8 @@ void NodeClients::resume(Files& files) {
     seen.some_written = seen.some_written || written;
     seen.all_written = seen.all_written && written;
   }
-  const size_t clients = files.group == Ledger::kNode ? static_cast<size_t>(files.config.place.clients) : 1;
+  size_t clients = files.group == Ledger::kNode ? static_cast<size_t>(files.config.place.clients) : 1;
+  if (files.group == Ledger::kNode && gave_up_absent_) clients = came_.size();
   for (const auto& [iteration, seen] : iterations) {
     std::set<int> done = seen.ended;
     done.insert(gone.begin(), gone.end());
@@ -215,6 +262,7 @@ void NodeClients::resume(Files& files) {
     // It died between the rename and writing it down.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
       files.published.insert(iteration);
+      give_room(files, iteration);
       files.files->complete_publication(iteration);
       continue;
     }
@@ -223,6 +271,13 @@ void NodeClients::resume(Files& files) {
     if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
   }
   for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);
+}
+
+// The server that published the iteration died before its clients knew that they may begin others.
+void NodeClients::give_room(const Files& files, int64_t iteration) {
+  for (const auto& [client, member] : members_) {
+    if (member->files == &files) member->server->give_room(iteration);
+  }
 }
 
 void NodeClients::accept_again() {
@@ -272,7 +327,8 @@ Status NodeClients::check(int client, const Descriptor& descriptor) {
     if (bytes.block >= member.channel.returned.capacity()) return refuse("a block of an impossible number");
   }
   switch (descriptor.verb) {
-    case Verb::flush: return {};
+    case Verb::flush:
+    case Verb::close: return {};
     case Verb::parameter: {
       const Status makes_sense = member.server->check_setting(descriptor);
       return makes_sense.ok() ? Status() : refuse("a setting of a parameter: " + makes_sense.fault().message);
@@ -286,14 +342,14 @@ Status NodeClients::check(int client, const Descriptor& descriptor) {
     case Verb::write:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
       member.open.insert(descriptor.iteration);
-      member.involve(descriptor.iteration);
+      involve(member, descriptor.iteration);
       if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
       return {};
     case Verb::end_iteration:
     case Verb::drop_iteration:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
       member.open.erase(descriptor.iteration);
-      member.involve(descriptor.iteration);
+      involve(member, descriptor.iteration);
       return {};
     default: break;  // borrow, which is for place `thread`, and what is no verb
   }
@@ -360,14 +416,79 @@ void NodeClients::dismiss(int client) {
   if (actions_ != nullptr) actions_->dismiss(client);
   if (passing_ > 0) strike_out_passing();  // the ledger is written anew: with no more than there must be
   ledger_.forget(client);
+  share_descriptors();
+}
+
+// How many clients files or actions of all wait for; 0: none do.
+size_t NodeClients::expected() const {
+  const bool of_all = node_files_ || (actions_ != nullptr && actions_->of_node());
+  if (!of_all || members_.empty()) return node_files_ ? static_cast<size_t>(node_files_->config.place.clients) : 0;
+  return static_cast<size_t>(members_.begin()->second->config.place.clients);
 }
 
 bool NodeClients::expects_more() const {
-  return node_files_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
+  return node_files_ && !gave_up_absent_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
 }
 
-std::optional<int64_t> NodeClients::waits_for_others() const {
-  return expects_more() ? node_files_->files->ended_by_all_here() : std::nullopt;
+bool NodeClients::waits_for_absent() const {
+  if (gave_up_absent_ || came_.size() >= expected()) return false;
+  if (actions_ != nullptr && actions_->waits()) return true;
+  if (!node_files_) return false;
+  const auto closes = [](const auto& entry) { return entry.second->server->is_closing(); };
+  return node_files_->files->ended_by_all_here() || (!members_.empty() && all_gone()) ||
+         std::any_of(members_.begin(), members_.end(), closes);
+}
+
+bool NodeClients::is_gone(int client) const {
+  const auto found = members_.find(client);
+  return found == members_.end() || found->second->is_lost;
+}
+
+bool NodeClients::all_gone() const {
+  return std::all_of(members_.begin(), members_.end(), [](const auto& entry) { return entry.second->is_lost; });
+}
+
+// The numbers of the clients that never came, if those who came show which numbers the node's clients have: from 0
+// on, or, on node k, from k times their count on.
+std::vector<int> NodeClients::absent_numbers() const {
+  const auto count = static_cast<int>(expected());
+  if (count == 0 || members_.empty()) return {};
+  const int on_node = members_.begin()->second->config.place.node * count;
+  for (const int first : {0, on_node}) {
+    const auto is_outside = [&](int client) { return client < first || client >= first + count; };
+    if (std::any_of(came_.begin(), came_.end(), is_outside)) continue;
+    std::vector<int> absent;
+    for (int client = first; client < first + count; ++client) {
+      if (!came_.contains(client)) absent.push_back(client);
+    }
+    return absent;
+  }
+  return {};
+}
+
+void NodeClients::give_up_absent(const std::string& why) {
+  const size_t clients = expected();
+  if (gave_up_absent_ || came_.size() >= clients) return;
+  ledger_.absent();  // first: whoever goes on after a death publishes nothing that waits for them
+  gave_up_absent_ = true;
+  const std::vector<int> absent = absent_numbers();
+  const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;
+  Status missing(
+      TAILRACE_CLIENTS_MISSING,
+      fmt::format("{}: found {} of the {} clients that place.clients says (client{} {}), expected all; {}",
+                  absent.empty() ? std::string("clients have not come")
+                                 : fmt::format("client{} {} {} not come", absent.size() > 1 ? "s" : "",
+                                               fmt::join(absent, ", "), absent.size() > 1 ? "have" : "has"),
+                  came_.size(), clients, came_.size() > 1 ? "s" : "", fmt::join(came_, ", "),
+                  keeps ? "the files of iterations that wait for them stay unpublished" + why
+                        : "the files of iterations are published without them" + why));
+  log_.warning("{}", missing.fault().message);
+  for (auto& [client, member] : members_) member->server->tell(missing);
+  if (actions_ != nullptr) actions_->give_up_absent();
+  if (node_files_) node_files_->files->give_up_absent(absent);
+  for (auto& [client, member] : members_) {
+    if (member->has_left) member->files->files->abandon();
+  }
 }
 
 // Room that the engine has got is for those, too, who came to their turn before: nobody wakes the server for them.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,8 +35,14 @@ class NodeClients {
   // is.
   using MakeFormat = std::function<std::unique_ptr<Format>(int client, const Config& config)>;
 
-  // All but `make_format` are borrowed. `crew`: needed if there are filtered variables.
-  NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew = nullptr);
+  // How many file descriptors each of so many clients may have for the files of its iterations.
+  using Descriptors = std::function<uint64_t(uint64_t clients)>;
+  static uint64_t as_many_as_wanted(uint64_t) { return std::numeric_limits<uint32_t>::max(); }
+
+  // All but `make_format` and `descriptors` are borrowed. `crew`: needed if there are filtered variables. `expected`:
+  // as many clients as may come, if their configuration does not say it.
+  NodeClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew = nullptr,
+              Descriptors descriptors = as_many_as_wanted, uint32_t expected = 1);
   ~NodeClients();
 
   // Has the clients' actions run; before any comes. Borrowed.
@@ -66,11 +73,19 @@ class NodeClients {
   bool pressed() const;
   // Whether some of the node's clients have yet to come, without whom the files of all cannot be published.
   bool expects_more() const;
-  // The oldest iteration that all who are here have ended, and that waits for one who has never come; none: there is
-  // no such.
-  std::optional<int64_t> waits_for_others() const;
+  // Whether anything waits for them: an iteration that all who are here have ended, a close, the memory of those who
+  // have gone, or actions of scope `node`.
+  bool waits_for_absent() const;
+  // They are not waited for any more, and may not come any more: what waits for them goes on without them, and all
+  // who are here are told. `why` ends the sentence.
+  void give_up_absent(const std::string& why);
+  bool gave_up_absent() const { return gave_up_absent_; }
   // Those who have ever come.
   const std::set<int>& came() const { return came_; }
+  // Whether that client, which is here, has gone, and is only being written.
+  bool is_gone(int client) const;
+  // Whether all who are here have gone, and are only being written; also if nobody is here.
+  bool all_gone() const;
 
   // Moves everything on; see RequestSink.
   void progress();
@@ -82,7 +97,13 @@ class NodeClients {
 
   std::unique_ptr<Files> make_files(int group, const Config& config, int client);
   Files& files_for(Member& member);
+  size_t expected() const;
+  std::vector<int> absent_numbers() const;
+  void note_earlier_clients();
   void resume(Files& files);
+  void give_room(const Files& files, int64_t iteration);
+  void share_descriptors();
+  void involve(Member& member, int64_t iteration);
   bool is_published(const LedgerRecord& record) const;
   bool is_done(int client, const Descriptor& verb) const;
   void strike_out_passing();
@@ -96,11 +117,15 @@ class NodeClients {
   Log& log_;
   const MakeFormat make_format_;
   FilterCrew* const crew_;
+  const Descriptors descriptors_;
+  const uint32_t expected_;
   NodeActions* actions_ = nullptr;     // none: there are no actions
   SharedFiles raw_files_;              // of all clients
   std::unique_ptr<Files> node_files_;  // of all clients, where they share files
   std::map<int, std::unique_ptr<Member>> members_;
   std::set<int> came_;              // clients, by now or in the time of an earlier server
+  bool gave_up_absent_ = false;     // those who have yet to come
+  std::set<int64_t> common_;        // iterations in the files that all share, begun and not left
   size_t passing_ = 0;              // verbs of no iteration in the ledger, since they were last struck out …
   size_t passing_kept_ = 0;         // … and before they are again
   std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed

@@ -46,6 +46,11 @@ void OpenIterations::end(int64_t number) {
   }
 }
 
+size_t OpenIterations::count() const {
+  const auto counts = [](const Iteration& iteration) { return iteration.number >= 0 && !iteration.dropped; };
+  return static_cast<size_t>(std::count_if(open_.begin(), open_.end(), counts));
+}
+
 std::vector<int64_t> OpenIterations::numbers() const {
   std::vector<int64_t> numbers;
   for (const Iteration& iteration : open_) {

@@ -42,6 +42,8 @@ class OpenIterations {
   void end(int64_t number);
   bool has_ended(int64_t number) const { return ended_.contains(number); }
 
+  // How many are open and not dropped.
+  size_t count() const;
   // All open ones, oldest first.
   std::vector<int64_t> numbers() const;
 

@@ -23,7 +23,7 @@ Request of_operation(FileId file, Operation operation) {
 
 }  // namespace
 
-std::vector<Request> publication(FileId file, FileEnding& ending, Durability durability) {
+std::vector<Request> publication(FileId file, FileEnding& ending, Durability durability, FileEnd end) {
   std::vector<Request> requests;
   std::vector<MetadataPiece*> body;
   for (MetadataPiece& piece : ending.body) body.push_back(&piece);
@@ -31,7 +31,7 @@ std::vector<Request> publication(FileId file, FileEnding& ending, Durability dur
   if (durability == Durability::durable) requests.push_back(of_operation(file, Operation::sync));
   requests.push_back(of_pieces(file, {&ending.head}, true));
   if (durability == Durability::durable) requests.push_back(of_operation(file, Operation::sync));
-  requests.push_back(of_operation(file, Operation::publish));
+  requests.push_back(of_operation(file, end == FileEnd::kept ? Operation::close : Operation::publish));
   TAILRACE_ASSERT(requests.size() <= kMaxPublicationRequests);
   return requests;
 }

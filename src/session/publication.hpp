@@ -15,8 +15,12 @@ namespace tailrace::impl {
 
 inline constexpr uint32_t kMaxPublicationRequests = 5;
 
-// The requests that publish `file`, in order. They refer to the bytes of `ending`, which outlives them. Sink, token,
-// client and sequence are the caller's to fill in.
-std::vector<Request> publication(FileId file, FileEnding& ending, Durability durability);
+// How the file leaves: with its name, or whole under the temporary one, which is left to recovery.
+enum class FileEnd { published, kept };
+
+// The requests that publish `file`, or keep it, in order. They refer to the bytes of `ending`, which outlives them.
+// Sink, token, client and sequence are the caller's to fill in.
+std::vector<Request> publication(FileId file, FileEnding& ending, Durability durability,
+                                 FileEnd end = FileEnd::published);
 
 }  // namespace tailrace::impl

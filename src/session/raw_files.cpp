@@ -179,7 +179,8 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.path = path;
     of.record = wanted.ok() ? wanted.value().record : 0;
     if (file.ok()) of.file = file.value();
-    if (wanted.ok() && wanted.value().is_published()) of.opening = block_of(descriptor);
+    of.seals = wanted.ok() && wanted.value().is_sealed();
+    if (of.seals || (wanted.ok() && wanted.value().is_published())) of.opening = block_of(descriptor);
     of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
     of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
@@ -199,11 +200,13 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
     return config_.storage.backend == Backend::memory ? Status() : check_below(config_.files_root(), path);
   };
   if (Status below = check(wanted.path); !below.ok()) return below;
+  OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
+  if (again) for_one = OpenMode::edit;
+  if (wanted.is_sealed()) return files_.open_to_seal(config_.file_path(wanted.path), for_one);
   if (wanted.is_published()) {
     if (Status below = check(name_of_partial(wanted.path)); !below.ok()) return below;
-    const OpenMode how = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
     // One that is not there any more has its name.
-    return files_.open_to_publish(config_.file_path(wanted.path), again ? OpenMode::edit : how);
+    return files_.open_to_publish(config_.file_path(wanted.path), for_one);
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
   if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
@@ -261,48 +264,79 @@ bool RawFiles::begin_waiting(Open& of) {
 // All else of the file has ended.
 void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   if (of.file != nullptr) meter_.closed(of.record, of.file->data);
-  const bool publishes = !of.opening.empty();
+  const bool publishes = of.seals ? has_seal(of.opening) : !of.opening.empty();
   Status left = publishes ? unpublished(of) : Status();
   if (of.file == nullptr || !publishes || !left.ok()) {
     if (of.file != nullptr) files_.release(*of.file);
     return end_close(descriptor, left);
   }
   ++of.under_way;
-  const bool durable = config_.storage.durability == Durability::durable;
-  submit(new_work(descriptor, false), of.file->data, durable ? Operation::sync : Operation::publish, {}, false);
+  const uint64_t token = new_work(descriptor, false);
+  if (config_.storage.durability != Durability::durable) return publish(token, of);
+  submit(token, of.file->data, Operation::sync, {}, false);
 }
 
-// Why a file is not published of which the engine may know nothing bad.
+// Why a file is neither published nor sealed; of one that is to be published the engine says by itself what it knows.
 Status RawFiles::unpublished(const Open& of) const {
-  const auto left = [&of](const std::string& why) {
-    return Status(TAILRACE_NOT_PUBLISHED,
-                  fmt::format("'{}' is not published since {}", name_of_partial(of.path), why));
+  const auto left = [&of](const std::string& why, Fault fault = {}) {
+    fault.code = TAILRACE_NOT_PUBLISHED;
+    fault.message = of.seals ? fmt::format("'{}' is not whole since {}", of.path, why)
+                             : fmt::format("'{}' is not published since {}", name_of_partial(of.path), why);
+    return Status(std::move(fault));
   };
-  const bool told_by_engine = of.file != nullptr && engine_.has_failed(of.file->data);
-  if (has_failed(of.opening) && !told_by_engine) return left("something in it failed before, or it was given up");
+  const bool known_to_engine = of.file != nullptr && engine_.has_failed(of.file->data);
+  if (known_to_engine && of.seals) {
+    const Fault& first = engine_.failure(of.file->data).fault();
+    return left("something in it failed: " + first.message, first);
+  }
+  if (has_failed(of.opening) && !known_to_engine) return left("something in it failed before, or it was given up");
   if (channel_.is_lost()) return left("its client has cut its shared memory short");
-  if (of.file != nullptr || of.failure.fault().system_errno == ENOENT) return {};
+  if (of.file != nullptr || (!of.seals && of.failure.fault().system_errno == ENOENT)) return {};
   return left("it could not be opened again: " + of.failure.fault().message);
 }
 
-// A sync of the data (of which only the engine need know how it went), the publication, a sync of the directory.
+// The data are where they have to be before.
+void RawFiles::publish(uint64_t token, Open& of) {
+  if (of.seals) return seal(token, of);
+  submit(token, of.file->data, Operation::publish, {}, false);
+}
+
+void RawFiles::seal(uint64_t token, Open& of) {
+  Status whole = unpublished(of);  // a sync of it may have failed
+  Result<Piece> seal = whole.ok() ? read_seal(of.opening) : whole;
+  if (seal.ok()) return submit(token, of.file->data, Operation::write, {seal.value()}, true);
+  files_.release(*std::exchange(of.file, nullptr));
+  end_publishing(token, seal.status());
+}
+
+// A sync of the data (of which only the engine need know how it went), the publication or the seal and a sync of it,
+// a sync of the directory.
 void RawFiles::went_on_publishing(const Request& request, const Status& how) {
   const Work work = works_[request.token];
   Open& of = open_.at(work.descriptor.variable);
+  const bool durable = config_.storage.durability == Durability::durable;
   if (work.directory != 0) {
     close_directory(work);
-  } else if (request.operation == Operation::sync) {
-    return submit(request.token, of.file->data, Operation::publish, {}, false);
-  } else {
-    files_.published(*std::exchange(of.file, nullptr));
+    return end_publishing(request.token, how);
   }
+  if (request.operation == Operation::sync && !work.sealed) return publish(request.token, of);
+  if (request.operation == Operation::write && how.ok() && durable) {
+    works_[request.token].sealed = true;
+    return submit(request.token, of.file->data, Operation::sync, {}, false);
+  }
+  SharedFile& file = *std::exchange(of.file, nullptr);
+  of.seals ? files_.release(file) : files_.published(file);
   Status status = how;
-  if (work.directory == 0 && status.ok() && config_.storage.durability == Durability::durable) {
+  if (status.ok() && durable) {
     status = sync_directory(request.token, of);
     if (status.ok()) return;
   }
-  free_works_.push_back(request.token);
-  end_close(work.descriptor, status);
+  end_publishing(request.token, status);
+}
+
+void RawFiles::end_publishing(uint64_t token, const Status& status) {
+  free_works_.push_back(token);
+  end_close(works_[token].descriptor, status);
 }
 
 void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {

@@ -2,8 +2,8 @@
 // requests of the engine, and tells how each has ended.
 //
 // Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
-// pool. A sync waits for the client's own writes alone, a close for all that it does with the file, which it then
-// gives its name, if it is one that is published.
+// pool. A sync waits for the client's own writes alone, a close for all that it does with the file, to which it then
+// gives its name or its seal, if it is published or sealed.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,8 @@ class RawFiles final : public CompletionSink {
     bool writes = false;
     bool immediate = false;        // its writes are not held back to be merged
     bool closing = false;          // its close has come
-    std::span<std::byte> opening;  // its block, of a file that is published; else none
+    std::span<std::byte> opening;  // its block, of a file that is published or sealed; else none
+    bool seals = false;            // it is sealed
     uint32_t writing = 0;          // writes under way
     uint32_t under_way = 0;        // verbs under way, all of them
     // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
@@ -77,6 +78,7 @@ class RawFiles final : public CompletionSink {
     Descriptor descriptor;
     FileId directory = 0;     // file_sync, file_close, last part: opened for this work alone
     bool may_repeat = false;  // file_read: the client's own writes were under way when it began
+    bool sealed = false;      // file_close: the seal is written
   };
   // What check() has read of a verb, for begin().
   struct Checked {
@@ -99,7 +101,10 @@ class RawFiles final : public CompletionSink {
   void close_directory(const Work& work);
   void begin_close(const Descriptor& descriptor, Open& of);
   Status unpublished(const Open& of) const;
+  void publish(uint64_t token, Open& of);
+  void seal(uint64_t token, Open& of);
   void went_on_publishing(const Request& request, const Status& how);
+  void end_publishing(uint64_t token, const Status& status);
   void end_close(const Descriptor& descriptor, const Status& status);
   void forget_opening(uint32_t block, uint64_t sequence);
   void look(const Open& of);

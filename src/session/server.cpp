@@ -12,6 +12,9 @@ namespace {
 
 constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller extents are not worth a system call
 
+// Blocks that are expected to go past the page cache: those so long.
+constexpr uint64_t kDirectFrom = Executor::Options{}.direct_from;
+
 // What one descriptor may need at most.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
@@ -73,7 +76,7 @@ bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
 
 void Server::accept(const Descriptor& descriptor) {
   TAILRACE_REQUIRE(ready());
-  if (descriptor.verb == Verb::flush) {
+  if (is_flush(descriptor.verb)) {
     flushes_.push_back(descriptor);
     return;
   }
@@ -105,7 +108,8 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::file_sync:
     case Verb::file_borrow:
     case Verb::file_close: return raw_->begin(descriptor);
-    case Verb::flush: break;
+    case Verb::flush:
+    case Verb::close: break;
   }
   TAILRACE_ASSERT(false);
 }
@@ -286,7 +290,10 @@ void Server::drop_iteration(const Descriptor& descriptor) {
   meter_.end(descriptor.iteration, Nanoseconds::zero());
   if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
   if (actions_ != nullptr) actions_->dropping(client(), descriptor.iteration);
-  files_.drop(*this, descriptor.iteration);
+  files_.drop(*this, descriptor.iteration,
+              descriptor.unfinished > 0
+                  ? fmt::format("{} iterations were unfinished", descriptor.unfinished)
+                  : fmt::format("the memory budget of {} bytes was full", config_.memory.budget));
   if (filtering_) filtering_->give_up(descriptor.iteration);
 }
 
@@ -347,8 +354,14 @@ void Server::left(int64_t iteration, const FileGroup::Departure& how) {
   const auto node = ends_.extract(iteration);
   TAILRACE_ASSERT(!node.empty());
   end_verb(node.mapped(), how.status);
+  give_room(iteration);
   if (actions_ != nullptr) actions_->left(client(), iteration);
   begin_deferred(iteration);
+}
+
+void Server::give_room(int64_t iteration) {
+  channel_.unfinished.give_back(iteration);
+  channel_.client_bell.ring();
 }
 
 void Server::gone(int64_t iteration) { begin_deferred(iteration); }
@@ -378,8 +391,8 @@ void Server::accept_again(const Descriptor& descriptor) {
     return forget_if_failed(of);
   }
   const bool answered = descriptor.ticket != kNoTicket && !channel_.tickets.pending(descriptor.ticket);
-  if (answered && (descriptor.verb == Verb::read || descriptor.verb == Verb::flush)) return;
-  if (descriptor.verb == Verb::flush) return accept(descriptor);
+  if (answered && (descriptor.verb == Verb::read || is_flush(descriptor.verb))) return;
+  if (is_flush(descriptor.verb)) return accept(descriptor);
   // What came was counted when it came; that is not known of the very last verb alone.
   if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
@@ -443,9 +456,14 @@ bool Server::is_short_of_memory() const {
   return 2 * pending_bytes_ > channel_.memory.size() || channel_.waits_for_memory();
 }
 
+// Whether the client may soon wait for iterations to leave.
+bool Server::is_short_of_iterations() const { return 2 * ends_.size() > channel_.unfinished.limit(); }
+
 bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && channel_.waits_for_memory(); }
 
-bool Server::pressed() const { return !flushes_.empty() || reads_ > 0 || is_short_of_memory(); }
+bool Server::pressed() const {
+  return !flushes_.empty() || reads_ > 0 || is_short_of_memory() || is_short_of_iterations();
+}
 
 void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }
 
@@ -535,6 +553,7 @@ void Server::measure_block(const Work& work) {
   of.queued.add(static_cast<uint64_t>((course.begun - handed).count()));
   of.writing.add(static_cast<uint64_t>((course.ended - course.begun).count()));
   if (course.merged) of.blocks_merged.add();
+  if (course.cached && descriptor.bytes.length >= kDirectFrom) of.blocks_cached.add();
   if (!trace_.on()) return;
   trace_.add({.what = TraceEvent::What::block,
               .in_pool = descriptor.verb == Verb::write,
@@ -558,12 +577,22 @@ void Server::end_verb(const Descriptor& descriptor, const Status& status) {
 }
 
 void Server::answer_flushes() {
+  const bool closes = is_closing();
+  const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
+  // relaxed: no other data depends on it.
+  channel_.awaited.store(awaited, std::memory_order_relaxed);
+  if (closes && (awaited > 0 || is_publishing())) return;
   while (!flushes_.empty() && (unfinished_.empty() || unfinished_.first() > flushes_.front().sequence)) {
     file_meter_.look_at_iterations();
     channel_.tickets.end(flushes_.front().ticket, true);
     flushes_.pop_front();
     channel_.client_bell.ring();
   }
+}
+
+// Whether an iteration that the client has ended is on its way to its name.
+bool Server::is_publishing() const {
+  return std::any_of(ends_.begin(), ends_.end(), [this](const auto& end) { return files_.publishing(end.first); });
 }
 
 // `status` with the variable and iteration that it is about, as a client wants to read it.

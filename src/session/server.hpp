@@ -79,8 +79,12 @@ class Server final : public RequestSink,
   // Whether the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be held
   // back.
   bool pressed() const;
+  // The iteration has left: the client may begin another one.
+  void give_room(int64_t iteration);
   // Tells the client of a failure that is none of its verbs'.
   void tell(const Status& failure) override;
+  // Whether the client closes, and waits for the end of that.
+  bool is_closing() const { return !flushes_.empty() && flushes_.back().verb == Verb::close; }
   FileGroup& files() { return files_; }
 
   void ended(const Request& request, const Status& status) override;
@@ -137,13 +141,15 @@ class Server final : public RequestSink,
   void copy_counts();
   bool is_waited_for() const;
   bool is_short_of_memory() const;
+  bool is_short_of_iterations() const;
   void end_verb(const Descriptor& descriptor, const Status& status);
   void begin_deferred(int64_t iteration);
   void return_block(const Descriptor& descriptor);
-  int client() const { return static_cast<int>(client_); }
+  int client() const override { return static_cast<int>(client_); }
   void give_back_forgotten();
   void forget_if_failed(const Block& block);
   void answer_flushes();
+  bool is_publishing() const;
   Block block_of(const Descriptor& descriptor) const;
   Status about(const Status& status, const Descriptor& descriptor) const;
 

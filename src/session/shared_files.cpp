@@ -29,31 +29,40 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return &found->second;
 }
 
-// Of a file that is to be published nobody else sees anything before.
+// Of a file that is to be published or sealed nobody else sees anything before.
 Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
     const auto found = files_.find({name, true});
     if (found == files_.end() || found->second.final_path.empty()) continue;
-    return Status(TAILRACE_WRONG_ORDER, "'" + name + "' is open to be published as '" + found->second.final_path +
+    return Status(TAILRACE_WRONG_ORDER, "'" + name + "' is open to be published or sealed as '" +
+                                            found->second.final_path +
                                             "', here or in another client, or its close has yet to end");
   }
   return {};
 }
 
 Result<SharedFile*> SharedFiles::open_to_publish(const std::string& path, OpenMode mode) {
-  if (Status free = check_unpublished(path); !free.ok()) return free;
-  const std::string partial = name_of_partial(path);
-  for (const Name& name : {Name(path, true), Name(path, false), Name(partial, true), Name(partial, false)}) {
-    if (!files_.contains(name)) continue;
-    return Status(TAILRACE_WRONG_ORDER, "'" + name.first +
-                                            "' is open already, here or in another client: what is to "
-                                            "be published is opened once");
+  const Result<SharedFile*> file = open_for_one(name_of_partial(path), path, mode);
+  if (file.ok()) engine_.publish_as(file.value()->data, path);
+  return file;
+}
+
+Result<SharedFile*> SharedFiles::open_to_seal(const std::string& path, OpenMode mode) {
+  return open_for_one(path, path, mode);
+}
+
+Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std::string& final_path, OpenMode mode) {
+  if (Status free = check_unpublished(final_path); !free.ok()) return free;
+  for (const std::string& name : {final_path, name_of_partial(final_path)}) {
+    if (!files_.contains({name, true}) && !files_.contains({name, false})) continue;
+    return Status(TAILRACE_WRONG_ORDER, "'" + name +
+                                            "' is open already, here or in another client: what is to be published "
+                                            "or sealed is opened once");
   }
-  const Result<FileId> data = engine_.open(partial, mode, 0, {});
+  const Result<FileId> data = engine_.open(path, mode, 0, {});
   if (!data.ok()) return data.status();
-  engine_.publish_as(data.value(), path);
-  SharedFile& file = files_[{partial, true}];
-  file = {partial, data.value(), data.value(), 1, false, path};
+  SharedFile& file = files_[{path, true}];
+  file = {path, data.value(), data.value(), 1, false, final_path};
   return &file;
 }
 

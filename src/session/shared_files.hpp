@@ -18,12 +18,13 @@ struct SharedFile {
   std::string path;
   FileId data = 0;
   // The same file again, for its syncs: a sync of `data` would stand between the writes of all other clients, and
-  // would fail for what others have failed at. `data` itself of a file that is published, which has one user. 0: it
-  // cannot be written.
+  // would fail for what others have failed at. `data` itself of a file that is published or sealed, which has one
+  // user. 0: it cannot be written.
   FileId sync = 0;
   uint32_t users = 0;
-  bool named = false;      // its name is on the device
-  std::string final_path;  // that a publish gives it; "": it has it
+  bool named = false;  // its name is on the device
+  // Of a file that is published, the name that it gets; of one that is sealed, its own; else "".
+  std::string final_path;
 };
 
 class SharedFiles {
@@ -38,6 +39,8 @@ class SharedFiles {
   Result<SharedFile*> open(const std::string& path, Mode mode);
   // The same of the `.partial` that becomes `path`, for one user alone. TAILRACE_WRONG_ORDER if either is open.
   Result<SharedFile*> open_to_publish(const std::string& path, OpenMode mode);
+  // The same of a file that is sealed in the end, under its own name.
+  Result<SharedFile*> open_to_seal(const std::string& path, OpenMode mode);
   // Nothing of that user is under way.
   void release(SharedFile& file);
   // Its data have been published, or could not be: the engine has closed them.
@@ -52,6 +55,7 @@ class SharedFiles {
 
   Result<SharedFile*> open_new(const std::string& path, Mode mode);
   Status check_unpublished(const std::string& path) const;
+  Result<SharedFile*> open_for_one(const std::string& path, const std::string& final_path, OpenMode mode);
 
   Engine& engine_;
   // The server's thread only.

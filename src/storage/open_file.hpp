@@ -23,6 +23,8 @@ struct OpenFile {
 
   static Result<OpenFile> open(const std::string& path, OpenMode mode, uint32_t device, bool want_direct) {
     OsFile::Mode os_mode = OsFile::Mode::create;
+    if (mode == OpenMode::fresh) os_mode = OsFile::Mode::fresh;
+    if (mode == OpenMode::own) os_mode = OsFile::Mode::own;
     if (mode == OpenMode::edit) os_mode = OsFile::Mode::edit;
     if (mode == OpenMode::update) os_mode = OsFile::Mode::update;
     if (mode == OpenMode::read) os_mode = OsFile::Mode::read;

@@ -21,6 +21,8 @@ using FileHandle = uint32_t;
 
 enum class OpenMode {
   create,    // a new empty file, replacing what is there; read and write
+  fresh,     // the same under a name of tailrace's own: never through a link, nor into a file that is there already
+  own,       // an existing file of this user under such a name, as it is; read and write
   edit,      // an existing file, as it is; read and write
   update,    // the same, or a new empty one if there is none; never through a symbolic link
   read,      // an existing file
@@ -65,12 +67,16 @@ class Storage {
   virtual Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) = 0;
   // No transfer of the file is under way.
   virtual void close(FileHandle file) = 0;
-  // True if direct transfers on this file are possible (some file systems refuse).
+  // True if direct transfers on this file are possible (some file systems refuse). May open the file once more for
+  // them, so it is asked when there is something to transfer directly.
   virtual bool direct(FileHandle file) const = 0;
   // Reserves the range, so that writing it cannot fail for want of space later. Where the file system cannot, does
   // nothing and succeeds.
   virtual Status allocate(FileHandle file, uint64_t offset, uint64_t length) = 0;
-  virtual Status rename(const std::string& from, const std::string& to) = 0;
+  // Gives the file, which stays open, the name `to` in its directory at once: no reader sees it half. Before that,
+  // what the system still holds of its bytes goes to where other nodes see it. Fails with EEXIST, and leaves both
+  // files as they are, if there is something of that name and not `replace`.
+  virtual Status rename(FileHandle file, const std::string& to, bool replace) = 0;
   virtual Status remove(const std::string& path) = 0;
 
   // Tells the back end of memory that most transfers will use, so that it may prepare it. At most once, before the

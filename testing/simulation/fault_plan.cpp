@@ -44,6 +44,7 @@ FaultPlan draw_faults(SplitDice dice, uint32_t clients, uint32_t iterations, con
     fault.first = dice.below(8);
     fault.times = dice.chance(60) ? 1 : HardFault::kForever;
     fault.error = dice.chance(60) ? EIO : ENOSPC;
+    if (fault.call == DiskCall::open && fault.error == ENOSPC) fault.error = EMFILE;
     fault.torn = fault.call == DiskCall::write && dice.chance(50);
     plan.hard.push_back(fault);
   }

@@ -13,12 +13,22 @@ bool covers(const std::vector<Extent>& extents, const Extent& part) {
   return std::any_of(extents.begin(), extents.end(), [&](const Extent& of) { return of.overlaps(part); });
 }
 
+bool lies_within(const Extent& inner, const Extent& outer) {
+  return inner.offset >= outer.offset && inner.end() <= outer.end();
+}
+
 // Whether `later` was made when `earlier` had been done, whoever looks. A file is only emptied when nobody has it
-// open.
+// open, and who writes has it open. Of two calls that empty it the one that began first may have waited for the
+// other.
 bool is_after(const RawWrite& later, const RawWrite& earlier) {
   if (&later == &earlier) return false;
   if (later.client == earlier.client) return later.begun > earlier.begun;
-  return earlier.ended < later.begun || (later.empties && earlier.begun < later.begun);
+  return earlier.ended < later.begun || (later.empties && !earlier.empties && earlier.begun < later.begun);
+}
+
+// A write that goes as one request is lost as one; of others parts are, each of which may look like another write.
+bool may_be_part_of(const RawWrite& write, const Extent& request) {
+  return lies_within(request, write.hull()) && (!write.whole || lies_within(write.hull(), request));
 }
 
 bool is_seen_by(const RawWrite& write, const RawReader& reader) {
@@ -51,6 +61,17 @@ void RawFileModel::begin(bool exists, std::vector<std::byte> bytes) {
   users = openings = 0;
   existed_ = exists;
   before_ = std::move(bytes);
+}
+
+bool RawFileModel::lose(int client, const std::optional<Extent>& request) {
+  bool found = false;
+  for (RawWrite& write : writes) {
+    if (write.client != client || write.empties || write.ended != RawWrite::kNever) continue;
+    if (request && !may_be_part_of(write, *request)) continue;
+    write.lost.push_back(request.value_or(write.hull()));
+    found = true;
+  }
+  return found;
 }
 
 std::string RawFileModel::difference(const RawReader& reader, const Extent& extent, const std::byte* found) const {

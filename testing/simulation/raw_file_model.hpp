@@ -11,6 +11,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ class RawFileModel {
   bool named = false;           // … and has synced it
   uint64_t users = 0;           // that may have it open; whoever has died is still one
   uint64_t openings = 0;        // that were begun
+
+  // Notes that a request of the client has failed, in each write that it may have been a part of; false if there is
+  // none. `request`: from its first byte to its last, if that is known.
+  bool lose(int client, const std::optional<Extent>& request);
 
   bool must_exist(bool after_power_cut) const { return existed_ || (after_power_cut ? named : made); }
   // "" if what the reader has found there may be there, else what is wrong.

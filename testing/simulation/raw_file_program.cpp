@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "base/range_allocator.hpp"
@@ -40,21 +41,17 @@ std::vector<std::byte> bytes_of(const std::vector<Extent>& extents, Content cont
   return bytes;
 }
 
-// Which bytes of the file the failure is about; all, if it does not say.
-Extent extent_of(const Fault& fault) {
+// The request that failed, from its first byte to its last, if the failure says so.
+std::optional<Extent> extent_of(const Fault& fault) {
   unsigned long long count = 0;  // NOLINT(google-runtime-int): as sscanf has it
   unsigned long long begin = 0;  // NOLINT(google-runtime-int)
   unsigned long long end = 0;    // NOLINT(google-runtime-int)
   const char* const text = fault.message.c_str();
-  if (std::sscanf(text, "file_write of %llu bytes at offset %llu", &count, &begin) == 2) return {begin, count};
+  if (std::sscanf(text, "file_write of %llu bytes at offset %llu", &count, &begin) == 2) return Extent{begin, count};
   if (std::sscanf(text, "file_write of %llu extents from offset %llu to %llu", &count, &begin, &end) == 3) {
-    return {begin, end - begin};
+    return Extent{begin, end - begin};
   }
-  return {0, kMostFileEnd};
-}
-
-bool lies_within(const Extent& inner, const Extent& outer) {
-  return inner.offset >= outer.offset && inner.end() <= outer.end();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -330,17 +327,8 @@ void RawFileProgram::note(const Fault& fault) {
     return check(process_.lost_a_server(), "telling", "a call's own failure is told by another one");
   }
   check_cause(fault, fault.file);
-  const Extent lost = extent_of(fault);
-  std::vector<RawWrite*> parts;
-  std::vector<RawWrite*> wholes;
-  for (RawWrite& write : model(fault.file).writes) {
-    if (write.client != number_ || write.empties || write.ended != RawWrite::kNever) continue;
-    const Extent hull = write.hull();
-    if (hull.offset == lost.offset && hull.length == lost.length) wholes.push_back(&write);
-    if (lies_within(lost, hull) || lies_within(hull, lost)) parts.push_back(&write);
-  }
-  if (parts.empty()) fail("telling", "a failure of what nobody wrote: " + fault.message);
-  for (RawWrite* write : wholes.empty() ? parts : wholes) write->lost.push_back(lost);
+  const bool is_own = model(fault.file).lose(number_, extent_of(fault));
+  if (!is_own) fail("telling", "a failure of what nobody wrote: " + fault.message);
 }
 
 bool RawFileProgram::refused(const Status& status) {

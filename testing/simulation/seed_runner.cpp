@@ -38,7 +38,8 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"transient", &Without::transient},
                                Part{"delays", &Without::delays},
                                Part{"node-files", &Without::node_files},
-                               Part{"raw-files", &Without::raw_files}};
+                               Part{"raw-files", &Without::raw_files},
+                               Part{"iterations", &Without::iterations}};
 
 // Whether memory was lost; only the address sanitizer knows.
 bool leaks() {

@@ -184,6 +184,32 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   }
 }
 
+// How many iterations may be unfinished, and just the descriptors that they need. A client may have all iterations
+// that it works on at once; clients that share files would wait for one another for ever if they did not go through
+// the same iterations one by one.
+void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without) {
+  if (without.iterations || dice.chance(40)) return;
+  const bool shared = plan.phases[0].clients[0].config.shares_files();
+  for (PhasePlan& phase : plan.phases) {
+    uint64_t all = 0;
+    for (ClientPlan& client : phase.clients) {
+      if (shared) client.iterations = 1;
+      if (shared) client.first_iteration = phase.clients[0].first_iteration;
+      const uint64_t limit = shared && &client != phase.clients.data() ? phase.clients[0].config.memory.iterations
+                                                                       : client.iterations + dice.below(4);
+      client.config.memory.iterations = static_cast<uint32_t>(limit);
+      const uint64_t descriptors = limit * kDescriptorsPerIteration;
+      client.storage.descriptors = descriptors;
+      all += descriptors;
+    }
+    if (!phase.node) continue;
+    // Of files that all share each may have begun another one at the same moment, and one for which it is late.
+    const uint64_t clients = phase.clients.size();
+    if (shared) all = (phase.clients[0].config.memory.iterations + 2 * clients) * kDescriptorsPerIteration;
+    phase.node->storage.descriptors = all;
+  }
+}
+
 // Raw files that all clients of a server have in common; in place `thread` it has one.
 void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& without) {
   if (!dice.chance(40)) return;
@@ -261,6 +287,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
   if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
+  limit_iterations(SplitDice(seed, "iterations"), plan, without);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   return plan;
 }

@@ -72,7 +72,7 @@ class SessionRun {
         story_(story),
         plan_(draw_session(seed, place, options.without)),
         disk_(seed),
-        faults_{plan_.faults, {}, {}},
+        faults_{plan_.faults, {}, {}, false},
         models_(plan_.phases[0].clients.size()),
         fates_(models_.size()),
         exported_(plan_.phases[0].clients[0].config.storage.paths) {}
@@ -183,6 +183,8 @@ class SessionRun {
   }
 
   void check(bool power_cut) {
+    story_.check(!faults_.out_of_descriptors, "descriptors",
+                 "more files were open at once than the process may have");
     if (power_cut) disk_.crash();
     check_raw_files(disk_, faults_, raw_files_, power_cut, story_);
     if (of_node()) return check_node_phase(disk_, faults_, fates_, models_, story_);
@@ -253,11 +255,11 @@ class SessionRun {
     }
     story_.tell(
         "client {}: {} operations; variables{}; budget {}, when_full {}, {}, {} device(s); ring {}, {} tickets, "
-        "{} blocks; depth {}, {} segments, direct {}; at most {} pending",
+        "{} blocks; depth {}, {} segments, direct {}; at most {} pending, {} iterations unfinished",
         client, plan.operations, sizes, plan.config.memory.budget, static_cast<int>(plan.config.memory.when_full),
         name_of(plan.config.storage.durability), plan.config.storage.paths.size(), plan.channel.ring,
         plan.channel.tickets, plan.channel.blocks, plan.storage.depth, plan.storage.max_segments,
-        plan.storage.direct_alignment, plan.engine.max_pending);
+        plan.storage.direct_alignment, plan.engine.max_pending, plan.config.memory.iterations);
   }
 
   const uint64_t seed_;

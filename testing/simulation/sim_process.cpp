@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "session/iteration_limit.hpp"
+
 namespace tailrace::impl::simulation {
 namespace {
 
@@ -31,6 +33,7 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
       server_(plan.config, number, channel_, engine_, files_, server_trace_),
       loop_(channel_, doorbell_),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {
+  channel_.unfinished.set_limit(iteration_limit(plan.config, plan.storage.descriptors));
   server_.serve_files(raw_files_);
   storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });
 }

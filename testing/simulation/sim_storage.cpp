@@ -52,23 +52,36 @@ SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& do
 
 Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint32_t) {
   world_.choose();
-  const char* const operation = mode == OpenMode::create ? "create" : "open";
-  if (cut_) return files_.put({path, mode, nullptr, 0});
+  const bool creates = mode == OpenMode::create || mode == OpenMode::fresh;
+  const char* const operation = creates ? "create" : "open";
+  if (cut_) return put({path, mode, nullptr, 0});
   if (const HardFault* fault = hard_fault(DiskCall::open, path)) {
     return refuse(operation, DiskCall::open, path, fault->error);
   }
+  if (descriptors_ + descriptors_of(path) > options_.descriptors) {
+    // What is lost by it is told as any loss is; but it need not have been.
+    faults_.out_of_descriptors = true;
+    return refuse(operation, DiskCall::open, path, EMFILE);
+  }
   world_.story().tell("{}: {} '{}'", name_, operation, path);
-  if (mode == OpenMode::directory) return files_.put({path, mode, nullptr, 0});
-  InodePointer inode = mode == OpenMode::create ? disk_.create(path) : disk_.find(path);
+  if (mode == OpenMode::directory) return put({path, mode, nullptr, 0});
+  InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
   if (inode == nullptr && mode == OpenMode::update) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
-  return files_.put({path, mode, inode, 0});
+  return put({path, mode, inode, 0});
+}
+
+FileHandle SimStorage::put(File file) {
+  file.descriptors = descriptors_of(file.path);
+  descriptors_ += file.descriptors;
+  return files_.put(std::move(file));
 }
 
 void SimStorage::close(FileHandle handle) {
   world_.choose();
   if (!cut_) world_.story().tell("{}: close '{}'", name_, files_.at(handle).path);
   if (files_.at(handle).under_way > 0) world_.story().fail("port", "a file is closed under a transfer");
+  descriptors_ -= files_.at(handle).descriptors;
   files_.erase(handle);
 }
 
@@ -89,14 +102,19 @@ Status SimStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length)
   return {};
 }
 
-Status SimStorage::rename(const std::string& from, const std::string& to) {
+Status SimStorage::rename(FileHandle handle, const std::string& to, bool replace) {
   world_.choose();
   if (cut_) return {};
-  if (const HardFault* fault = hard_fault(DiskCall::rename, from)) {
-    return refuse("rename", DiskCall::rename, from, fault->error);
+  File& file = files_.at(handle);
+  if (file.under_way > 0) world_.story().fail("port", "a file is renamed under a transfer");
+  if (const HardFault* fault = hard_fault(DiskCall::rename, file.path)) {
+    return refuse("rename", DiskCall::rename, file.path, fault->error);
   }
-  world_.story().tell("{}: rename '{}' to '{}'", name_, from, to);
-  if (!disk_.rename(from, to)) return Status::of_errno("rename", from, ENOENT);
+  world_.story().tell("{}: rename '{}' to '{}'", name_, file.path, to);
+  if (disk_.find(file.path) != file.inode) return Status::of_errno("rename", file.path, ENOENT);
+  if (!replace && disk_.find(to) != nullptr) return Status::of_errno("rename to", to, EEXIST);
+  TAILRACE_ASSERT(disk_.rename(file.path, to));
+  file.path = to;
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/doorbell.hpp"
+#include "session/iteration_limit.hpp"
 #include "storage/file_table.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_disk.hpp"
@@ -24,6 +25,7 @@ struct SimStorageOptions {
   uint32_t direct_alignment = 0;
   uint64_t least_delay = 1'000;  // nanoseconds
   uint64_t most_delay = 100'000;
+  uint64_t descriptors = UINT64_MAX;  // that its process may have open for iterations
 };
 
 // What the disks of a run's processes have in common.
@@ -31,6 +33,7 @@ struct Faults {
   FaultPlan plan;
   std::vector<uint64_t> seen;  // by hard fault: calls that it matched
   std::vector<Cause> causes;
+  bool out_of_descriptors = false;  // a process wanted more than it may have
 };
 
 class SimStorage final : public Storage {
@@ -44,7 +47,7 @@ class SimStorage final : public Storage {
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(const std::string& from, const std::string& to) override;
+  Status rename(FileHandle file, const std::string& to, bool replace) override;
   Status remove(const std::string& path) override;
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;
@@ -63,7 +66,12 @@ class SimStorage final : public Storage {
     OpenMode mode;
     InodePointer inode;  // null for a directory
     uint32_t under_way = 0;
+    uint64_t descriptors = 0;  // from when it was opened until it is closed, whatever its name is by then
   };
+  // Of those that are bounded: the files of unfinished iterations. Others are few, and open for a moment.
+  static uint64_t descriptors_of(const std::string& path) {
+    return path.ends_with(".h5.part") ? kDescriptorsPerIteration : 0;
+  }
   struct Slot {
     bool used = false;
     uint64_t number = 0;  // tells it from an earlier user of the slot
@@ -82,6 +90,7 @@ class SimStorage final : public Storage {
   void check_order(const Transfer& transfer, const File& file, const std::vector<Extent>& wanted);
   std::vector<Extent> wanted_of(const Transfer& transfer) const;
   const HardFault* hard_fault(DiskCall call, const std::string& path);
+  FileHandle put(File file);
   Status refuse(const char* operation, DiskCall call, const std::string& path, int error);
   void note_under_way(Slot& slot, const File& file);
   void decide(Slot& slot, const File& file);
@@ -105,6 +114,7 @@ class SimStorage final : public Storage {
   std::deque<Completion> done_;
   uint32_t under_way_ = 0;
   uint64_t submitted_ = 0;
+  uint64_t descriptors_ = 0;  // open
   bool cut_ = false;
   std::function<bool(const void*)> ignored_ = [](const void*) { return false; };
 };

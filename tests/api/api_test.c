@@ -48,6 +48,7 @@ static const char config_format[] =
     "name: capi\n"
     "place: {kind: %s, cpus: none}\n"
     "memory: {budget: 2 MiB}\n"
+    "storage: {existing: continue}\n"
     "log: {level: \"off\", file: /dev/null}\n"
     "parameters: {nx: 40, ny: 30}\n"
     "layouts:\n"
@@ -585,9 +586,11 @@ static void texts(void) {
                                         TAILRACE_CLOSED,
                                         TAILRACE_BUSY,
                                         TAILRACE_UNSUPPORTED,
+                                        TAILRACE_EXISTS,
                                         TAILRACE_TIMEOUT,
                                         TAILRACE_DROPPED,
                                         TAILRACE_ACTION_FAILED,
+                                        TAILRACE_CLIENTS_MISSING,
                                         TAILRACE_IO_ERROR,
                                         TAILRACE_EARLIER_FAILURE,
                                         TAILRACE_NOT_PUBLISHED,

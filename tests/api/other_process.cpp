@@ -3,6 +3,9 @@
 //   open DIRECTORY NAME CLIENT · write ITERATION (all six variables) · end ITERATION · flush · close · quit
 //   raw_open PATH (for writing) · raw_publish PATH (anew) · raw_iclose · raw_write OFFSET LENGTH CHARACTER · raw_sync
 //   · raw_close
+//   fork: a child that does nothing until it is killed; the child answers, by its process id
+#include <unistd.h>
+
 #include <iostream>
 #include <sstream>
 
@@ -77,6 +80,12 @@ int main() {
     std::string verb;
     line >> verb;
     if (verb == "quit") return 0;
+    if (verb == "fork") {
+      const bool is_child = fork() == 0;
+      if (is_child) std::cout << getpid() << std::endl;
+      while (is_child) pause();
+      continue;
+    }
     std::cout << static_cast<int>(obey(line, verb)) << std::endl;
   }
   return 0;

@@ -4,10 +4,12 @@
 // The budget is made full without luck: by blocks that the test has allocated and not yet committed.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "test_run.hpp"
@@ -302,6 +304,85 @@ TEST_F(Budget, ResidentMemoryStaysWithin64MiBOfIt) {
   EXPECT_LE(run.stats().memory_peak, 64 * kMiB);
   EXPECT_EQ(run.close(), TAILRACE_OK);
   EXPECT_LE(high_water_mark() - before, (64 + 64) * kMiB);
+}
+
+// The limit of open files of this process, and of what it starts, while the object lives.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t files) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit limit{files, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// How many files the process has open. To open files until none is left would leave none for the server's thread.
+size_t open_files() {
+  const test::fs::directory_iterator files("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(files), end(files))) - 1;  // without the directory itself
+}
+
+Config small_iterations(const std::string& when_full) {
+  Config config;
+  config.budget = "4 MiB";
+  config.when_full = when_full;
+  config.shape = "[64]";
+  return config;
+}
+
+// A burst of small iterations, of which memory would hold thousands.
+TEST_F(Budget, IterationsAreBoundedByTheLimitOfOpenFiles) {
+  constexpr rlim_t kFiles = 256;
+  const FileLimit limit(kFiles);
+  OpenRun run(small_iterations("block"), directory_);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const size_t before = open_files();
+  constexpr int kIterations = 2000;
+  size_t most = before;
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    const std::vector<double> values = test::block(iteration, 0, 64);
+    ASSERT_EQ(tailrace_write(run, "a", iteration, values.data()), TAILRACE_OK) << run.error().message;
+    ASSERT_EQ(tailrace_end_iteration(run, iteration), TAILRACE_OK) << run.error().message;
+    if (iteration % 10 == 0) most = std::max(most, open_files());
+  }
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  const tailrace_stats stats = run.stats();
+  EXPECT_EQ(stats.iterations_published, uint64_t{kIterations});
+  EXPECT_EQ(stats.iterations_failed, 0U);
+  EXPECT_GT(stats.iterations_limit, 0U);
+  EXPECT_LE(stats.iterations_peak, stats.iterations_limit);
+  EXPECT_LE(most, before + kFiles / 8 + 4) << "most files are the program's";
+  if (!test::in_place_core()) {
+    EXPECT_EQ(stats.iterations_limit, kFiles / 8 / 2);
+  }
+  std::vector<double> found(64);
+  for (int iteration = 0; iteration < kIterations; iteration += 97) {
+    ASSERT_EQ(tailrace_read(run, "a", iteration, found.data()), TAILRACE_OK);
+    EXPECT_EQ(found, test::block(iteration, 0, 64));
+  }
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST_F(Budget, MemoryBesideItIsBoundedForManySmallIterations) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
+  if (test::in_place_core()) GTEST_SKIP() << "the memory is another process's";
+  OpenRun run(small_iterations("block"), directory_);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const uint64_t before = high_water_mark();
+  const std::vector<double> values = test::block(1, 0, 64);
+  for (int iteration = 0; iteration < 5000; ++iteration) {
+    ASSERT_EQ(tailrace_write(run, "a", iteration, values.data()), TAILRACE_OK);
+    ASSERT_EQ(tailrace_end_iteration(run, iteration), TAILRACE_OK);
+  }
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
+  EXPECT_LE(high_water_mark() - before, uint64_t{8} << 20);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
 }  // namespace

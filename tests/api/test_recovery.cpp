@@ -1,6 +1,7 @@
 // Recovery of what it may find: files cut short anywhere, bytes that are not what they were, things that are not
 // tailrace's, and the leavings of a program that ended without close.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <map>
@@ -132,6 +133,50 @@ TEST_F(Recovery, SaysWhatItCannotRemove) {
   EXPECT_FALSE(found.at(part_.filename()).done);
   EXPECT_NE(found.at(part_.filename()).status, TAILRACE_OK);
   EXPECT_EQ(directory_.names(), std::vector<std::string>{part_.filename()});
+}
+
+// A link to a whole file, and somebody else's whole file: neither gets a name that readers trust.
+TEST_F(Recovery, PublishesNoLink) {
+  const test::fs::path elsewhere = directory_.path() / "elsewhere";
+  test::fs::rename(part_, elsewhere);
+  test::fs::create_symlink(elsewhere, part_);
+  const Leftovers found = recover(directory_, true);
+  EXPECT_FALSE(found.at(part_.filename()).done);
+  EXPECT_EQ(found.at(part_.filename()).status, TAILRACE_IO_ERROR);
+  EXPECT_FALSE(test::fs::exists(test::fs::symlink_status(file_)));
+  EXPECT_TRUE(test::fs::is_symlink(part_));
+}
+
+TEST_F(Recovery, PublishesNoStrangersFile) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  for (const bool complete : {true, false}) {
+    if (!complete) put_part({});
+    ASSERT_EQ(::chown(part_.c_str(), 65534, 65534), 0);
+    const Leftovers found = recover(directory_, true);
+    EXPECT_FALSE(found.at(part_.filename()).done);
+    EXPECT_EQ(found.at(part_.filename()).status, TAILRACE_IO_ERROR);
+    EXPECT_EQ(directory_.names(), std::vector<std::string>{part_.filename()});
+  }
+}
+
+// Nothing is treated whose writer's lock cannot be taken.
+TEST_F(Recovery, ALockThatIsALinkIsTold) {
+  const test::fs::path lock = directory_.path() / ".run_c0.lock";
+  test::fs::create_symlink(directory_.path() / "none", lock);
+  const Leftovers found = recover(directory_, true);
+  EXPECT_FALSE(found.at(part_.filename()).done);
+  EXPECT_FALSE(found.at(lock.filename()).done);
+  EXPECT_EQ(found.at(lock.filename()).status, TAILRACE_IO_ERROR);
+  EXPECT_FALSE(test::fs::exists(directory_.path() / "none"));
+}
+
+// As a death leaves it where a file system cannot refuse to replace by a rename.
+TEST_F(Recovery, OfAFileWithBothNamesTakesTheOldOneAway) {
+  test::fs::create_hard_link(part_, file_);
+  const Leftovers found = recover(directory_, true);
+  EXPECT_EQ(found.at(part_.filename()).kind, TAILRACE_COMPLETE);
+  EXPECT_TRUE(found.at(part_.filename()).done);
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{file_.filename()});
 }
 
 TEST_F(Recovery, OfAFileInPlaceOfADirectoryIsRefused) {

@@ -137,6 +137,7 @@ struct Config {
   bool prefault = true;
   std::string backend = "auto";
   std::string durability = "written";
+  std::string existing = "continue";  // tests open what they have written again
   std::string shape = "[8, 1024]";
   std::string type = "float64";
   std::string log = kNoLog;
@@ -146,7 +147,7 @@ struct Config {
   std::string text() const {
     return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
            ", when_full: " + when_full + (prefault ? "" : ", prefault: false") + "}\nstorage: {backend: " + backend +
-           ", durability: " + durability + "}\nmerge: " + merge + "\nlog: " + log +
+           ", durability: " + durability + ", existing: " + existing + "}\nmerge: " + merge + "\nlog: " + log +
            "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape +
            "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +

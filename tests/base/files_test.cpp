@@ -124,6 +124,35 @@ TEST(OsFile, CreateReplacesAndReadDoesNot) {
   EXPECT_EQ(fs::file_size(path), 0u);
 }
 
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// Small files never go past the page cache: a second descriptor for that would be for nothing.
+TEST(OsFile, IsOpenedForTheSecondTimeWhenThatIsAskedFor) {
+  const ScratchDirectory directory;
+  const size_t before = open_descriptors();
+  Result<OsFile> file = OsFile::open(directory / "file", OsFile::Mode::create, true);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(open_descriptors(), before + 1);
+  // By then something else may have its name.
+  ASSERT_EQ(::rename((directory / "file").c_str(), (directory / "other").c_str()), 0);
+  std::ofstream(directory / "file") << "x";
+  const int direct = file.value().direct();
+  if (direct < 0) GTEST_SKIP() << "this file system has no O_DIRECT";
+  EXPECT_EQ(open_descriptors(), before + 2);
+  struct stat one {};
+  struct stat same {};
+  ASSERT_EQ(::fstat(file.value().buffered(), &one), 0);
+  ASSERT_EQ(::fstat(direct, &same), 0);
+  EXPECT_EQ(one.st_ino, same.st_ino);
+  EXPECT_EQ(file.value().direct(), direct);
+  OsFile moved = std::move(file).value();
+  EXPECT_EQ(moved.direct(), direct);
+  EXPECT_EQ(open_descriptors(), before + 2);
+}
+
 TEST(OsFile, DirectoriesAndFilesAreNotMistaken) {
   const ScratchDirectory directory;
   EXPECT_TRUE(OsFile::open(directory.path(), OsFile::Mode::directory, true).ok());
@@ -145,18 +174,18 @@ TEST(OsFile, AllocateMakesTheFileLonger) {
 
 TEST(OsFile, RenameAndRemoveNameWhatFailed) {
   const ScratchDirectory directory;
-  const Status renamed = rename_file(directory / "none", directory / "other");
-  ASSERT_FALSE(renamed.ok());
-  EXPECT_EQ(renamed.fault().operation, "rename");
-  EXPECT_EQ(renamed.fault().file, directory / "none");
-  EXPECT_EQ(renamed.fault().system_errno, ENOENT);
-  const Status removed = remove_file(directory / "none");
-  EXPECT_EQ(removed.fault().system_errno, ENOENT);
-  std::ofstream(directory / "one") << "1";
   std::ofstream(directory / "two") << "2";
-  EXPECT_TRUE(rename_file(directory / "one", directory / "two").ok());
-  EXPECT_EQ(bytes_of_file(directory / "two"), std::vector<std::byte>{std::byte{'1'}});
+  Result<OsFile> one = OsFile::open(directory / "one", OsFile::Mode::fresh, false);
+  ASSERT_TRUE(one.ok()) << one.status().fault().message;
+  EXPECT_EQ(one.value().rename(directory / "two", false).fault().system_errno, EEXIST);
+  EXPECT_TRUE(one.value().rename(directory / "two", true).ok());
+  EXPECT_EQ(bytes_of_file(directory / "two"), std::vector<std::byte>{});
   EXPECT_TRUE(remove_file(directory / "two").ok());
+  const Status renamed = one.value().rename(directory / "other", true);
+  EXPECT_EQ(renamed.fault().operation, "rename");
+  EXPECT_EQ(renamed.fault().file, directory / "two");
+  EXPECT_EQ(renamed.fault().system_errno, ENOENT);
+  EXPECT_EQ(remove_file(directory / "none").fault().system_errno, ENOENT);
 }
 
 }  // namespace

@@ -112,6 +112,36 @@ TEST(Pool, ABlockThatNeverLeftIsFreedAtOnce) {
   EXPECT_EQ(owner.peak(), kPoolBytes);
 }
 
+TEST(Pool, ABlockThatIsHeldStaysAfterBothEndsAreDone) {
+  SharedPool shared;
+  FreeStack<> stack(shared.head, shared.links);
+  const auto memory = std::make_shared<int>(0);
+  std::unique_ptr<Hold> first;
+  {
+    PoolOwner owner(kPoolBytes, stack);
+    const PoolBlock held = *owner.allocate(kPoolBytes / 2);
+    const PoolBlock free = *owner.allocate(kPoolBytes / 2);
+    first = owner.hold(held, memory);
+    std::unique_ptr<Hold> second = owner.hold(held, memory);
+    EXPECT_EQ(owner.kept(), 0u);
+    stack.push(held.index);
+    stack.push(free.index);
+    owner.collect();
+    EXPECT_EQ(owner.held(), kPoolBytes / 2);
+    EXPECT_EQ(owner.kept(), kPoolBytes / 2);
+    EXPECT_EQ(owner.allocate(kPoolBytes / 2)->offset, free.offset);
+    first.reset();
+    EXPECT_FALSE(owner.allocate(1)) << "one still holds it";
+    second.reset();
+    EXPECT_EQ(owner.allocate(kPoolBytes / 2)->offset, held.offset);
+    EXPECT_EQ(owner.kept(), 0u);
+    first = owner.hold(held, memory);
+  }
+  EXPECT_EQ(memory.use_count(), 2) << "the hold outlives the owner";
+  first.reset();
+  EXPECT_EQ(memory.use_count(), 1);
+}
+
 TEST(PoolDeathTest, ABlockGivenBackTwiceIsADefect) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   SharedPool shared;

@@ -1,5 +1,6 @@
 // Tests of tailrace.hpp: that it says in C++ what the C interface says, and owns what it says it owns.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -26,7 +27,7 @@ class CppBinding : public testing::Test {
 
   tailrace::Options options(const std::string& when_full = "block") const {
     const std::string text =
-        "tailrace: 1\nname: cpp\nmemory: {budget: 1 MiB, when_full: " + when_full +
+        "tailrace: 1\nname: cpp\nstorage: {existing: continue}\nmemory: {budget: 1 MiB, when_full: " + when_full +
         "}\nlayouts:\n  plane: {type: float32, shape: [ny, 6]}\n  large: {type: float64, shape: [65536]}\n"
         "variables:\n  height: {layout: plane}\n  depth: {layout: plane}\n  a: {layout: large}\n  b: {layout: "
         "large}\n"
@@ -205,13 +206,50 @@ TEST_F(CppBinding, ClosingTellsWhatNobodyHasAskedFor) {
   EXPECT_EQ(error.iteration(), 2);
 }
 
+TEST_F(CppBinding, ClosingHasTheOtherCausesToo) {
+  tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
+  for (const int iteration : {2, 3, 4}) out.write("height", iteration, plane_);
+  const tailrace::Error error = error_of([&] { out.close(); });
+  EXPECT_EQ(error.iteration(), 2);
+  EXPECT_EQ(error.more(), 2u);
+  const std::vector<tailrace::Error> others = error.others();
+  ASSERT_EQ(others.size(), 2u);
+  EXPECT_EQ(others[0].iteration(), 3);
+  EXPECT_EQ(others[1].iteration(), 4);
+  EXPECT_TRUE(others[1].others().empty());
+}
+
 TEST_F(CppBinding, TheDestructorPrintsWhatItCannotThrow) {
   testing::internal::CaptureStderr();
   {
     tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
-    out.write("height", 2, plane_);
+    for (const int iteration : {2, 3}) out.write("height", iteration, plane_);
   }
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("tailrace: while closing: "), std::string::npos);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_NE(printed.find("tailrace: while closing: close iteration 2"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("tailrace: while closing: close iteration 3"), std::string::npos) << printed;
+}
+
+// The child's objects are copies of the parent's: their calls throw, and their end is nothing.
+TEST_F(CppBinding, AChildHasNothingOfItsParents) {
+  tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
+  out.write("height", 0, plane_);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    bool as_told = error_of([&] { out.write("height", 1, plane_); }).status() == TAILRACE_FORKED;
+    as_told = as_told && error_of([&] { out.close(); }).status() == TAILRACE_FORKED;
+    testing::internal::CaptureStderr();
+    { const tailrace::Client gone = std::move(out); }
+    as_told = as_told && testing::internal::GetCapturedStderr().empty();
+    _exit(as_told ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  out.end_iteration(0);
+  out.close();
+  EXPECT_TRUE(fs::exists(file(0)));
 }
 
 TEST_F(CppBinding, DroppedIterationsAreFalse) {

@@ -7,6 +7,7 @@ program fortran_test
   implicit none
   character(*), parameter :: lf = new_line("a")
   character(*), parameter :: config = "tailrace: 1" // lf // "name: fortran" // lf // &
+    "storage: {existing: continue}" // lf // &
     "memory: {budget: 1 MiB, when_full: drop}" // lf // "layouts:" // lf // &
     "  plane: {type: float64, shape: [ny, nx]}" // lf // "  bytes: {type: int8, shape: [5]}" // lf // &
     "  shorts: {type: int16, shape: [2, 3]}" // lf // "  words: {type: int32, shape: [2, 3, 4]}" // lf // &

@@ -49,9 +49,10 @@ struct Values {
 
 constexpr int64_t kBudget = int64_t{1} << 20;
 
-std::string text_for(const std::string& kind, const std::string& more = "") {
+std::string text_for(const std::string& kind, const std::string& more = "", const std::string& file_per = "process") {
   return "tailrace: 1\nname: run\nplace: {kind: " + kind + ", cpus: none" + more +
-         "}\nmemory: {budget: 1 MiB}\nlog: {level: error}\nparameters: {n: 8, m: 3, first: 0, total: "
+         "}\nmemory: {budget: 1 MiB}\nstorage: {existing: continue, file_per: " + file_per +
+         "}\nlog: {level: error}\nparameters: {n: 8, m: 3, first: 0, total: "
          "1000}\nlayouts:\n"
          "  line: {type: float64, shape: [n], global: [total], offset: [first]}\n"
          "  plane: {type: int32, shape: [m, n]}\n"
@@ -287,8 +288,7 @@ TEST_P(Changes, AVariableIsSwitchedOnAndOff) {
 TEST(ChangesOfANode, PartsOfOneArrayMoveBetweenClients) {
   const CoreNode node;
   const Directory directory("/dev/shm");
-  std::string text = text_for("core", ", clients: 2");
-  text += "storage: {file_per: node}\n";
+  std::string text = text_for("core", ", clients: 2", "node");
   ChangingRun one(text, directory, 0);
   ChangingRun two(text, directory, 1);
   std::vector<double> whole = test::block(0, 0, 40);
@@ -320,8 +320,7 @@ TEST(ChangesOfANode, PartsOfOneArrayMoveBetweenClients) {
 TEST(ChangesOfANode, ANodeMayHaveNothing) {
   const CoreNode node;
   const Directory directory("/dev/shm");
-  std::string text = text_for("core", ", clients: 1");
-  text += "storage: {file_per: node}\n";
+  std::string text = text_for("core", ", clients: 1", "node");
   ChangingRun run(text, directory);
   for (const int64_t total : {40, 0}) {
     ASSERT_EQ(run.set({{"n", 0}, {"first", total}, {"total", total}}), TAILRACE_OK) << run.error().message;

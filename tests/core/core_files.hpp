@@ -28,6 +28,13 @@ inline std::string file_of(int client, int64_t iteration) {
   return name;
 }
 
+// The log of a server that a client has started, where the configuration names none.
+inline fs::path log_of(const fs::path& directory, int server = 0) {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return directory / ("run_core" + std::to_string(server) + "_" + host + ".log");
+}
+
 // All variables of an iteration.
 inline tailrace_status write_blocks(tailrace_client* client, int64_t iteration, int different = 0) {
   for (int variable = 0; variable < 6; ++variable) {

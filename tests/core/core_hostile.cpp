@@ -30,14 +30,17 @@
 #include "model/core_wire.hpp"
 #include "model/file_wire.hpp"
 #include "place/core/runtime_directory.hpp"
-#include "place/core/segment.hpp"
+#include "raw_client.hpp"
 #include "runtime/client_message.hpp"
 
 namespace {
 
 using namespace tailrace::impl;
+using test::Attached;
+using test::file_of;
+using test::kAnswer;
+using test::welcomed;
 
-constexpr Nanoseconds kAnswer = std::chrono::seconds(60);
 constexpr std::byte kHonest{0x3c};
 constexpr uint32_t kVariables = 6;
 
@@ -55,28 +58,6 @@ void scribble(std::byte* at, size_t bytes) {
     reinterpret_cast<std::atomic<unsigned char>*>(at + i)->store(static_cast<unsigned char>(random_bits()),
                                                                  std::memory_order_relaxed);
   }
-}
-
-struct Attached {
-  UnixSocket socket;
-  FileDescriptor bell;
-  std::unique_ptr<Segment> segment;
-  uint64_t block_bytes = 0;
-  uint64_t sequence = 0;
-  uint32_t opened = 0;        // the latest number of a raw file, …
-  bool cut = false;           // nothing in the segment can be looked at any more
-  uint32_t opened_block = 0;  // … and the block that it was opened with
-
-  Channel& channel() { return segment->channel(); }
-  std::span<std::byte> parts() {
-    return {segment->pool().data() + segment->pool().size(), ChannelMemory(segment->sizes()).bytes()};
-  }
-};
-
-FileDescriptor file_of(const std::string& text) {
-  FileDescriptor file(memfd_create("hostile", MFD_CLOEXEC));
-  if (!file.is_open() || ::write(file.get(), text.data(), text.size()) < 0) std::exit(1);
-  return file;
 }
 
 bool say_hello(UnixSocket& socket, const ConfigInput& input) {
@@ -102,20 +83,7 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
   }
   if (one_in(64)) return std::nullopt;  // never says hello
   if (!say_hello(socket.value(), input)) return std::nullopt;
-  Welcome welcome;
-  Result<Message> answer = socket.value().receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, kAnswer);
-  if (!answer.ok() || welcome.refusal.code != TAILRACE_OK || answer.value().descriptors.size() != 2)
-    return std::nullopt;
-  const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
-  auto segment = Segment::map(std::move(answer.value().descriptors[0]), sizes, welcome.pool);
-  if (!segment.ok()) return std::nullopt;
-  return Attached{std::move(socket).value(),
-                  std::move(answer.value().descriptors[1]),
-                  std::move(segment).value(),
-                  block_bytes,
-                  0,
-                  0,
-                  false};
+  return welcomed(std::move(socket).value(), block_bytes);
 }
 
 // ---- lies -----------------------------------------------------------------------------------------------------

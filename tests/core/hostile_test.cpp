@@ -66,7 +66,7 @@ TEST(Hostile, ClientHarmsNobodyElse) {
   for (int64_t of = 0; of < iteration; ++of) {
     test::expect_exact(directory.path() / test::file_of(of % 2 == 0 ? 0 : 1, of), of);
   }
-  const std::string log = test::text_of(directory.path() / "run_core0.log");
+  const std::string log = test::text_of(test::log_of(directory));
   for (const char* const noticed :
        {"is refused", "is lost: it sent", "is lost: its ring", "is lost: its shared memory"}) {
     EXPECT_NE(log.find(noticed), std::string::npos) << "no lie of the kind '" << noticed << "' was noticed";
@@ -100,7 +100,7 @@ TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
   EXPECT_EQ(silent.wait_end(), 0) << "some were left open";
   node.wait_end_of_servers();
   test::expect_exact(directory.path() / test::file_of(1, 0), 0);
-  EXPECT_NE(test::text_of(directory.path() / "run_core0.log").find("not said hello"), std::string::npos);
+  EXPECT_NE(test::text_of(test::log_of(directory)).find("not said hello"), std::string::npos);
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 

@@ -27,7 +27,7 @@ constexpr size_t kWide = kAcross * kColumns;
 
 std::string text() {
   return "tailrace: 1\nname: run\nplace: {kind: core, cpus: none, clients: " + std::to_string(kClients) +
-         "}\nmemory: {budget: 1 MiB}\nstorage: {file_per: job}\nlog: {level: error}\n"
+         "}\nmemory: {budget: 1 MiB}\nstorage: {file_per: job, existing: continue}\nlog: {level: error}\n"
          "parameters: {row: 0, column: 0, first: 0}\n"
          "layouts:\n"
          "  tile: {type: float64, shape: [40, 100], global: [80, 300], offset: [row, column]}\n"

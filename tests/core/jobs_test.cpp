@@ -155,7 +155,7 @@ class DeadJob : public ::testing::Test {
     expect_exact(directory_.path() / file_of(1, 0), 0, 1);
   }
 
-  std::string log() const { return test::text_of(directory_.path() / "run_core0.log"); }
+  std::string log() const { return test::text_of(test::log_of(directory_)); }
 
   // Puts something else into a file of the job's; returns what was there.
   std::string spoil(const char* name, const std::string& with) {
@@ -280,8 +280,8 @@ TEST(TwoServers, BeginAndEndBesideEachOther) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   node.wait_end_of_servers();
-  for (const char* const log : {"run_core0.log", "run_core1.log"}) {
-    EXPECT_EQ(test::text_of(directory.path() / log), "") << "nothing was to be taken over";
+  for (const int server : {0, 1}) {
+    EXPECT_EQ(test::text_of(test::log_of(directory, server)), "") << "nothing was to be taken over";
   }
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
@@ -297,8 +297,8 @@ TEST(MissingClient, IsSaidToBeMissing) {
   OpenRun first(config, directory, 4);
   ASSERT_TRUE(first.opened()) << first.error().message;
   ASSERT_EQ(test::write_iteration(first, 7), TAILRACE_OK);
-  const std::string expected = "iteration 7 waits for clients that have not come: found 1 (4), expected 2";
-  while (test::text_of(directory.path() / "run_core0.log").find(expected) == std::string::npos) sched_yield();
+  const std::string expected = "files wait for clients that have not come: found 1 (4), expected 2";
+  while (test::text_of(test::log_of(directory)).find(expected) == std::string::npos) sched_yield();
   OpenRun second(config, directory, 5);
   ASSERT_TRUE(second.opened()) << second.error().message;
   ASSERT_EQ(test::write_iteration(second, 7), TAILRACE_OK);
@@ -321,6 +321,19 @@ TEST(Drain, DoesNotTouchALivingJob) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
   expect_exact(directory.path() / file_of(0, 0), 0);
   node.wait_end_of_servers();
+}
+
+// Nodes may share the directory: each server has a log of its own.
+TEST(ServerLog, HasTheNameOfItsHost) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.log = "{level: info}";
+  OpenRun run(config, directory, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  EXPECT_NE(test::text_of(test::log_of(directory)).find("client 0 has come"), std::string::npos);
 }
 
 }  // namespace

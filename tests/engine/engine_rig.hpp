@@ -73,6 +73,9 @@ class EngineRig {
     request.file = file;
     request.pieces = std::move(pieces);
     request.fence = fence;
+    return submit(std::move(request));
+  }
+  uint64_t submit(Request request) {
     request.sink = &ends;
     request.token = next_token++;
     request.sequence = request.token;

@@ -39,6 +39,28 @@ TEST(Engine, WritesAndPublishes) {
   EXPECT_EQ(rig.text("f.part"), "(none)");
 }
 
+TEST(Engine, APublishThatMayNotReplaceFailsWhereTheNameIsTaken) {
+  EngineRig rig;
+  std::string old = "old";
+  const FileId first = rig.create("f", 0);
+  rig.submit(Operation::write, first, {piece_of(0, old)});
+  rig.submit(Operation::publish, first);
+  rig.run_until_idle();
+
+  std::string fresh = "new";
+  const FileId second = rig.create("f", 0);
+  rig.submit(Operation::write, second, {piece_of(0, fresh)});
+  Request publish;
+  publish.operation = Operation::publish;
+  publish.file = second;
+  publish.replace = false;
+  const uint64_t token = rig.submit(std::move(publish));
+  rig.run_until_idle();
+  EXPECT_EQ(rig.ends.of(token).fault().system_errno, EEXIST);
+  EXPECT_EQ(rig.text("f"), "old");
+  EXPECT_EQ(rig.text("f.part"), "new");
+}
+
 TEST(Engine, NothingEndsBeforeProgress) {
   EngineRig rig;
   const FileId file = rig.create("f", 0);

@@ -284,7 +284,7 @@ class TimedStorage final : public Storage {
   void close(FileHandle) override {}
   bool direct(FileHandle) const override { return false; }
   Status allocate(FileHandle, uint64_t, uint64_t) override { return {}; }
-  Status rename(const std::string&, const std::string&) override { return {}; }
+  Status rename(FileHandle, const std::string&, bool) override { return {}; }
   Status remove(const std::string&) override { return {}; }
   void use_memory(std::span<std::byte>) override {}
 

@@ -30,7 +30,8 @@ struct Scenario {
   std::string config() const {
     std::string text = "tailrace: 1\nname: killed\nplace: {kind: " + place + ", cpus: none}\nlog: {level: \"off\"}\n";
     text += "memory: {budget: 4 MiB, when_full: " + when_full + "}\n";
-    text += "storage: {backend: " + backend + ", durability: " + durability + turns + "}\nlayouts:\n";
+    text += "storage: {backend: " + backend + ", durability: " + durability + ", existing: continue" + turns +
+            "}\nlayouts:\n";
     for (size_t i = 0; i < words.size(); ++i) {
       text += "  l" + std::to_string(i) + ": {type: uint64, shape: [" + std::to_string(words[i]) + "]}\n";
     }

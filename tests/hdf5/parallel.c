@@ -405,7 +405,6 @@ static void serial(void) {
     const hid_t file = H5Fcreate(path_of("serial"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t late = H5Pcreate(H5P_DATASET_CREATE);
     CHECK(H5Pset_alloc_time(late, H5D_ALLOC_TIME_INCR) >= 0);
-    // As the connector makes it, too.
     const hid_t early = H5Pcreate(H5P_DATASET_CREATE);
     CHECK(H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY) >= 0);
     const hid_t data = create_like(file, "early", H5T_IEEE_F64LE, early);
@@ -424,6 +423,45 @@ static void serial(void) {
   write_part(late, columns_of(rank), 0, H5FD_MPIO_COLLECTIVE);
   H5Dclose(early);
   H5Dclose(late);
+  CHECK(H5Fclose(file) >= 0);
+}
+
+// A list of properties says afterwards how HDF5 has moved the data; of what is carried, too.
+static void said(void) {
+  static const H5D_selection_io_mode_t selections[] = {H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_OFF,
+                                                       H5D_SELECTION_IO_MODE_ON};
+  const hid_t file = create_file("said");
+  const hid_t data = create(file, "numbers");
+  const Part part = rows_of(rank);
+  const hid_t in_memory = H5Screate_simple(2, part.count, NULL);
+  const hid_t in_file = select_part(part);
+  make_values(part, 0);
+  for (int i = 0; i < 6; ++i) {
+    const int together = i % 2 == 0;
+    const int off = selections[i / 2] == H5D_SELECTION_IO_MODE_OFF;
+    const hid_t transfer = transfer_of(together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+    CHECK(H5Pset_selection_io(transfer, selections[i / 2]) >= 0);
+    CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, block) >= 0);
+    H5D_mpio_actual_io_mode_t mode;
+    H5D_mpio_actual_chunk_opt_mode_t chunk_mode;
+    uint32_t own, common, selection, cause;
+    CHECK(H5Pget_mpio_actual_io_mode(transfer, &mode) >= 0);
+    CHECK(H5Pget_mpio_actual_chunk_opt_mode(transfer, &chunk_mode) >= 0);
+    CHECK(H5Pget_mpio_no_collective_cause(transfer, &own, &common) >= 0);
+    CHECK(H5Pget_actual_selection_io_mode(transfer, &selection) >= 0);
+    CHECK(H5Pget_no_selection_io_cause(transfer, &cause) >= 0);
+    CHECK(mode == (together ? H5D_MPIO_CONTIGUOUS_COLLECTIVE : H5D_MPIO_NO_COLLECTIVE));
+    CHECK(chunk_mode == (together && !off ? H5D_MPIO_LINK_CHUNK : H5D_MPIO_NO_CHUNK_OPTIMIZATION));
+    CHECK(own == (together ? 0 : H5D_MPIO_SET_INDEPENDENT) && common == own);
+    // By one rank alone HDF5 2.2.0 calls both functions of the driver.
+    CHECK(selection == (together && !off ? H5D_SELECTION_IO : H5D_SCALAR_IO) ||
+          (!together && !off && selection == (H5D_SELECTION_IO | H5D_SCALAR_IO)));
+    CHECK(cause == (off ? H5D_SEL_IO_DISABLE_BY_API : together ? 0 : H5D_SEL_IO_NO_VECTOR_OR_SELECTION_IO_CB));
+    H5Pclose(transfer);
+  }
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  H5Dclose(data);
   CHECK(H5Fclose(file) >= 0);
 }
 
@@ -703,12 +741,12 @@ static void full(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"rows", rows},         {"tiles", tiles},       {"columns", columns}, {"conversion", conversion},
-             {"nothing", nothing},   {"wrong", wrong},       {"chunks", chunks},   {"fills", fills},
-             {"across", across},     {"files", files},       {"several", several}, {"attributes", attributes},
-             {"reuse", reuse},       {"nameless", nameless}, {"holes", holes},     {"atomic", atomic},
-             {"metadata", metadata}, {"serial", serial},     {"later", later},     {"random", random_steps},
-             {"unopened", unopened}, {"refused", refused},   {"full", full}};
+} cases[] = {{"rows", rows},           {"tiles", tiles},       {"columns", columns}, {"conversion", conversion},
+             {"nothing", nothing},     {"wrong", wrong},       {"chunks", chunks},   {"fills", fills},
+             {"across", across},       {"files", files},       {"several", several}, {"attributes", attributes},
+             {"reuse", reuse},         {"nameless", nameless}, {"holes", holes},     {"atomic", atomic},
+             {"metadata", metadata},   {"serial", serial},     {"said", said},       {"later", later},
+             {"random", random_steps}, {"unopened", unopened}, {"refused", refused}, {"full", full}};
 
 int main(int count, char** arguments) {
   int size = 0;

@@ -57,6 +57,7 @@ class Rendezvous : public ::testing::Test {
     { const UnixSocket closed = std::move(socket); }
     ASSERT_TRUE(server.value().wait_end(kLong));
   }
+  bool is_there() const { return fs::exists(fs::path(root) / "job"); }
   std::vector<std::string> files() const { return job.directory().names().value(); }
 
   const ScratchDirectory scratch;
@@ -255,12 +256,14 @@ TEST_F(Rendezvous, AServerThatEndsAtOnce) {
   const std::string message = failure_of("ends_at_once");
   EXPECT_EQ(code, TAILRACE_SERVER_LOST);
   EXPECT_NE(message.find("ended before it was ready (exit status 7)"), std::string::npos) << message;
+  EXPECT_FALSE(is_there()) << "the election's lock has stayed";
 }
 
 TEST_F(Rendezvous, AServerThatIsNeverReadyIsKilled) {
   const std::string message = failure_of("silent", 300ms);
   EXPECT_EQ(code, TAILRACE_TIMEOUT);
   EXPECT_NE(message.find("was not ready within 300 ms: killed"), std::string::npos) << message;
+  EXPECT_FALSE(is_there()) << "the election's lock has stayed";
   for (const pid_t pid : servers()) {  // none if it was killed before it got so far
     const Result<ProcessHandle> silent = ProcessHandle::open(pid);
     EXPECT_TRUE(!silent.ok() || silent.value().wait_end(kLong));
@@ -272,6 +275,7 @@ TEST_F(Rendezvous, AServerThatSaysWhyItCannotStart) {
   const std::string message = failure_of("refuses");
   EXPECT_EQ(code, TAILRACE_INVALID_CONFIG);
   EXPECT_NE(message.find("did not start: sim.yaml:3: no such thing"), std::string::npos) << message;
+  EXPECT_FALSE(is_there()) << "the election's lock has stayed";
 }
 
 TEST_F(Rendezvous, AServerThatBabbles) {
@@ -294,6 +298,7 @@ TEST_F(Rendezvous, AProgramThatIsMissing) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.fault().file, scratch / "none");
   EXPECT_EQ(status.fault().system_errno, ENOENT);
+  EXPECT_FALSE(is_there()) << "the election's lock has stayed";
 }
 
 TEST_F(Rendezvous, ASecondServerSaysThatThereIsOne) {

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
+from tailrace.bench import mpis
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
@@ -17,7 +18,7 @@ CONFIG = """\
 tailrace: 1
 name: sim
 memory: {{budget: {budget}, when_full: {when_full}}}
-storage: {{path: {path}, backend: {backend}, durability: {durability}}}
+storage: {{path: {path}, backend: {backend}, durability: {durability}, existing: {existing}}}
 layouts:
   plane: {{type: float64, shape: [4, 6]}}
   large: {{type: float64, shape: [65536]}}
@@ -37,6 +38,25 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: 0.0)
 
 
+def pytest_report_header() -> str:
+    """Says once which MPI was chosen."""
+    try:
+        return mpis.summary()
+    except mpis.WrongName as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.fixture(params=mpis.NAMES)
+def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
+    """Each MPI of this machine in turn."""
+    found = mpis.find()
+    for one in found.mpis:
+        if one.name == request.param:
+            return one
+    pytest.skip("; ".join(why for why in found.unfit if why.startswith(request.param)) or
+                f"{request.param} is not installed here")
+
+
 @pytest.fixture
 def out(tmp_path: pathlib.Path) -> pathlib.Path:
     """The output directory of `config`."""
@@ -50,10 +70,10 @@ def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.P
     """Writes a configuration; its keywords change one thing each."""
 
     def write(*, path: object = out, budget: str = "4 MiB", when_full: str = "block", backend: str = "auto",
-              durability: str = "written") -> pathlib.Path:
+              durability: str = "written", existing: str = "refuse") -> pathlib.Path:
         file = tmp_path / "sim.yaml"
         file.write_text(CONFIG.format(path=path, budget=budget, when_full=when_full, backend=backend,
-                                      durability=durability))
+                                      durability=durability, existing=existing))
         return file
 
     return write

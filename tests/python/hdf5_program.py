@@ -35,7 +35,7 @@ class Program:
 
     def step(self) -> None:
         kinds = [self.create, self.write, self.write, self.write, self.write, self.read, self.read, self.attribute,
-                 self.flush, self.reopen, self.delete, self.copy, self.points, self.resize, self.chunks]
+                 self.flush, self.reopen, self.delete, self.copy, self.alike, self.points, self.resize, self.chunks]
         kinds[self.random.integers(len(kinds))]()
 
     def create(self) -> None:
@@ -144,6 +144,17 @@ class Program:
             name = f"copy{self.number()}"
             self.file.copy(data, self.file, name=name)
             self.names.append(name)
+
+    def alike(self) -> None:
+        """One that is made by another's creation properties, and never written."""
+        data = self.some()
+        if data is not None:
+            made = data.id.get_create_plist()
+            like = h5py.Dataset(h5py.h5d.create(self.file.id, f"alike{self.number()}".encode(), data.id.get_type(),
+                                                data.id.get_space(), made))
+            said = made.get_fill_time(), made.get_alloc_time(), like.id.get_storage_size()
+            self.digest.update(str(said).encode())
+            self.digest.update(like[()].tobytes())
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def test_budget_too_small_for_a_block(tmp_path):
 
 
 def test_second_open_of_the_same_client(config, python):
-    file = config()
+    file = config(existing="continue")
     with tailrace.open(file, client=3) as client:
         with raises(Status.CLIENT_IN_USE):
             tailrace.open(file, client=3)
@@ -150,9 +150,64 @@ def test_iteration_below_zero(client):
         client.write("temperature", -1, ARRAY)
 
 
-def test_iteration_that_is_no_integer(client):
-    with pytest.raises(TypeError):
-        client.write("temperature", 1.5, ARRAY)
+# Each call that takes an iteration, and what it calls itself.
+WITH_ITERATION = {"write": lambda of, number: of.write("temperature", number, ARRAY),
+                  "alloc": lambda of, number: of.alloc("temperature", number),
+                  "commit": lambda of, number: of.commit("temperature", number),
+                  "borrow": lambda of, number: of.borrow("density", number, ARRAY),
+                  "read": lambda of, number: of.read("temperature", number),
+                  "signal": lambda of, number: of.signal("storm", number),
+                  "end_iteration": lambda of, number: of.end_iteration(number)}
+
+
+@pytest.mark.parametrize("verb", WITH_ITERATION)
+def test_iteration_that_is_no_integer(client, verb):
+    for wrong, shown in ((1.5, "1.5 (float)"), ("3", "'3' (str)"),
+                         (np.float64(2), "(float64)")):
+        with pytest.raises(TypeError) as caught:
+            WITH_ITERATION[verb](client, wrong)
+        assert str(caught.value).startswith(f"{verb}: iteration: expected an integer, found "), caught.value
+        assert str(caught.value).endswith(shown), caught.value
+    assert client.stats()["blocks_accepted"] == 0
+
+
+@pytest.mark.parametrize("verb", WITH_ITERATION)
+def test_iteration_beyond_64_bits(client, verb):
+    for wrong in (2**63, -2**63 - 1, 10**5000):
+        with raises(Status.INVALID_ARGUMENT) as caught:
+            WITH_ITERATION[verb](client, wrong)
+        assert str(caught.value).startswith(f"{verb}: iteration: expected an integer from -9223372036854775808 to "
+                                            "9223372036854775807, found "), caught.value
+        assert len(str(caught.value)) < 200
+
+
+def test_iterations_of_numpy_are_integers(client):
+    client.write("temperature", np.int32(3), ARRAY)
+    client.end_iteration(np.uint64(3))
+
+
+def test_offset_that_is_no_integer(client):
+    with client.open_file("raw") as file:
+        with pytest.raises(TypeError, match=r"write: offset: expected an integer, found 0\.5 \(float\)"):
+            file.write(b"bytes", 0.5)
+        with raises(Status.INVALID_ARGUMENT):
+            file.write(b"bytes", 2**64)
+
+
+def test_parameters_that_are_no_integers(config, client):
+    for call in ("open", "check"):
+        with pytest.raises(TypeError, match=rf"{call}: nx: expected an integer, found 1\.5 \(float\)"):
+            getattr(tailrace, call)(config(), 1, parameters={"nx": 1.5})
+    with pytest.raises(TypeError, match=r"set_parameters: nx: expected an integer, found 'a' \(str\)"):
+        client.set_parameters(nx="a")
+    with raises(Status.INVALID_ARGUMENT) as caught:
+        client.set_parameters(nx=2**70)
+    assert "set_parameters: nx: " in str(caught.value)
+    with pytest.raises(TypeError, match=r"open: client: expected an integer, found 1\.0 \(float\)"):
+        tailrace.open(config(), 1.0)
+    with raises(Status.INVALID_ARGUMENT) as caught:
+        tailrace.open(config(), 2**31)
+    assert "open: client: expected an integer from 0 to 2147483647, found 2147483648" in str(caught.value)
 
 
 def test_block_for_an_iteration_that_has_ended(client):
@@ -262,10 +317,27 @@ def test_iteration_not_ended_is_reported_at_close(config, out):
     assert not list(out.glob("*.h5"))
 
 
+def test_all_failures_of_a_close_can_be_read(config):
+    client = tailrace.open(config())
+    for step in range(4):
+        client.write("temperature", step, ARRAY)
+    with pytest.raises(tailrace.Error) as caught:
+        client.close()
+    error = caught.value
+    assert error.more == 3 and [other.iteration for other in (error, *error.others)] == [0, 1, 2, 3]
+    for other in error.others:
+        assert type(other) is tailrace.Error and other.earlier and other.code == Status.NOT_PUBLISHED
+        assert "end_iteration was not called" in str(other) and other.others == ()
+
+
 def test_errors_travel_by_pickle():
-    error = tailrace.Error("no", status="wrong type", code=Status.WRONG_TYPE, variable="v", iteration=3, errno=5)
+    other = tailrace.Error("other", iteration=4)
+    error = tailrace.Error("no", status="wrong type", code=Status.WRONG_TYPE, variable="v", iteration=3, errno=5,
+                           others=(other,))
     copy = pickle.loads(pickle.dumps(error))
-    assert type(copy) is tailrace.Error and str(copy) == "no" and vars(copy) == vars(error)
+    assert type(copy) is tailrace.Error and str(copy) == "no"
+    assert vars(copy) | {"others": ()} == vars(error) | {"others": ()}
+    assert [vars(one) for one in copy.others] == [vars(other)]
     assert isinstance(pickle.loads(pickle.dumps(tailrace.Dropped("x"))), tailrace.Dropped)
 
 

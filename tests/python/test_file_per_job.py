@@ -24,7 +24,7 @@ tailrace: 1
 name: sim
 place: {{kind: core, clients: {clients}, cpus: none, patience: 60}}
 memory: {{budget: 4 MiB}}
-storage: {{path: {path}, file_per: job}}
+storage: {{path: {path}, file_per: job, existing: continue}}
 parameters: {{y: 0, x: 0, n: 0}}
 layouts:
   line: {{type: int32, shape: [5], global: [30], offset: [n]}}

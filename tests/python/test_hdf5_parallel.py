@@ -7,12 +7,12 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 
 import h5py
 import numpy
 import pytest
+from tailrace.bench import mpis
 from tailrace.cli import run as run_command
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ RANKS = 4
 VALUES = numpy.arange(64 * 512).reshape(64, 512) + 0.5  # of most datasets
 PLACES = ("thread", "core")
 CASES = ("rows", "tiles", "columns", "conversion", "nothing", "wrong", "chunks", "fills", "across", "files",
-         "several", "attributes", "reuse", "nameless", "holes", "atomic", "metadata", "serial", "later")
+         "several", "attributes", "reuse", "nameless", "holes", "atomic", "metadata", "serial", "said", "later")
 CONFIGURATION = """\
 tailrace: 1
 name: hdf5
@@ -32,20 +32,19 @@ measurements: {{report: true}}
 """
 
 
-def tool(name):
-    """Of the MPI that HDF5 was built with."""
-    return shutil.which(name + ".mpich") or shutil.which(name)
-
-
 @pytest.fixture(scope="module")
 def start(tmp_path_factory):
     """Runs cases of the program on all ranks, in a directory, with or without the connector."""
     script = REPOSITORY / "tools" / "build_hdf5_parallel.sh"
+    try:
+        mpi = mpis.chosen()
+    except mpis.NoMpi as why:
+        pytest.skip(str(why))
     if subprocess.run([script, "--is-built", HDF5], check=False).returncode != 0:
-        pytest.skip(f"no parallel HDF5; to build it: tools/{script.name} .deps/{HDF5.name}")
+        pytest.skip(f"no parallel HDF5 for {mpi}; to build it: tools/{script.name} .deps/{HDF5.name}")
     program = tmp_path_factory.mktemp("program") / "parallel"
     sources = [REPOSITORY / "tests/hdf5" / name for name in ("parallel.c", "yield.c")]
-    subprocess.run([tool("mpicc"), "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", *sources, "-o", program,
+    subprocess.run([mpi.cc, "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", *sources, "-o", program,
                     f"-I{HDF5}/include", f"-L{HDF5}/lib", "-lhdf5", f"-Wl,-rpath,{HDF5}/lib"], check=True)
 
     def run(directory, *cases, place=None, more=None):
@@ -57,8 +56,8 @@ def start(tmp_path_factory):
             configuration.write_text(CONFIGURATION.format(place=place, path=reports))
             environment |= run_command.variables(configuration, None, None, {})
             environment["TAILRACE_RUNTIME_DIR"] = str(reports / "run")
-        done = subprocess.run([tool("mpiexec"), "-n", str(RANKS), program, directory, *cases], env=environment,
-                              capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(mpi.start(RANKS, program, directory, *cases), env=environment, capture_output=True,
+                              text=True, timeout=90, check=False)
         assert done.returncode == 0 and done.stdout.split() == list(cases), done.stdout + done.stderr
         return done.stderr
     return run

@@ -50,7 +50,7 @@ def test_statistics_of_a_variable_that_was_not_written(config):
         plain = dataclasses.asdict(client.variable_stats("third"))
         nothing = {"count": 0, "total": 0, "mean": 0, "p50": 0, "p90": 0, "p99": 0, "most": 0}
         assert all(value == (nothing if isinstance(value, dict) else 0) for value in plain.values())
-        assert len(plain) == 18
+        assert len(plain) == 19
 
 
 def test_statistics_of_an_unknown_variable(config):

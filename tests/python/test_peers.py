@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailrace.bench import installs, result
+from tailrace.bench import installs, mpis, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "bench/peers"
@@ -202,12 +202,9 @@ def test_the_loop_in_c(pattern: pathlib.Path, out: pathlib.Path, tmp_path: pathl
         assert said in done.stderr, more
 
 
-def test_mpi_writes_all(pattern: pathlib.Path, out: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    mpicc = shutil.which("mpicc")
-    if mpicc is None:
-        pytest.skip("no mpicc here: bench-peers installs two for a while")
+def test_mpi_writes_all(mpi: mpis.Mpi, pattern: pathlib.Path, out: pathlib.Path, tmp_path: pathlib.Path) -> None:
     program = tmp_path / "mpi_iwrite"
-    subprocess.run([mpicc, "-std=c11", PROGRAMS / "mpi_iwrite.c", PROGRAMS / "peer.c", "-o", program, "-ldl"],
+    subprocess.run([mpi.cc, "-std=c11", PROGRAMS / "mpi_iwrite.c", PROGRAMS / "peer.c", "-o", program, "-ldl"],
                    check=True)
     done = subprocess.run([program, "--library", pattern.with_name("libpattern_compute.so"), "--dir", out, "--bytes",
                            "80008", "--passes", "5", "--verify"], capture_output=True, text=True, timeout=120)

@@ -51,7 +51,7 @@ def test_what_a_killed_client_leaves(config, out):
 
 
 def test_the_same_client_can_go_on_after_a_kill(config, out):
-    file = config()
+    file = config(existing="continue")
     killed(file, 1)
     tailrace.recover(out)
     with tailrace.open(file) as client:

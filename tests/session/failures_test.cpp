@@ -47,6 +47,7 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
 // A member of a group of files that keeps what it is told.
 class KeptFailures final : public FileGroup::Member {
  public:
+  int client() const override { return 0; }
   void left(int64_t, const FileGroup::Departure&) override {}
   void gone(int64_t) override {}
   void tell(const Status& failure) override { faults.push_back(failure.fault()); }

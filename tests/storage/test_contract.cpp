@@ -221,7 +221,7 @@ TEST_P(StorageContract, RenameReplacesAndRemoveForgets) {
   const FileHandle part = open("a.part");
   ASSERT_EQ(transfer(Kind::write, part, 0, bytes), 4);
   storage_->close(open("a"));
-  ASSERT_TRUE(storage_->rename(directory_ / "a.part", directory_ / "a").ok());
+  ASSERT_TRUE(storage_->rename(part, directory_ / "a", true).ok());
   expect_errno(storage_->open(directory_ / "a.part", OpenMode::read, 0).status(), ENOENT);
   const FileHandle published = open("a", OpenMode::read);
   EXPECT_EQ(transfer(Kind::read, published, 0, bytes), 4);
@@ -234,9 +234,77 @@ TEST_P(StorageContract, RenameReplacesAndRemoveForgets) {
   EXPECT_EQ(transfer(Kind::read, published, 0, back), 8);
 }
 
+TEST_P(StorageContract, ARenameThatMayNotReplaceLeavesBothFilesAsTheyAre) {
+  std::vector<std::byte> bytes(4, std::byte{1});
+  const FileHandle part = open("b.part");
+  ASSERT_EQ(transfer(Kind::write, part, 0, bytes), 4);
+  storage_->close(open("b"));
+  expect_errno(storage_->rename(part, directory_ / "b", false), EEXIST);
+  EXPECT_EQ(transfer(Kind::read, open("b", OpenMode::read), 0, bytes), 0);
+  EXPECT_EQ(transfer(Kind::read, open("b.part", OpenMode::read), 0, bytes), 4);
+
+  ASSERT_TRUE(storage_->remove(directory_ / "b").ok());
+  ASSERT_TRUE(storage_->rename(part, directory_ / "b", false).ok());
+  expect_errno(storage_->open(directory_ / "b.part", OpenMode::read, 0).status(), ENOENT);
+  EXPECT_EQ(transfer(Kind::read, open("b", OpenMode::read), 0, bytes), 4);
+  storage_->close(part);
+}
+
+TEST_P(StorageContract, AFreshFileIsNotTheOneThatWasThere) {
+  std::vector<std::byte> bytes(4, std::byte{1});
+  const FileHandle old = open("fresh");
+  ASSERT_EQ(transfer(Kind::write, old, 0, bytes), 4);
+  const FileHandle fresh = open("fresh", OpenMode::fresh);
+  EXPECT_EQ(transfer(Kind::read, fresh, 0, bytes), 0);
+  EXPECT_EQ(transfer(Kind::read, old, 0, bytes), 4) << "the old file was written into";
+  EXPECT_EQ(transfer(Kind::write, fresh, 0, bytes), 4);
+  expect_errno(storage_->rename(old, directory_ / "published", true), GetParam() == "memory" ? ENOENT : ESTALE);
+  EXPECT_TRUE(storage_->rename(fresh, directory_ / "published", true).ok());
+}
+
+TEST_P(StorageContract, AnOwnFileIsThereAndIsKept) {
+  expect_errno(storage_->open(directory_ / "own", OpenMode::own, 0).status(), ENOENT);
+  std::vector<std::byte> bytes(4, std::byte{1});
+  storage_->close(open("own", OpenMode::fresh));
+  const FileHandle own = open("own", OpenMode::own);
+  EXPECT_EQ(transfer(Kind::write, own, 0, bytes), 4);
+  EXPECT_EQ(transfer(Kind::read, open("own", OpenMode::own), 0, bytes), 4);
+}
+
+TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
+  if (GetParam() == "memory") GTEST_SKIP() << "there are no links in memory";
+  const std::string victim = directory_ / "victim";
+  std::vector<std::byte> bytes(4, std::byte{1});
+  const FileHandle file = open("victim");
+  ASSERT_EQ(transfer(Kind::write, file, 0, bytes), 4);
+  ASSERT_EQ(::symlink(victim.c_str(), (directory_ / "link").c_str()), 0);
+  ASSERT_EQ(::symlink((directory_ / "nothing").c_str(), (directory_ / "dangling").c_str()), 0);
+  for (const OpenMode mode : {OpenMode::fresh, OpenMode::own}) {
+    expect_errno(storage_->open(directory_ / "link", mode, 0).status(), ELOOP);
+    expect_errno(storage_->open(directory_ / "dangling", mode, 0).status(), ELOOP);
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "nothing"));
+  EXPECT_EQ(transfer(Kind::read, file, 0, bytes), 4);
+}
+
+TEST_P(StorageContract, OnlyTheFileThatWasWrittenIsPublished) {
+  if (GetParam() == "memory") GTEST_SKIP() << "nobody else renames in memory";
+  std::vector<std::byte> bytes(4, std::byte{1});
+  storage_->close(open("victim"));
+  const FileHandle part = open("c.part", OpenMode::fresh);
+  std::filesystem::rename(directory_ / "c.part", directory_ / "away");
+  std::filesystem::create_symlink(directory_ / "victim", directory_ / "c.part");
+  for (const bool replace : {true, false}) expect_errno(storage_->rename(part, directory_ / "c", replace), ESTALE);
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "c"));
+}
+
 TEST_P(StorageContract, ErrorsAreNegativeErrnos) {
   expect_errno(storage_->open(directory_ / "none", OpenMode::read, 0).status(), ENOENT);
-  expect_errno(storage_->rename(directory_ / "none", directory_ / "some"), ENOENT);
+  const FileHandle removed = open("removed");
+  ASSERT_TRUE(storage_->remove(directory_ / "removed").ok());
+  expect_errno(storage_->rename(removed, directory_ / "some", true), ENOENT);
+  expect_errno(storage_->rename(removed, directory_ / "some", false), ENOENT);
+  storage_->close(removed);
   expect_errno(storage_->remove(directory_ / "none"), ENOENT);
   std::vector<std::byte> bytes(16);
   storage_->close(open("file"));

@@ -155,8 +155,8 @@ TEST(FaultStorage, FailsWhatIsDoneAtOnce) {
   const FileHandle file = storage.open("a.part", OpenMode::create, 0).value();
   EXPECT_EQ(storage.allocate(file, 0, 10).fault().system_errno, ENOSPC);
   EXPECT_TRUE(storage.allocate(file, 0, 10).ok());
-  EXPECT_EQ(storage.rename("a.part", "a").fault().system_errno, EXDEV);
-  EXPECT_TRUE(storage.rename("a.part", "a").ok());
+  EXPECT_EQ(storage.rename(file, "a", true).fault().system_errno, EXDEV);
+  EXPECT_TRUE(storage.rename(file, "a", true).ok());
   EXPECT_EQ(storage.remove("a").fault().system_errno, EPERM);
   EXPECT_TRUE(storage.remove("a").ok());
   std::vector<int64_t> results;

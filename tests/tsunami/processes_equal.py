@@ -1,7 +1,7 @@
 """The tsunami on 2 and 4 processes publishes what it publishes on one, bit for bit: every field of every iteration,
 the bathymetry, what gauges record, and the numbers of the report that are results.
 
-    processes_equal.py [--mpiexec MPIEXEC TSUNAMI_MPI] TSUNAMI DIRECTORY OUTPUT-OPTION…
+    processes_equal.py [--mpiexec COMMAND TSUNAMI_MPI] TSUNAMI DIRECTORY OUTPUT-OPTION…
 
 Exit code 77, a skip, where the library says that it has no such place, and where no h5py is.
 """
@@ -106,7 +106,8 @@ def compare(one: dict, several: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mpiexec", nargs=2, help="these start the several processes, not --processes")
+    parser.add_argument("--mpiexec", nargs=2, help="these start the several processes, not --processes; a "
+                                                        "command of several words is one argument")
     parser.add_argument("tsunami")
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("options", nargs=argparse.REMAINDER)
@@ -120,7 +121,7 @@ def main() -> None:
     for processes in (2, 4):
         start = [arguments.tsunami, "--processes", str(processes)]
         if arguments.mpiexec:
-            start = [arguments.mpiexec[0], "-n", str(processes), arguments.mpiexec[1]]
+            start = [*arguments.mpiexec[0].split(), "-n", str(processes), arguments.mpiexec[1]]
         several = run(start, arguments.directory, processes, options)
         assert len(several["processes"]) == processes
         compare(one, several)

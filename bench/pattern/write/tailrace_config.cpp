@@ -32,7 +32,7 @@ TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders&
   const std::string cpus = options.pin == "auto" || options.pin == "none" ? options.pin : "[" + options.pin + "]";
   std::string text = "tailrace: 1\nname: pattern\nplace: {cpus: " + cpus + "}\n";
   text += "memory: {budget: " + std::to_string(budget) + "}\n";
-  text += "storage: {path: [" + path + "], direct: " + (options.direct ? "true" : "false");
+  text += "storage: {existing: replace, path: [" + path + "], direct: " + (options.direct ? "true" : "false");
   text += ", durability: " + std::string(bypasses ? "written" : "durable");
   text += ", queue_depth: " + std::to_string(options.queue_depth) + "}\n";
   if (trace) text += "measurements: {trace: true}\n";

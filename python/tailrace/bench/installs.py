@@ -16,6 +16,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from . import mpis
+from .mpis import Mpi
+
 _SECONDS = 600.0  # for one command; an installation takes seconds
 _INSTALL = ("install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:", "--retries",
             "1", "--timeout", "20")
@@ -54,27 +57,26 @@ class Environment:
         return self._once("python", package, lambda: self._import(package))
 
     def compiled(self, package: str, sources: Sequence[pathlib.Path], flags: Sequence[str] = ()) -> pathlib.Path:
-        """The program made from C sources by the mpicc of `package`; if that is "cc", by the system's compiler, if it
-        is "system", by the system's mpicc."""
-        compiler = pathlib.Path("cc") if package == "cc" else self.mpi_tool(package, "mpicc")
+        """The program made from C sources by the compiler of the MPI `package`; if that is "cc", by the system's."""
+        compiler = "cc" if package == "cc" else self.mpi(package).cc
         program = self._directory / package / "-".join([sources[0].stem, *flags])
 
         def make() -> pathlib.Path:
             self._say(f"compiling {sources[0].name} with {package}")
             program.parent.mkdir(exist_ok=True)
-            _run([str(compiler), *_C_FLAGS, *flags, *map(str, sources), "-o", str(program), "-ldl"])
+            _run([compiler, *_C_FLAGS, *flags, *map(str, sources), "-o", str(program), "-ldl"])
             return program
 
         return self._once(package, str(program), make)
 
-    def mpi_tool(self, package: str, name: str) -> pathlib.Path:
-        """mpicc or mpirun of `package`, or of the system if that is "system"."""
-        if package != "system":
-            return self._once(package, package, lambda: self._mpi(package)).with_name(name)
-        found = shutil.which(name)
-        if found is None:
-            raise Unavailable(f"{name} is not on PATH")
-        return pathlib.Path(found)
+    def mpi(self, package: str) -> Mpi:
+        """Compiler and launcher of `package`; if that is "system", of the one of this machine that was chosen."""
+        try:
+            if package == "system":
+                return mpis.chosen()
+            return mpis.find(str(self._once(package, package, lambda: self._mpi(package)).parent)).chosen("")
+        except mpis.NoMpi as error:
+            raise Unavailable(str(error)) from None
 
     def _once(self, environment: str, what: str, make: Callable[[], pathlib.Path]) -> pathlib.Path:
         key = environment, what

@@ -14,7 +14,6 @@ import datetime
 import itertools
 import pathlib
 import statistics
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +35,6 @@ SWITCH = ("off", "on")
 VERSION = 1
 
 _SOURCE = pathlib.Path("bench/core/collective.c")  # in the repository, four folders above the program
-_BEHIND_OPENMPI = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 _WARMUP = 1  # iterations that do not count
 _PLAIN_BYTES = "MPI-IO writes the program's bytes as they are"
 
@@ -159,15 +157,12 @@ class _Study:
         self._observer.doing(f"looking for an MPI ({s.mpi})")
         try:
             made = self._environment.compiled(s.mpi, [self._core.path.parents[4] / _SOURCE])
-            mpirun = self._environment.mpi_tool(s.mpi, "mpirun")
-            version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, errors="replace",
-                                     check=False)
-        except (Unavailable, IndexError, OSError) as error:
+            mpi = self._environment.mpi(s.mpi)
+        except (Unavailable, IndexError) as error:
             self._missing["collective"] = str(error)
             return []
-        more = _BEHIND_OPENMPI if "Open MPI" in version.stdout or "OpenRTE" in version.stdout else ()
-        return [str(mpirun), *more, "-n", str(s.processes), str(made), "--library",
-                str(self._core.pattern.path.with_name("libpattern_compute.so"))]
+        return mpi.start(s.processes, made, "--library",
+                         self._core.pattern.path.with_name("libpattern_compute.so"))
 
     @contextlib.contextmanager
     def _load(self, loaded: bool) -> Iterator[None]:

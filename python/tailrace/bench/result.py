@@ -8,11 +8,12 @@ add some. Judges no numbers.
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from tailrace import own_file
 
 from . import steal
 
@@ -69,14 +70,8 @@ class Result:
     def save(self, file: pathlib.Path) -> None:
         """Writes the file whole or not at all; may raise OSError."""
         text = json.dumps(self.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        part = file.with_name(file.name + ".part")
-        try:
-            # A lone half of a surrogate pair is written as JSON's escape, which it was read from.
-            part.write_text(text, encoding="utf-8", errors="backslashreplace")
-            os.replace(part, file)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
+        # A lone half of a surrogate pair is written as JSON's escape, which it was read from.
+        own_file.write_whole(file, text, errors="backslashreplace")
 
 
 def load(file: pathlib.Path) -> Result:

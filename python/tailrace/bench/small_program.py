@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import program
 from .installs import Environment, Unavailable
+from .mpis import Mpi
 from .program import Report
 
 _PLACE = pathlib.Path("build/release/bench/small/small_bench")
 _SOURCES = ("collective.c", "access_pattern.c", "program_data.c")  # in the repository, four folders above the program
-_BEHIND_OPENMPI = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 _KIND = "small_run"
 
 
@@ -40,27 +39,19 @@ class SmallProgram:
         if not (sources / _SOURCES[0]).is_file():
             raise Unavailable(f"{_SOURCES[0]} is not at {sources}")
         made = environment.compiled(mpi, [sources / name for name in _SOURCES])
-        mpirun = environment.mpi_tool(mpi, "mpirun")
-        try:
-            version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, errors="replace",
-                                     check=False).stdout
-        except OSError as error:
-            raise Unavailable(f"{mpirun}: {error.strerror}") from None
-        more = _BEHIND_OPENMPI if "Open MPI" in version or "OpenRTE" in version else ()
-        return Collective((str(mpirun), *more), made)
+        return Collective(environment.mpi(mpi), made)
 
 
 @dataclass(frozen=True)
 class Collective:
     """MPI_File_write_at_all of one MPI."""
 
-    mpirun: tuple[str, ...]
+    mpi: Mpi
     path: pathlib.Path
 
     def run(self, directory: pathlib.Path, ranks: int, arguments: Sequence[object]) -> Report:
         """One run of a pattern, its clients shared among so many ranks."""
-        return program.ask([*self.mpirun, "-n", str(ranks), str(self.path), "--dir", str(directory),
-                            *map(str, arguments)], _KIND)
+        return program.ask(self.mpi.start(ranks, self.path, "--dir", directory, *arguments), _KIND)
 
 
 def find(given: pathlib.Path | None, environment: Mapping[str, str]) -> SmallProgram:

@@ -44,7 +44,8 @@ def register(kinds: Any) -> None:
     add("--compute-time", type=bench_options.time, metavar="TIME",
         help="of an iteration and process alone (default: 0.1s)")
     add("--mpi", choices=("openmpi", "system"), help="the registry's Open MPI, installed for a while (default), or "
-                                                     "the mpicc on PATH (default with --quick)")
+                                                     "the one of this machine that TAILRACE_MPI names "
+                                                     "(default with --quick)")
     add("--keep-env", type=pathlib.Path, metavar="DIR", help="install Open MPI there, and leave it for the next time")
     parser.set_defaults(run=run, parser=parser)
 

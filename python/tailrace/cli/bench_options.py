@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import pathlib
 import sys
 from collections.abc import Callable
 from typing import IO, Any, TypeVar
 
-from tailrace import quantity
+from tailrace import own_file, quantity
 
 from . import output
 
@@ -114,13 +113,6 @@ def save(document: dict[str, Any], where: str | None) -> None:
     if where == "-":
         output.print_json(document)
     elif where:
-        file = pathlib.Path(where)
-        part = file.with_name(file.name + ".part")
-        try:
-            part.write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-                            encoding="utf-8")
-            os.replace(part, file)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
+        own_file.write_whole(pathlib.Path(where),
+                             json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
         print(f"result:   {where}")

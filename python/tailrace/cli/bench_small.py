@@ -45,8 +45,8 @@ def register(kinds: Any) -> None:
     add("--by-block", action="store_true", help="Flash-I/O: a piece is a block, not all blocks of a process")
     add("--repeats", type=bench_options.count(1, 1000), metavar="N", help="rounds, after one to warm up (default: 3)")
     add("--mpi", type=bench_options.words(("openmpi", "mpich", "system", "none")), metavar="MPI,…",
-        help="openmpi, mpich: the registry's, installed for a while (default: both); system: the mpicc on PATH "
-             "(default with --quick); none")
+        help="openmpi, mpich: the registry's, installed for a while (default: both); system: the one of this "
+             "machine that TAILRACE_MPI names (default with --quick); none")
     add("--ranks", type=_ranks, metavar="N,…", help="of MPI; all: as many as clients (default: 2,4,all)")
     add("--keep-env", type=pathlib.Path, metavar="DIR",
         help="install the MPIs there, and leave them for the next time")

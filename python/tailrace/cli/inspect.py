@@ -15,6 +15,7 @@ from typing import Any
 
 from . import inspect_jobs as jobs
 from . import inspect_measurements as measurements
+from . import inspect_runs as runs
 from . import output
 from .inspect_measurements import Unreadable
 
@@ -22,7 +23,7 @@ from .inspect_measurements import Unreadable
 _SERIES_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
 
 _PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "openPMD", "tailraceClient",
-               "tailraceConfiguration", "tailraceDurability")
+               "tailraceConfiguration", "tailraceDurability", "tailraceRun")
 
 
 def register(subparsers: Any) -> None:
@@ -92,6 +93,8 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         one = series.setdefault(match["name"], {"name": match["name"], "iterations": [], "bytes": 0})
         one["iterations"].append(int(match["iteration"]))
         one["bytes"] += entry.stat().st_size
+    for one in series.values():
+        one["runs"] = runs.of(path, one["name"], one["iterations"])
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "measurements": measured, "jobs": jobs.of(path)}
 
@@ -139,7 +142,9 @@ def _iteration(number: int, group: Any) -> dict[str, Any]:
         variables += [_variable(part_name, part, mesh) for part_name, part in parts.items()]
     return {"iteration": number, "time": _plain(group.attrs.get("time")), "dt": _plain(group.attrs.get("dt")),
             "timeUnitSI": _plain(group.attrs.get("timeUnitSI")),
-            "signals": _plain(group.attrs.get("tailraceSignals", [])), "variables": variables}
+            "signals": _plain(group.attrs.get("tailraceSignals", [])),
+            "missingClients": _plain(group.attrs.get("tailraceMissingClients", [])),
+            "missingUnnamed": int(group.attrs.get("tailraceMissingUnnamed", 0)), "variables": variables}
 
 
 def _variable(name: str, part: Any, mesh: Any) -> dict[str, Any]:
@@ -179,6 +184,9 @@ def _print_directory(content: dict[str, Any]) -> None:
         output.print_table(("series", "files", "iterations", "size"), rows)
     else:
         print(f"{content['path']}: no output files")
+    for one in content["series"]:
+        for line in runs.warnings(one["name"], one["runs"]):
+            output.complain(f"{content['path']}: {line}")
     for name in content["unfinished"]:
         print(f"unfinished: {name}")
     for line in content["dropped"]:
@@ -202,6 +210,11 @@ def _print_file(content: dict[str, Any]) -> None:
         print(f"iteration {iteration['iteration']}: time {iteration['time']}{seconds}")
         if iteration["signals"]:
             print(f"  signals: {', '.join(iteration['signals'])}")
+        missing = [f"client {number}" for number in iteration["missingClients"]]
+        if iteration["missingUnnamed"]:
+            missing.append(f"{iteration['missingUnnamed']} clients that never came")
+        if missing:
+            print(f"  incomplete: without the data of {', '.join(missing)}, as far as they were not written before")
         output.print_table(("variable", "type", "shape", "unit", "size", "description"),
                            map(_row, iteration["variables"]))
 

@@ -136,6 +136,9 @@ def _total_rows(totals: dict[str, Any]) -> list[tuple[str, str]]:
             ("waiting", f"{format_time(totals['seconds_waiting_memory'])} for memory, "
              f"{format_time(totals['seconds_waiting_ticket'])} for requests to end"),
             ("writing", format_time(totals["seconds_writing"]))]
+    if "iterations_peak" in totals:
+        rows.append(("unfinished", f"{totals['iterations_peak']} iterations at once at most, of "
+                     f"{totals['iterations_limit']}"))
     if any(totals.get(name) for name in _SPARED):
         rows.append(("no storage", f"{format_size(totals['bytes_overwritten'])} overwritten before they left, "
                      f"{format_size(totals['bytes_from_memory'])} read from memory"))
@@ -201,6 +204,8 @@ def _check(document: dict[str, Any]) -> None:
     _numbers(totals, _TOTALS, "totals.")
     if "accesses" in totals:  # an earlier tailrace does not say
         _numbers(totals, ("accesses", *_SPARED, "bytes_sieved"), "totals.")
+    if "iterations_limit" in totals or "iterations_peak" in totals:  # an earlier tailrace does not say
+        _numbers(totals, ("iterations_limit", "iterations_peak"), "totals.")
     for number, variable in enumerate(_part(document, "variables", list, "")):
         where = f"variables[{number}]"
         if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
@@ -208,6 +213,8 @@ def _check(document: dict[str, Any]) -> None:
         _numbers(variable, _COUNTS, f"{where}.")
         if "chunks_filtered" in variable:  # an earlier tailrace does not say
             _numbers(variable, _FILTERED, f"{where}.")
+        if "blocks_cached" in variable:
+            _numbers(variable, ("blocks_cached",), f"{where}.")
         for times in _COURSE:
             if times == "filtering" and times not in variable:
                 continue

@@ -1,8 +1,8 @@
-"""`tailrace join`: the files of several nodes, presented as one by HDF5 virtual datasets.
+"""`tailrace join`: the files of several nodes or clients, presented as one by HDF5 virtual datasets.
 
-With `file_per: node` each node's file has the whole array's shape, and says in `tailraceBlocks` which parts of it are
-the node's. A joined file holds no data: it refers to the nodes' files, beside which it must stay. Datasets that one
-client wrote alone are linked to. Parts that no file has read as zero, and are told. Files that cannot be of one run
+What is a part of a global array, a slab or a brick, plain or filtered, is mapped to its place in the whole
+(join_arrays.py). A joined file holds no data: it refers to the others, beside which it must stay. Arrays that each
+client has whole are linked to. Parts that no file has read as zero, and are told. Files that cannot be of one run
 (other shapes or types, or the same part twice) are refused, and their iteration is not joined.
 """
 
@@ -18,38 +18,33 @@ from typing import Any
 
 import numpy as np
 
-from . import output
+from tailrace import own_file
 
-_NODE_FILE = re.compile(r"(?P<name>.+)_n(?P<node>\d+)_(?P<iteration>\d{6,})\.h5")
-_OF_A_CLIENT = re.compile(r".+_c\d+")
+from . import boxes, output
+from .join_arrays import Unfit, Variable, source_of
 
-
-class _Unfit(Exception):
-    """Why an iteration cannot be joined: names the file, what was found and what was expected."""
+_FILE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)_(?P<iteration>\d{6,})\.h5")
+_OF_A_CLIENT = re.compile(r"(?P<variable>.+)_c(?P<client>\d+)")
+_MOST_TOLD = 4  # of the parts that are missing
 
 
 @dataclass
-class _Array:
-    """A whole array, as far as it is known."""
+class _Content:
+    """What the files of an iteration have."""
 
-    file: str  # the first that has it
-    layout: Any  # h5py.VirtualLayout
-    attributes: dict[str, Any]
-    parts: list[tuple[str, tuple[slice, ...]]] = field(default_factory=list)  # with the file that each is in
-
-    def elements(self) -> int:
-        """How many elements some file has."""
-        return sum(int(np.prod([axis.stop - axis.start for axis in where])) for _, where in self.parts)
+    root: dict[str, Any] = field(default_factory=dict)  # attributes
+    group: dict[str, Any] = field(default_factory=dict)  # attributes of the iteration
+    variables: dict[str, Variable] = field(default_factory=dict)
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "join", help="present the files of several nodes as one",
-        description="Makes, for each iteration of which DIR has files of nodes (file_per: node), a file "
-                    "NAME_ITERATION.h5 whose arrays are the whole ones: HDF5 virtual datasets over the nodes' files, "
-                    "without a copy. Exit code 1 if parts of an array are in no file, or an iteration cannot be "
-                    "joined.")
+        "join", help="present the files of several nodes or clients as one",
+        description="Makes, for each iteration of which DIR has files of nodes or clients (file_per: node, process), "
+                    "a file NAME_ITERATION.h5 whose arrays are the whole ones: HDF5 virtual datasets over those "
+                    "files, without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an "
+                    "array are in no file, or an iteration cannot be joined, as where two files have the same part.")
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory")
     parser.add_argument("--name", help="only the series of this name")
     parser.set_defaults(run=run)
@@ -61,19 +56,20 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.directory.is_dir():
         output.complain(f"{arguments.directory}: found no directory")
         return 1
-    for file in sorted(arguments.directory.iterdir()):
-        match = _NODE_FILE.fullmatch(file.name)
+    for file in sorted(arguments.directory.iterdir(), key=_order):
+        match = _FILE.fullmatch(file.name)
         if match and arguments.name in (None, match["name"]):
             series.setdefault((match["name"], match["iteration"]), []).append(file)
     if not series:
-        output.complain(f"{arguments.directory}: found no files of nodes, expected some such as sim_n0_000000.h5")
+        output.complain(f"{arguments.directory}: found no files of nodes or clients, expected some such as "
+                        "sim_n0_000000.h5 or sim_c0_000000.h5")
         return 1
     complaints, joined = [], 0
     for (name, iteration), files in sorted(series.items()):
         try:
             complaints += join(arguments.directory / f"{name}_{iteration}.h5", files)
             joined += 1
-        except _Unfit as why:
+        except Unfit as why:
             complaints.append(f"{why}; iteration {int(iteration)} is not joined")
     for line in complaints:
         output.complain(line)
@@ -81,21 +77,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if complaints else 0
 
 
+def _order(file: pathlib.Path) -> tuple[int, str]:
+    """By numbers of nodes and clients: 9 before 10."""
+    match = _FILE.fullmatch(file.name)
+    return int(match["number"]) if match else 0, file.name
+
+
 def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
-    """Makes `target` of the nodes' files of one iteration; returns a line for each array that is not whole."""
+    """Makes `target` of the files of one iteration; returns a line for each array that is not whole."""
     import h5py  # here, since the other commands do without
 
     if target.exists() and _holds_data(target):
-        raise _Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
-                     "joined one")
+        raise Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
+                    "joined one")
     temporary = target.with_name(target.name + ".part")
+    content = _read(files)
     try:
+        os.close(own_file.make(temporary))
         joined = h5py.File(temporary, "w")
     except OSError as error:
-        raise _Unfit(f"{temporary}: cannot be written: {error}".splitlines()[0]) from error
+        raise Unfit(f"{temporary}: cannot be written: {error}".splitlines()[0]) from error
     try:
         with joined:
-            missing = _fill(joined, target, files)
+            missing = _fill(joined, target, content)
         _rename(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)  # where it did not become the target
@@ -107,7 +111,7 @@ def _holds_data(file: pathlib.Path) -> bool:
     import h5py
 
     with contextlib.suppress(OSError), h5py.File(file, "r") as opened:
-        meshes = opened.get(f"/data/{int(file.stem.rpartition('_')[2])}/meshes", {})
+        meshes = opened.get(f"/data/{_iteration(file)}/meshes", {})
         return any(isinstance(meshes.get(name, getlink=True), h5py.HardLink) and not meshes[name].is_virtual
                    for name in meshes)
     return False
@@ -117,35 +121,35 @@ def _rename(temporary: pathlib.Path, target: pathlib.Path) -> None:
     try:
         os.replace(temporary, target)
     except OSError as error:
-        raise _Unfit(f"{target}: cannot be written: {error.strerror}") from error
+        raise Unfit(f"{target}: cannot be written: {error.strerror}") from error
 
 
-def _fill(joined: Any, target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
-    series, _, text = target.stem.rpartition("_")
-    iteration = f"/data/{int(text)}"
-    group = joined.create_group(f"{iteration}/meshes")
-    arrays: dict[str, _Array] = {}
-    links: dict[str, str] = {}
+def _iteration(file: pathlib.Path) -> int:
+    return int(file.stem.rpartition("_")[2])
+
+
+def _read(files: list[pathlib.Path]) -> _Content:
+    content = _Content()
+    numbers: set[int] = set()  # of clients that were missing
+    kinds = {match["whose"] for file in files if (match := _FILE.fullmatch(file.name))}
+    if len(kinds) > 1:
+        raise Unfit(f"{files[0].parent}: found files of nodes and of clients, {files[0].name} and {files[-1].name} "
+                    "among them, expected those of one run")
     for file in files:
+        group = f"/data/{_iteration(file)}"
         with _open(file) as source:
-            if f"{iteration}/meshes" not in source:
-                raise _Unfit(f"{file}: found no iteration {int(text)} in it, expected the one of its name")
-            _copy_attributes(source, joined)
-            _copy_attributes(source[iteration], joined[iteration])
-            for name, dataset in source[f"{iteration}/meshes"].items():
-                if "tailraceBlocks" in dataset.attrs:
-                    _add(arrays, name, dataset, file)
-                else:
-                    _link(links, group, name, dataset, file)
-    joined.attrs["iterationFormat"] = np.bytes_(series + "_%06T")
-    missing = []
-    for name, array in arrays.items():
-        whole = group.create_virtual_dataset(name, array.layout, fillvalue=0)
-        whole.attrs.update({key: value for key, value in array.attributes.items() if key != "tailraceBlocks"})
-        absent = whole.size - array.elements()
-        if absent:
-            missing.append(f"{target}: {name}: {absent} of {whole.size} elements are in no file, and read as zero")
-    return missing
+            if f"{group}/meshes" not in source:
+                raise Unfit(f"{file}: found no iteration {_iteration(file)} in it, expected the one of its name")
+            content.root.update(source.attrs)
+            content.group.update(source[group].attrs)
+            numbers.update(np.atleast_1d(source[group].attrs.get("tailraceMissingClients", [])).tolist())
+            for dataset in source[f"{group}/meshes"].values():
+                _add(content.variables, dataset, file)
+    if numbers:
+        content.group["tailraceMissingClients"] = np.array(sorted(numbers), dtype="u8")
+    for key in ("tailraceNode", "tailraceClient"):
+        content.root.pop(key, None)
+    return content
 
 
 def _open(file: pathlib.Path) -> Any:
@@ -154,52 +158,54 @@ def _open(file: pathlib.Path) -> Any:
     try:
         return h5py.File(file, "r")
     except OSError as error:
-        raise _Unfit(f"{file}: cannot be read ({error}), expected an HDF5 file".replace("\n", " ")) from error
+        raise Unfit(f"{file}: cannot be read ({error}), expected an HDF5 file".replace("\n", " ")) from error
 
 
-def _link(links: dict[str, str], group: Any, name: str, dataset: Any, file: pathlib.Path) -> None:
-    """A dataset that one client wrote alone."""
+def _add(variables: dict[str, Variable], dataset: Any, file: pathlib.Path) -> None:
+    """Whose the dataset is, and of which variable: in a client's own file the names are those of the variables."""
+    variable, client = dataset.name.rpartition("/")[2], None
+    match = _FILE.fullmatch(file.name)
+    if match and match["whose"] == "c":
+        client = int(match["number"])
+    elif "tailraceBlocks" not in dataset.attrs:
+        own = _OF_A_CLIENT.fullmatch(variable)
+        if not own:
+            raise Unfit(f"{file}: {variable}: found no attribute tailraceBlocks, expected one that lists the node's "
+                        "parts")
+        variable, client = own["variable"], int(own["client"])
+    variables.setdefault(variable, Variable()).sources.append(source_of(dataset, file, client))
+
+
+def _fill(joined: Any, target: pathlib.Path, content: _Content) -> list[str]:
+    """Writes the joined file; returns a line for each array that is not whole."""
+    series, _, text = target.stem.rpartition("_")
+    group = joined.create_group(f"/data/{int(text)}/meshes")
+    joined.attrs.update(content.root | {"iterationFormat": np.bytes_(series + "_%06T")})
+    group.parent.attrs.update(content.group)
+    told = []
+    for name, variable in sorted(content.variables.items()):
+        if not variable.is_one_array():
+            _link(group, name, variable)
+            continue
+        variable.check()
+        variable.present(group, name)
+        missing = variable.missing()
+        if missing:
+            where = ", ".join(map(boxes.text, missing[:_MOST_TOLD]))
+            more = f" and {len(missing) - _MOST_TOLD} more parts" if len(missing) > _MOST_TOLD else ""
+            told.append(f"{target}: {name}: {sum(map(boxes.size, missing))} of {group[name].size} elements are in no "
+                        f"file, and read as zero: {where}{more}")
+    return told
+
+
+def _link(group: Any, name: str, variable: Variable) -> None:
+    """Arrays that clients wrote alone, each its own."""
     import h5py
 
-    if not _OF_A_CLIENT.fullmatch(name):
-        raise _Unfit(f"{file}: {name}: found no attribute tailraceBlocks, expected one that lists the node's parts")
-    if name in links:
-        raise _Unfit(f"{file}: {name}: found a client's block that {links[name]} has as well; they are of two runs")
-    links[name] = file.name
-    group[name] = h5py.ExternalLink(file.name, dataset.name)
-
-
-def _add(arrays: dict[str, _Array], name: str, dataset: Any, file: pathlib.Path) -> None:
-    """Maps the parts that the node has."""
-    import h5py
-
-    if name not in arrays:
-        arrays[name] = _Array(file.name, h5py.VirtualLayout(dataset.shape, dataset.dtype), dict(dataset.attrs))
-    array = arrays[name]
-    layout = array.layout
-    for what, found, expected in (("shape", dataset.shape, layout.shape), ("type", dataset.dtype, layout.dtype)):
-        if found != expected:
-            raise _Unfit(f"{file}: {name}: found {what} {found}, expected {expected} as in {array.file}")
-    source = h5py.VirtualSource(file.name, dataset.name, dataset.shape)
-    for block in dataset.attrs["tailraceBlocks"].reshape(-1, 2 * dataset.ndim):
-        where = tuple(slice(int(start), int(start + count))
-                      for start, count in zip(block[:dataset.ndim], block[dataset.ndim:]))
-        if any(axis.stop > extent for axis, extent in zip(where, dataset.shape)):
-            raise _Unfit(f"{file}: {name}: found a part outside the array, {_text(where)} of {dataset.shape}")
-        for other, part in array.parts:
-            overlap = all(one.start < two.stop and two.start < one.stop for one, two in zip(where, part))
-            if overlap and other != file.name:
-                raise _Unfit(f"{file}: {name}: found the same part, {_text(where)}, as in {other}; they are of two "
-                             "runs")
-        layout[where] = source[where]
-        array.parts.append((file.name, where))
-
-
-def _text(where: tuple[slice, ...]) -> str:
-    return "[" + ", ".join(f"{axis.start}:{axis.stop}" for axis in where) + "]"
-
-
-def _copy_attributes(source: Any, target: Any) -> None:
-    for key, value in source.attrs.items():
-        if key not in ("tailraceNode", "tailraceClient"):
-            target.attrs[key] = value
+    linked: dict[int | None, str] = {}
+    for source in variable.sources:
+        if source.client in linked:
+            raise Unfit(f"{source.title}: found a client's block that {linked[source.client]} has as well; they are "
+                        "of two runs")
+        linked[source.client] = source.path.name
+        group[f"{name}_c{source.client}"] = h5py.ExternalLink(source.path.name, source.name)

@@ -43,8 +43,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--prefetch", metavar="SIZE", help="bring what a sequential reader will ask for next into "
                                                             "the page cache, so much at most (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
-                        help="whether closing a new file waits until it is written (default: wait), or the file is "
-                             "called NAME.partial until then")
+                        help="whether closing a new file waits until it is written (default: wait), or HDF5 cannot "
+                             "open it until then")
     parser.add_argument("--summary", action="store_true", help="say in the end, on one line, what was carried")
     parser.add_argument("--print", action="store_true", help="show the variables, and run nothing")
     parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")

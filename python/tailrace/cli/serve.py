@@ -81,7 +81,8 @@ def _row(job: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _of(those: list[dict[str, Any]]) -> str:
-    """ "3 alive", "2 alive, 1 dead"."""
-    alive = sum(one["alive"] for one in those)
-    dead = len(those) - alive
-    return f"{alive} alive" + (f", {dead} dead" if dead else "")
+    """ "3 alive", "1 alive, 2 closed, 1 dead": one that has closed is being written, whether or not it still runs."""
+    closed = sum(one.get("closed", False) for one in those)
+    alive = sum(one["alive"] and not one.get("closed", False) for one in those)
+    dead = len(those) - alive - closed
+    return f"{alive} alive" + (f", {closed} closed" if closed else "") + (f", {dead} dead" if dead else "")

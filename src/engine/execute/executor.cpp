@@ -29,6 +29,8 @@ struct Executor::Job {
   std::vector<Extent> left;  // parts of the access's extent that have yet to begin, last first
   bool sync_left = false;
   bool has_room = false;  // the file system has been asked for it
+  bool may_be_direct = false;
+  bool cached = false;  // see Ended
   uint32_t under_way = 0;
   uint32_t fruitless = 0;  // transfers in a row without progress
   std::optional<Nanoseconds> begun;
@@ -61,6 +63,7 @@ void Executor::start(Access access, ExecutionTarget target) {
   job->left.push_back(access.extent);
   job->access = std::move(access);
   job->target = std::move(target);
+  job->may_be_direct = job->target.direct && storage_.capabilities().direct_alignment > 0;
   jobs_.push_back(std::move(job));
 }
 
@@ -122,6 +125,7 @@ void Executor::begin(Job& job) {
   Extent& range = job.left.back();
   flight.plan = next_transfer(job.access, range, limits);
   transfer.room = room_for(job, range, flight.plan);
+  job.cached = job.cached || (job.may_be_direct && is_long_and_cached(flight.plan));
   const uint64_t length = flight.plan.extent.length;
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
@@ -134,11 +138,14 @@ void Executor::begin(Job& job) {
   storage_.submit(transfer);
 }
 
+bool Executor::is_long_and_cached(const PlannedTransfer& plan) const {
+  return !plan.direct && plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
+}
+
 // Once an access, and not where the page cache has only its ragged ends.
 uint64_t Executor::room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const {
-  const bool cached = !plan.direct && plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
   const bool large = job.access.operation == Operation::write && range.length >= options_.room_from;
-  if (job.has_room || !large || !cached) return 0;
+  if (job.has_room || !large || !is_long_and_cached(plan)) return 0;
   job.has_room = true;
   return range.length;
 }
@@ -237,7 +244,7 @@ void Executor::retire(std::vector<Ended>& ended) {
       ++it;
       continue;
     }
-    ended.push_back({std::move(job.access), job.sync, std::move(job.status), *job.begun});
+    ended.push_back({std::move(job.access), job.sync, std::move(job.status), *job.begun, job.cached});
     it = jobs_.erase(it);
   }
 }

@@ -47,6 +47,7 @@ class Executor {
     const Request* sync = nullptr;
     Status status;
     Nanoseconds begun{0};  // its first transfer
+    bool cached = false;   // a long one of them went through the page cache, of a file that can go past it
   };
 
   // What it has done so far.
@@ -81,6 +82,7 @@ class Executor {
 
   bool begin_transfers();
   void begin(Job& job);
+  bool is_long_and_cached(const PlannedTransfer& plan) const;
   uint64_t room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const;
   void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
   void complete(const Completion& completion);

@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
+#include "base/process_mark.hpp"
+
 namespace tailrace::impl {
 namespace {
 
 // Belongs to the HDF5 library, which is itself one a process.
 std::mutex library_mutex;
 bool library_ready = false;  // guarded by library_mutex
+// The mark of the process whose thread holds library_mutex, or 0. relaxed: a process asks only whether it is that of
+// another one, and such a value was there before the fork.
+std::atomic<uint64_t> holder{0};
 
 herr_t take_innermost(unsigned, const H5E_error2_t* error, void* text) {
   // Walked upwards, the first entry is where HDF5 found the fault; the others say who called whom.
@@ -19,12 +26,24 @@ herr_t take_innermost(unsigned, const H5E_error2_t* error, void* text) {
 }  // namespace
 
 LibraryLock::LibraryLock() : lock_(library_mutex) {
+  holder.store(process_mark(), std::memory_order_relaxed);
   if (library_ready) return;
   H5dont_atexit();  // the process may unload us before it exits
   H5open();
   H5PLset_loading_state(0);  // no plugin of the application's HDF5, wherever its environment points
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   library_ready = true;
+}
+
+LibraryLock::~LibraryLock() { holder.store(0, std::memory_order_relaxed); }
+
+Status LibraryLock::check_usable() {
+  const uint64_t held_by = holder.load(std::memory_order_relaxed);
+  if (held_by == 0 || held_by == process_mark()) return {};
+  return Status(
+      TAILRACE_UNSUPPORTED,
+      "this process was forked while its parent's writer was inside the HDF5 library of tailrace, and cannot "
+      "use it; fork after a flush, or use place core");
 }
 
 Status hdf5_failure(tailrace_status code, const std::string& operation, const std::string& file) {

@@ -19,6 +19,11 @@ namespace tailrace::impl {
 class LibraryLock {
  public:
   LibraryLock();
+  ~LibraryLock();
+
+  // Fails with TAILRACE_UNSUPPORTED in a child of a process that was forked while one of its threads held the lock:
+  // what that thread was changing stays as it was, and the lock is never given up. To be asked before the first lock.
+  static Status check_usable();
 
  private:
   std::unique_lock<std::mutex> lock_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/own_file.hpp"
+#include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
 
@@ -16,6 +18,8 @@ Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config),
 }
 
 Hdf5Format::~Hdf5Format() = default;
+
+Status Hdf5Format::check_usable() { return LibraryLock::check_usable(); }
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
   return fmt::format("{}/{}_{:06}.h5", config_.storage.paths[device], series_of(config_, options_.client), iteration);
@@ -70,7 +74,8 @@ Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
   record.names.directory = config_.storage.paths[record.names.device];
   record.names.final_path = path_on(record.names.device, iteration);
   record.names.temporary = record.names.final_path + ".part";
-  Provenance provenance{series_of(config_, options_.client) + "_%06T", options_.machine, options_.date(), {}, {}};
+  Provenance provenance{
+      series_of(config_, options_.client) + "_%06T", options_.machine, options_.date(), options_.run, {}, {}};
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
   auto image = IterationImage::create(config_, provenance, iteration, record.names.temporary);
@@ -108,8 +113,9 @@ bool Hdf5Format::published(int64_t iteration) const {
   bool found = false;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, iteration);
-    if (::access((path + ".part").c_str(), F_OK) == 0) return false;
-    found = found || ::access(path.c_str(), F_OK) == 0;
+    const std::string part = path + ".part";
+    if (::access(part.c_str(), F_OK) == 0 && !same_file(part, path)) return false;
+    found = found || is_own_file(path);
   }
   return found;
 }
@@ -119,9 +125,9 @@ bool Hdf5Format::begun(int64_t iteration) const {
   return found != records_.end() && found->second.image != nullptr;
 }
 
-void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients) {
+void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) {
   TAILRACE_REQUIRE(begun(iteration));
-  records_[iteration].image->note_missing(clients);
+  records_[iteration].image->note_missing(clients, unnamed);
 }
 
 Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
@@ -132,15 +138,31 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
   Result<FileEnding> ending = record.image->finish();
   record.datasets = record.image->datasets();
   record.image.reset();
-  finished_.push_back(iteration);
-  if (finished_.size() > kRemembered) {
-    records_.erase(finished_.front());
-    finished_.pop_front();
-  }
+  remember(iteration, record);
   return ending;
 }
 
-void Hdf5Format::discard(int64_t iteration) { records_.erase(iteration); }
+// A finished one, and no more of the earlier ones than there is room for.
+void Hdf5Format::remember(int64_t iteration, Record& record) {
+  for (const auto& [name, dataset] : record.datasets)
+    record.parts += 1 + dataset.chunks.size() + dataset.blocks.size();
+  finished_.push_back(iteration);
+  parts_ += record.parts;
+  while (finished_.size() > kRemembered || parts_ > kPartsRemembered) {
+    const auto oldest = records_.find(finished_.front());
+    finished_.pop_front();
+    if (oldest == records_.end()) continue;
+    parts_ -= oldest->second.parts;
+    records_.erase(oldest);
+  }
+}
+
+void Hdf5Format::discard(int64_t iteration) {
+  const auto found = records_.find(iteration);
+  if (found == records_.end()) return;
+  parts_ -= found->second.parts;
+  records_.erase(found);
+}
 
 Result<Located> Hdf5Format::locate(const Block& block) {
   TAILRACE_REQUIRE(!is_in_chunks(variable_of(block), *block.layout));

@@ -1,7 +1,7 @@
 // Hdf5Format: the format port by openPMD/HDF5, one file an iteration and client, node or job (storage.file_per).
 //
-// Remembers where blocks lie: of unfinished iterations all, of finished ones the latest kRemembered; older ones are
-// looked up in their files.
+// Remembers where blocks lie: of unfinished iterations all, of finished ones the latest, as long as they are few and
+// have few datasets, chunks and blocks together; older ones are looked up in their files.
 #pragma once
 
 #include <deque>
@@ -24,13 +24,18 @@ class IterationImage;
 
 class Hdf5Format final : public Format {
  public:
-  static constexpr size_t kRemembered = 256;  // finished iterations
+  static constexpr size_t kRemembered = 256;        // finished iterations, at most …
+  static constexpr size_t kPartsRemembered = 4096;  // … and datasets, chunks and blocks of them: about 1 MiB
 
   struct Options {
     int client = 0;  // of a file a process
     std::string machine;
     std::function<std::string()> date;  // now, as openPMD writes it
+    std::string run = {};               // see Provenance
   };
+
+  // Whether this process can use HDF5; to be asked before the first format is made. See LibraryLock::check_usable().
+  static Status check_usable();
 
   // `config` outlives the format.
   Hdf5Format(const Config& config, Options options);
@@ -44,7 +49,7 @@ class Hdf5Format final : public Format {
                                            const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
-  void note_missing(int64_t iteration, const std::vector<int>& clients) override;
+  void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<FileEnding> finish(int64_t iteration) override;
   void discard(int64_t iteration) override;
   Result<Located> locate(const Block& block) override;
@@ -57,10 +62,12 @@ class Hdf5Format final : public Format {
     FileNames names;
     std::unique_ptr<IterationImage> image;            // null once it is finished
     std::map<std::string, StoredDataset> datasets;    // of a finished one, by name
+    size_t parts = 0;                                 // of these
     std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and why
   };
 
   void rehearse();
+  void remember(int64_t iteration, Record& record);
   const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
   StoredAs stored(const Block& block) const;
   std::string path_on(size_t device, int64_t iteration) const;
@@ -76,6 +83,7 @@ class Hdf5Format final : public Format {
   const Options options_;
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
+  size_t parts_ = 0;              // of all of them
   uint32_t next_device_ = 0;      // files go to the devices in turn
 };
 

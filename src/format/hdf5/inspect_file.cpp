@@ -80,6 +80,12 @@ Status another_shape(const std::string& variable, const std::string& path, const
                             variable, path, fmt::join(found, ", "), fmt::join(expected, ", ")));
 }
 
+Result<bool> is_complete(int fd, const std::string& path) {
+  const Result<Outside> outside = look_at_open(fd, path);
+  if (!outside.ok()) return outside.status();
+  return outside.value().whole;
+}
+
 Result<bool> is_complete(const std::string& path) {
   const Result<Outside> outside = look_at(path);
   if (!outside.ok()) return outside.status();

@@ -12,8 +12,9 @@
 
 namespace tailrace::impl {
 
-// Whether the file is a whole HDF5 file: has its superblock and root group, and is as long as that says. Fails only
-// if the file cannot be read or is none (a pipe, a directory).
+// Whether the file open as `fd` is a whole HDF5 file: has its superblock and root group, and is as long as that says.
+// Fails only if the file cannot be read or is none (a pipe, a directory). `path` is for messages.
+Result<bool> is_complete(int fd, const std::string& path);
 Result<bool> is_complete(const std::string& path);
 
 // Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; the dataset must have the layout's shape

@@ -147,6 +147,7 @@ bool IterationImage::describe_root(const Provenance& provenance) {
          put_text(root, "iterationEncoding", "fileBased") && put_text(root, "iterationFormat", provenance.series) &&
          put_text(root, "software", "tailrace") && put_text(root, "softwareVersion", TAILRACE_VERSION_STRING) &&
          put_text(root, "date", provenance.date) && put_text(root, "machine", provenance.machine) &&
+         (provenance.run.empty() || put_text(root, "tailraceRun", provenance.run)) &&
          (!provenance.client || put_int64(root, "tailraceClient", *provenance.client)) &&
          (!provenance.node || put_int64(root, "tailraceNode", *provenance.node)) &&
          put_text(root, "tailraceDurability", name_of(config_.storage.durability)) &&
@@ -358,6 +359,9 @@ Result<FileEnding> IterationImage::finish() {
   const LibraryLock lock;
   if (!events_.empty() && !put_texts(group_.id(), "tailraceSignals", events_)) return failed("finish");
   if (!missing_.empty() && !put_uint64s(group_.id(), "tailraceMissingClients", missing_)) return failed("finish");
+  if (missing_unnamed_ > 0 && !put_uint32(group_.id(), "tailraceMissingUnnamed", missing_unnamed_)) {
+    return failed("finish");
+  }
   if (!describe_losses() || !describe_blocks()) return failed("finish");
   for (auto& [name, dataset] : contiguous_) {
     if (dataset.dataset.valid() && !dataset.dataset.reset()) return failed("finish");

@@ -25,6 +25,7 @@ struct Provenance {
   std::string series;         // openPMD's iterationFormat: the file name with %06T
   std::string machine;        // host name
   std::string date;           // "2026-11-21 21:00:00 +0000"
+  std::string run;            // of the run that writes it, a UUID; empty: none is recorded
   std::optional<int> client;  // of a file a process
   std::optional<int> node;    // of a file a node
 };
@@ -42,7 +43,10 @@ class IterationImage {
                                            std::span<const FilteredChunk> chunks, const Loss& loss);
   void note_event(const std::string& event) { events_.push_back(event); }
   Status note_finding(const std::string& name, const FindingValue& value);
-  void note_missing(const std::vector<int>& clients) { missing_.assign(clients.begin(), clients.end()); }
+  void note_missing(const std::vector<int>& clients, uint32_t unnamed) {
+    missing_.assign(clients.begin(), clients.end());
+    missing_unnamed_ = unnamed;
+  }
   Result<FileEnding> finish();
 
   // By name: those of which a block or a chunk came.
@@ -93,6 +97,7 @@ class IterationImage {
   std::map<std::string, Chunked> chunked_;
   std::vector<std::string> events_;
   std::vector<uint64_t> missing_;  // clients
+  uint32_t missing_unnamed_ = 0;   // clients beside them
 };
 
 }  // namespace tailrace::impl

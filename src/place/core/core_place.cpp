@@ -24,10 +24,18 @@ std::string text_of(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
+// Sandboxes forbid it with EPERM or ENOSYS.
+Status no_memfd(int error) {
+  Fault fault = Status::of_errno("create", "memfd", error).fault();
+  if (error == EPERM) fault.message += "; does a sandbox forbid memfd_create?";
+  fault.message += " (place core needs it, place thread does not)";
+  return Status(std::move(fault));
+}
+
 // A file in memory that holds `text`.
 Result<FileDescriptor> file_of(const std::string& text) {
   FileDescriptor file(memfd_create("tailrace-configuration", MFD_CLOEXEC));
-  if (!file.is_open()) return Status::of_errno("create", "memfd", errno);
+  if (!file.is_open()) return no_memfd(errno);
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t some = ::write(file.get(), text.data() + done, text.size() - done);
@@ -157,6 +165,9 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
       ends = seen;
       last_end = now;
     }
+    // relaxed: the server writes it as long as it lives, and gives up in its own time.
+    const bool awaits_others = channel().awaited.load(std::memory_order_relaxed) > 0;
+    if (awaits_others) last_end = now;
     if (now - last_end >= options_.patience) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - last_end).count();
       const std::string who = stand_in_ ? "this process, which serves itself,"

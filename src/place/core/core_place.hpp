@@ -43,6 +43,7 @@ class CorePlace final : public Place {
   static Result<std::unique_ptr<CorePlace>> create(Options options, Log& log);
 
   Channel& channel() override { return segment_->channel(); }
+  std::shared_ptr<void> memory() override { return segment_; }
   void ring() override;
   bool reaches_client() const override { return false; }
   Status lost() const override { return lost_; }
@@ -78,7 +79,7 @@ class CorePlace final : public Place {
   const Options options_;
   RuntimeDirectory job_;
   Log& log_;
-  std::unique_ptr<Segment> segment_;
+  std::shared_ptr<Segment> segment_;  // the application may keep parts of it longer
   std::optional<UnixSocket> socket_;  // none: stopped, or the server is lost for good
   FileDescriptor bell_;
   std::optional<ProcessHandle> process_;  // the server's

@@ -72,9 +72,7 @@ NodeLoop::~NodeLoop() = default;
 
 Status NodeLoop::adopt(int number, std::unique_ptr<Segment> segment, RequestSink* sink, uint64_t last_sequence,
                        std::optional<ProcessHandle> process) {
-  auto client = std::make_unique<Client>();
-  client->number = number;
-  client->segment = std::move(segment);
+  std::unique_ptr<Client> client = make_client(number, std::move(segment));
   ChannelControl& control = client->segment->control();
   rings_.add(number, client->segment->channel(), control.server_asleep, *sink, last_sequence);
   // It said goodbye, and was not heard.
@@ -88,6 +86,14 @@ Status NodeLoop::adopt(int number, std::unique_ptr<Segment> segment, RequestSink
   had_client_ = true;
   clients_[number] = std::move(client);
   return {};
+}
+
+std::unique_ptr<NodeLoop::Client> NodeLoop::make_client(int number, std::unique_ptr<Segment> segment) {
+  auto client = std::make_unique<Client>();
+  client->number = number;
+  client->segment = std::move(segment);
+  client->log = log_.part();
+  return client;
 }
 
 void NodeLoop::add_fixed() {
@@ -110,6 +116,7 @@ void NodeLoop::run() {
     if (std::exchange(number_is_free_, false)) answer_waiting();
     drop_silent_strangers();
     if (work() || number_is_free_) continue;
+    if (clients_.empty() && next_run_waits_) return;  // it finds the connection closed, and starts the next server
     const bool lonely = clients_.empty() && strangers_.empty() && waiting_.empty();
     const bool given_up = options_.first_client_in && first_client.left() == Nanoseconds::zero();
     if (!lonely || !had_client_) alone_.reset();
@@ -143,13 +150,15 @@ bool NodeLoop::is_over() {
 bool NodeLoop::work() {
   const NodeRings::Round round = rings_.work();
   for (const auto& [number, why] : round.distrusted) {
-    log_.warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
-    hear_no_more(*clients_[number]);
+    Client& client = *clients_[number];
+    client.log->warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
+    hear_no_more(client);
   }
   for (const auto& [number, died] : round.dismissed) {
-    hear_no_more(*clients_[number]);
+    Client& client = *clients_[number];
+    hear_no_more(client);
+    client.log->info("client {} has {}", number, died ? "gone without a word" : "gone");
     clients_.erase(number);
-    log_.info("client {} has {}", number, died ? "gone without a word" : "gone");
   }
   if (!round.dismissed.empty() && !waiting_.empty()) number_is_free_ = true;
   return round.more;
@@ -194,12 +203,12 @@ void NodeLoop::meet() {
     if (!socket.value()) return;
     UnixSocket& stranger = *socket.value();
     if (const Status status = stranger.check_same_user(); !status.ok()) {
-      log_.warning("{}", status.fault().message);
+      log_.warning("somebody else has connected: {}", status.fault().message);
       continue;
     }
     if (strangers_.size() == kMostStrangers) drop_oldest_stranger();
     const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
-    if (!watched.ok()) return log_.warning("{}", watched.fault().message);
+    if (!watched.ok()) return log_.warning("a client cannot be heard: {}", watched.fault().message);
     strangers_.push_back({std::move(stranger), kGreetingIn});
   }
 }
@@ -240,7 +249,12 @@ void NodeLoop::greet(UnixSocket socket) {
 }
 
 void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
-  if (clients_.contains(hello.client) && rings_.gone(hello.client) && hello.again == 0) {
+  const Result<bool> next_run =
+      hello.again == 0 ? host_.is_of_next_run(hello.client, socket.peer().pid) : Result<bool>(false);
+  if (!next_run.ok()) return refuse(socket, hello, next_run.status());
+  next_run_waits_ = next_run_waits_ || next_run.value();
+  const bool number_is_taken = clients_.contains(hello.client) && rings_.gone(hello.client);
+  if (next_run.value() || (number_is_taken && hello.again == 0)) {
     std::erase_if(waiting_, [](const Waiting& one) { return one.socket.peer_gone(); });
     if (waiting_.size() == kMostWaiting) {
       return refuse(socket, hello,
@@ -310,20 +324,18 @@ Result<NodeLoop::Client*> NodeLoop::enter(const Hello& hello, pid_t process, con
   }
   const Result<Guest> guest = host_.admit(hello.client, process, configuration);
   if (!guest.ok()) return guest.status();
-  auto client = std::make_unique<Client>();
-  client->number = hello.client;
   const std::string& name = options_.fresh_segment;
   Result<std::unique_ptr<Segment>> segment =
       Segment::create(directory_, name, guest.value().sizes, guest.value().pool);
   if (!segment.ok()) return segment.status();
-  client->segment = std::move(segment).value();
+  std::unique_ptr<Client> client = make_client(hello.client, std::move(segment).value());
   const Result<RequestSink*> sink = host_.serve(hello.client, *client->segment);
   if (!sink.ok()) {
     (void)directory_.remove_file(name);
     return sink.status();
   }
   rings_.add(client->number, client->segment->channel(), client->segment->control().server_asleep, *sink.value(), 0);
-  log_.info("client {} has come", hello.client);
+  client->log->info("client {} has come", hello.client);
   return (clients_[hello.client] = std::move(client)).get();
 }
 
@@ -354,7 +366,7 @@ void NodeLoop::hear(Client& client) {
 void NodeLoop::lose(Client& client, bool died, const std::string& why) {
   if (rings_.gone(client.number)) return;
   rings_.lose(client.number, died);
-  if (died) log_.warning("client {} is lost: {}; what it committed is written", client.number, why);
+  if (died) client.log->warning("client {} is lost: {}; what it committed is written", client.number, why);
   hear_no_more(client);
 }
 

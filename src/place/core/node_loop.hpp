@@ -49,6 +49,9 @@ class NodeLoop {
     virtual std::string description() const = 0;
     // In how long progress() must be called though nothing has happened; none: that does not matter.
     virtual std::optional<Nanoseconds> next_in() { return std::nullopt; }
+    // Whether a new client is of a run after the one that is being served: it waits until that has ended, and meets
+    // the server after this one. Fails if it may not come at all.
+    virtual Result<bool> is_of_next_run(int /*client*/, pid_t /*process*/) { return false; }
     // How long the loop stays when its last client has gone: others may have yet to come.
     virtual Nanoseconds stays_for() { return Nanoseconds::zero(); }
   };
@@ -71,7 +74,7 @@ class NodeLoop {
 
   // One more descriptor that wakes the loop while it is readable, as long as it is open.
   Status watch(int fd);
-  // Returns when the last client has gone.
+  // Returns when the last client has gone, or the last of a run and clients of the next one wait.
   void run();
 
  private:
@@ -81,6 +84,7 @@ class NodeLoop {
     EventFd bell;
     std::optional<UnixSocket> socket;      // none: it has to come back
     std::optional<ProcessHandle> process;  // none: it has ended
+    std::unique_ptr<Log> log;              // what is said of it
     std::vector<int> watched;              // of its descriptors, those in the epoll set
   };
 
@@ -96,6 +100,7 @@ class NodeLoop {
   void answer_waiting();
   void refuse(UnixSocket& socket, const Hello& hello, const Status& status);
   Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
+  std::unique_ptr<Client> make_client(int number, std::unique_ptr<Segment> segment);
   Result<Client*> enter(const Hello& hello, pid_t process, const std::string& configuration);
   Status give_channel(Client& client, UnixSocket& socket);
   Status watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger);
@@ -126,6 +131,7 @@ class NodeLoop {
     std::string configuration;
   };
   std::vector<Waiting> waiting_;
+  bool next_run_waits_ = false;
   bool number_is_free_ = false;  // of somebody; perhaps of one who waits
   bool had_client_ = false;
   std::optional<Deadline> alone_;  // how long it stays, since the last client has gone

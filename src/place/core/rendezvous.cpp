@@ -88,7 +88,8 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   if (!ends.ok()) return ends.status();
   UnixSocket ours = std::move(ends.value().first);
   std::optional<UnixSocket> theirs(std::move(ends.value().second));
-  const Result<ProcessHandle> child = spawn({options.executable, options.arguments, options.log, theirs->fd()});
+  const Result<ProcessHandle> child =
+      spawn({options.executable, options.arguments, options.log, theirs->fd(), options.own_log});
   if (!child.ok()) return child.status();
   theirs.reset();  // the program has the only one now, so that its end is seen
   const Result<std::optional<Status>> heard = hear(ours, deadline);
@@ -120,16 +121,7 @@ Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int serve
   return socket.status();
 }
 
-}  // namespace
-
-Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline) {
-  Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), deadline);
-  if (!socket.ok()) return socket;
-  if (const Status status = socket.value().check_same_user(); !status.ok()) return status;
-  return socket;
-}
-
-Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
+Result<UnixSocket> meet_or_start(RuntimeDirectory& job, int server, const StartOptions& options) {
   const Deadline deadline(options.limit);
   int deaths = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -151,6 +143,22 @@ Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& o
   }
   return Status(TAILRACE_SERVER_LOST, fmt::format("server {} in '{}' ended each of the {} times it was met", server,
                                                   job.directory().path(), kAttempts));
+}
+
+}  // namespace
+
+Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline) {
+  Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), deadline);
+  if (!socket.ok()) return socket;
+  if (const Status status = socket.value().check_same_user(); !status.ok()) return status;
+  return socket;
+}
+
+Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
+  Result<UnixSocket> socket = meet_or_start(job, server, options);
+  // Nobody else may come, so that what was made for the election would stay. (Whoever elects now does the same.)
+  if (!socket.ok()) (void)job.remove_if_unused();
+  return socket;
 }
 
 Result<ServerLock> ServerLock::take(const RuntimeDirectory& job, int server, const Deadline& deadline) {

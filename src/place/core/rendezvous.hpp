@@ -23,6 +23,7 @@ struct StartOptions {
   std::vector<std::string> arguments;  // the program announces itself on the descriptor kInheritedDescriptor
   std::string log;                     // the file of its stdout and stderr; empty: none
   Nanoseconds limit = std::chrono::seconds(30);
+  bool own_log = false;  // tailrace made up the name of `log`: base/own_file.hpp
 };
 
 // The client: a connection to server `server`, a process of this user. Fails with TAILRACE_TIMEOUT if starting it

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,13 +25,29 @@ Result<std::byte*> map_shared(int fd, uint64_t bytes) {
   return static_cast<std::byte*>(mapping);
 }
 
+// What a limit on the size of files (ulimit -f) is, which holds for shared memory, too; "" if that is not the cause.
+std::string limit_on_files(int error) {
+  rlimit limit{};
+  if (error != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return fmt::format("; files, and so shared memory, are limited to {} KiB here (ulimit -f)", limit.rlim_cur >> 10);
+}
+
 Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error) {
   const Result<uint64_t> left = directory.free_bytes();
   const std::string free = left.ok() ? fmt::format("{} MiB free", left.value() >> 20) : "an unknown size";
-  return Status(
-      TAILRACE_OUT_OF_MEMORY,
-      fmt::format("shared memory: found '{}' with {}, expected room for the {} MiB of a client's budget: {}",
-                  directory.path(), free, bytes >> 20, std::generic_category().message(error)));
+  const std::string cause = std::generic_category().message(error) + limit_on_files(error);
+  Fault fault;
+  fault.code = TAILRACE_OUT_OF_MEMORY;
+  fault.operation = "open";
+  fault.file = directory.path();
+  fault.system_errno = error;
+  fault.message =
+      error == EFBIG
+          ? fmt::format("shared memory: the {} MiB of a client's budget cannot be made in '{}': {}", bytes >> 20,
+                        directory.path(), cause)
+          : fmt::format("shared memory: found '{}' with {}, expected room for the {} MiB of a client's budget: {}",
+                        directory.path(), free, bytes >> 20, cause);
+  return Status(std::move(fault));
 }
 
 }  // namespace
@@ -81,6 +98,7 @@ Result<std::unique_ptr<Segment>> Segment::map(FileDescriptor file, const Channel
 
 Segment::Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool)
     : file_(std::move(file)),
+      not_for_children_(file_.get()),
       mapping_(mapping),
       pool_(pool),
       memory_(sizes),
@@ -92,7 +110,7 @@ Segment::Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& si
 
 Segment::~Segment() {
   guard_.reset();
-  munmap(mapping_, pool_ + memory_.bytes());
+  if (process_ == process_mark()) munmap(mapping_, pool_ + memory_.bytes());
 }
 
 Status Segment::guard() {

@@ -13,9 +13,11 @@
 #include <span>
 #include <string>
 
+#include "base/closed_in_children.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/memory_guard.hpp"
 #include "base/private_directory.hpp"
+#include "base/process_mark.hpp"
 #include "base/range_allocator.hpp"
 #include "base/status.hpp"
 #include "place/channel_memory.hpp"
@@ -52,7 +54,9 @@ class Segment {
   std::byte* parts() const { return mapping_ + pool_; }
 
   FileDescriptor file_;
+  ClosedInChildren not_for_children_;  // file_, which keeps all of its memory; ends before it
   std::byte* const mapping_;
+  const uint64_t process_ = process_mark();  // a child has other things at these addresses
   const uint64_t pool_;
   const ChannelMemory memory_;
   Channel channel_;

@@ -40,13 +40,13 @@ Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, bool p
 }
 
 ThreadPlace::ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorbell& doorbell)
-    : pool_(std::move(pool)),
+    : pool_(std::make_shared<MappedMemory>(std::move(pool))),
       cpus_(std::move(cpus)),
       doorbell_(doorbell),
       memory_(ChannelSizes{.variables = static_cast<uint32_t>(variables)}),
       parts_(allocate_parts(memory_)),
-      channel_(memory_.view(parts_.get(), pool_.bytes())),
-      description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_.description())),
+      channel_(memory_.view(parts_.get(), pool_->bytes())),
+      description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_->description())),
       loop_(channel_, doorbell_) {}
 
 ThreadPlace::~ThreadPlace() { stop(); }

@@ -30,6 +30,7 @@ class ThreadPlace final : public Place {
   void stop() override;
 
   Channel& channel() override { return channel_; }
+  std::shared_ptr<void> memory() override { return pool_; }
   void ring() override { doorbell_.ring(); }
   bool reaches_client() const override { return true; }
   uint32_t losses() const override { return 0; }
@@ -40,7 +41,7 @@ class ThreadPlace final : public Place {
   ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorbell& doorbell);
 
   // Constant after construction.
-  MappedMemory pool_;
+  const std::shared_ptr<MappedMemory> pool_;
   const CpuSet cpus_;
   Doorbell& doorbell_;
   const ChannelMemory memory_;

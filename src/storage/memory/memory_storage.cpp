@@ -34,9 +34,7 @@ uint64_t length_of(std::span<const iovec> segments) {
   return length;
 }
 
-bool writable(OpenMode mode) {
-  return mode == OpenMode::create || mode == OpenMode::edit || mode == OpenMode::update;
-}
+bool writable(OpenMode mode) { return mode != OpenMode::read && mode != OpenMode::directory; }
 
 }  // namespace
 
@@ -50,13 +48,13 @@ Result<FileHandle> MemoryStorage::open(const std::string& path, OpenMode mode, u
     if (exists) return Status::of_errno("open", path, ENOTDIR);
     return files_.put({path, mode, nullptr});
   }
-  if (mode == OpenMode::read || mode == OpenMode::edit) {
+  if (mode == OpenMode::read || mode == OpenMode::edit || mode == OpenMode::own) {
     if (!exists) return Status::of_errno("open", path, ENOENT);
     return files_.put({path, mode, found->second});
   }
   if (path.empty()) return Status::of_errno("create", path, ENOENT);
   std::shared_ptr<Bytes>& bytes = names_[path];
-  if (!bytes) bytes = std::make_shared<Bytes>();
+  if (!bytes || mode == OpenMode::fresh) bytes = std::make_shared<Bytes>();
   if (mode == OpenMode::create) bytes->clear();
   return files_.put({path, mode, bytes});
 }
@@ -74,12 +72,16 @@ Status MemoryStorage::allocate(FileHandle handle, uint64_t offset, uint64_t leng
   return error == 0 ? Status{} : Status::of_errno("allocate", file.path, error);
 }
 
-Status MemoryStorage::rename(const std::string& from, const std::string& to) {
-  const auto found = names_.find(from);
-  if (found == names_.end() || to.empty()) return Status::of_errno("rename", from, ENOENT);
-  if (from == to) return {};
-  names_[to] = std::move(found->second);
-  names_.erase(from);
+Status MemoryStorage::rename(FileHandle handle, const std::string& to, bool replace) {
+  File& file = files_.at(handle);
+  const auto found = names_.find(file.path);
+  const bool has_its_name = found != names_.end() && found->second == file.bytes;
+  if (!has_its_name || to.empty()) return Status::of_errno("rename", file.path, ENOENT);
+  if (file.path == to) return {};
+  if (!replace && names_.contains(to)) return Status::of_errno("rename to", to, EEXIST);
+  names_[to] = file.bytes;
+  names_.erase(file.path);
+  file.path = to;
   return {};
 }
 

@@ -27,7 +27,7 @@ class MemoryStorage final : public Storage {
   void close(FileHandle file) override { files_.erase(file); }
   bool direct(FileHandle) const override { return false; }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(const std::string& from, const std::string& to) override;
+  Status rename(FileHandle file, const std::string& to, bool replace) override;
   Status remove(const std::string& path) override;
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;

@@ -40,7 +40,9 @@ class UringStorage final : public Storage {
   void close(FileHandle file) override { files_.erase(file); }
   bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(const std::string& from, const std::string& to) override { return rename_file(from, to); }
+  Status rename(FileHandle file, const std::string& to, bool replace) override {
+    return files_.at(file).os.rename(to, replace);
+  }
   Status remove(const std::string& path) override { return remove_file(path); }
   void use_memory(std::span<std::byte> memory) override;
   // The largest tag is not for use.

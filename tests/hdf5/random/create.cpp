@@ -50,9 +50,10 @@ void choose_fill(hid_t properties, Model& model, Dice& dice) {
   }
   // With the default value 1.14.5 does not fill what it writes a part of first, and has whatever was there before.
   if (dice.chance(15)) CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
-  const bool early = dice.chance(10);
-  if (early) CHECK(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0);
-  model.numbers.assign(product(model.shape), early && !model.fills ? kUnknown : model.fill);
+  if (dice.chance(10)) CHECK(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0);
+  CHECK(H5Pget_fill_time(properties, &model.fill_time) >= 0);
+  CHECK(H5Pget_alloc_time(properties, &model.alloc_time) >= 0);
+  model.clear();
 }
 
 }  // namespace
@@ -71,6 +72,24 @@ Id create_dataset(hid_t file, Model& model, Dice& dice) {
     return {H5Dcreate_anon(file, type.id, space.get(), properties.get(), H5P_DEFAULT), H5Dclose};
   return {H5Dcreate2(file, model.name.c_str(), type.id, space.get(), links.get(), properties.get(), H5P_DEFAULT),
           H5Dclose};
+}
+
+Id create_like(hid_t file, hid_t other, Model& model) {
+  const Id type{H5Dget_type(other), H5Tclose};
+  const Id space{H5Dget_space(other), H5Sclose};
+  const Id properties{H5Dget_create_plist(other), H5Pclose};
+  model.clear();
+  return {H5Dcreate2(file, model.name.c_str(), type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+          H5Dclose};
+}
+
+void compare_properties(hid_t dataset, const Model& model) {
+  const Id properties{H5Dget_create_plist(dataset), H5Pclose};
+  H5D_fill_time_t fill_time{};
+  H5D_alloc_time_t alloc_time{};
+  CHECK(H5Pget_fill_time(properties.get(), &fill_time) >= 0 && fill_time == model.fill_time);
+  CHECK(H5Pget_alloc_time(properties.get(), &alloc_time) >= 0 && alloc_time == model.alloc_time);
+  if (!model.takes_space()) CHECK(H5Dget_storage_size(dataset) == 0);
 }
 
 }  // namespace tailrace::test

@@ -57,6 +57,7 @@ void look(const std::string& directory) {
     const Id file{H5Fopen(model.file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     const Id data{H5Dopen2(file.get(), model.name.c_str(), H5P_DEFAULT), H5Dclose};
     compare_whole(data.get(), model);
+    compare_properties(data.get(), model);
   }
 }
 

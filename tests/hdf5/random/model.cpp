@@ -44,10 +44,18 @@ void Model::extend(const Shape& to) {
   numbers = std::move(moved);
 }
 
+void Model::clear() {
+  written = false;
+  const bool is_known = alloc_time != H5D_ALLOC_TIME_EARLY || fills;
+  numbers.assign(product(shape), is_known ? fill : kUnknown);
+}
+
 void save(const std::vector<Model>& models, const std::string& path) {
   std::ofstream out(path);
   for (const Model& model : models) {
-    out << model.file << ' ' << model.name << ' ' << static_cast<int>(model.family) << ' ' << model.numbers.size();
+    out << model.file << ' ' << model.name << ' ' << static_cast<int>(model.family) << ' ' << model.written << ' '
+        << static_cast<int>(model.fill_time) << ' ' << static_cast<int>(model.alloc_time) << ' '
+        << model.numbers.size();
     for (const int number : model.numbers) out << ' ' << number;
     out << '\n';
   }
@@ -58,8 +66,14 @@ std::vector<Model> load(const std::string& path) {
   std::ifstream in(path);
   Model model;
   int family = 0;
-  for (size_t count = 0; in >> model.file >> model.name >> family >> count; models.push_back(model)) {
+  int fill_time = 0;
+  int alloc_time = 0;
+  for (size_t count = 0;
+       in >> model.file >> model.name >> family >> model.written >> fill_time >> alloc_time >> count;
+       models.push_back(model)) {
     model.family = static_cast<Family>(family);
+    model.fill_time = static_cast<H5D_fill_time_t>(fill_time);
+    model.alloc_time = static_cast<H5D_alloc_time_t>(alloc_time);
     model.numbers.resize(count);
     for (int& number : model.numbers) in >> number;
   }

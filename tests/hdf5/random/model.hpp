@@ -22,17 +22,22 @@ struct Model {
   int fill = 0;
   bool fills = true;  // what is not written, from the first write on
   bool written = false;
+  H5D_fill_time_t fill_time = H5D_FILL_TIME_IFSET;    // as it was made with
+  H5D_alloc_time_t alloc_time = H5D_ALLOC_TIME_LATE;  // …
   std::vector<int> numbers;
 
   void write(const std::vector<size_t>& elements, const std::vector<int>& values);
   // The extent of one in chunks becomes another one.
   void extend(const Shape& to);
+  // Nobody has written to it.
+  void clear();
+  bool takes_space() const { return written || alloc_time == H5D_ALLOC_TIME_EARLY; }
 };
 
 // Its file, name, shape and chunks, for messages.
 std::string describe(const Model& model);
 
-// Models kept in a file: name, family and numbers of each.
+// Models kept in a file: name, family, properties and numbers of each.
 void save(const std::vector<Model>& models, const std::string& path);
 std::vector<Model> load(const std::string& path);
 

@@ -51,6 +51,7 @@ void Program::step() {
     void (Program::*what)();
     uint64_t weight;
   } kSteps[] = {{"create", &Program::create, 10},
+                {"create alike", &Program::create_alike, 4},
                 {"write", &Program::write, 30},
                 {"write multi", &Program::write_multi, 4},
                 {"write asynchronously", &Program::write_asynchronously, 8},
@@ -67,6 +68,7 @@ void Program::step() {
                 {"copy", &Program::copy, 4},
                 {"ask", &Program::ask, 4},
                 {"mistake", &Program::mistake, 3},
+                {"use closed", &Program::use_closed, 4},
                 {"fork child", &Program::fork_child, 1},
                 {"fill disk", &Program::fill_disk, 1}};
   uint64_t sum = 0;
@@ -169,6 +171,19 @@ void Program::create() {
   data_.push_back(std::move(data));
 }
 
+void Program::create_alike() {
+  if (data_.size() >= kMostData) return;
+  Data& from = some();
+  auto to = std::make_unique<Data>();
+  to->file = dice_.below(files_.size());
+  to->model = from.model;
+  to->model.file = files_[to->file].path;
+  to->model.name = "alike" + std::to_string(count_++);
+  to->id = create_like(files_[to->file].id, id(from), to->model);
+  if (dice_.chance(70)) write_one(*to);
+  data_.push_back(std::move(to));
+}
+
 void Program::close_dataset() { some().id.reset(); }
 
 void Program::extend() {
@@ -240,7 +255,7 @@ void Program::ask() {
   CHECK(H5Oget_info3(id(data), &info, H5O_INFO_ALL) >= 0 && info.type == H5O_TYPE_DATASET);
   H5D_space_status_t status{};
   CHECK(H5Dget_space_status(id(data), &status) >= 0);
-  (void)H5Dget_storage_size(id(data));
+  compare_properties(id(data), data.model);
   hsize_t chunks = 0;
   if (!data.model.chunk.empty()) CHECK(H5Dget_num_chunks(id(data), H5S_ALL, &chunks) >= 0);
 }
@@ -281,14 +296,21 @@ void Program::read_as_second() {
 // that a selection of one has been moved.)
 void Program::read_through_view() {
   const Data& data = some();
-  if (data.model.family != Family::numbers) return;
-  const Id space = space_of(data.model.shape);
+  look_through_view(files_[dice_.below(files_.size())].id, data.model, data.model.file);
+}
+
+void look_through_view(hid_t other, const Model& model, const std::string& path) {
+  if (model.family != Family::numbers) return;
+  const Id space = space_of(model.shape);
   const Id properties{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
-  CHECK(H5Pset_virtual(properties.get(), space.get(), data.model.file.c_str(), data.model.name.c_str(),
-                       space.get()) >= 0);
-  const hid_t file = files_[dice_.below(files_.size())].id;
-  const Id view{H5Dcreate_anon(file, H5T_NATIVE_DOUBLE, space.get(), properties.get(), H5P_DEFAULT), H5Dclose};
-  compare_whole(view.get(), data.model);
+  CHECK(H5Pset_virtual(properties.get(), space.get(), path.c_str(), model.name.c_str(), space.get()) >= 0);
+  const Id view{H5Dcreate_anon(other, H5T_NATIVE_DOUBLE, space.get(), properties.get(), H5P_DEFAULT), H5Dclose};
+  compare_whole(view.get(), model);
+}
+
+void Program::use_closed() {
+  const hid_t other = files_[dice_.below(files_.size())].id;
+  use_what_was_just_closed(directory_ + "/closed" + std::to_string(count_++) + ".h5", other, dice_);
 }
 
 // Each once, all of one file, of which there are some.

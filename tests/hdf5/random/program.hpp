@@ -37,6 +37,7 @@ class Program {
 
   void step();
   void create();
+  void create_alike();
   void write();
   void write_multi();
   void write_asynchronously();
@@ -55,6 +56,7 @@ class Program {
   void mistake();
   void fork_child();
   void fill_disk();
+  void use_closed();
 
   void make(File& file);
   void open(File& file);
@@ -77,6 +79,20 @@ class Program {
 // A dataset that is as in `model`, with properties by chance, which also says more of it: chunks, fill value, shape.
 // It has the name of the model, or none if that is empty; the program's to close.
 Id create_dataset(hid_t file, Model& model, Dice& dice);
+
+// One that is made by the properties that `other` has, which `model` is a copy of; of another name.
+Id create_like(hid_t file, hid_t other, Model& model);
+// It has the properties that it was made with, and takes no space before it is written.
+void compare_properties(hid_t dataset, const Model& model);
+
+// Compares all of the dataset, in the file at `path`, through a virtual dataset in `other`, if it is of numbers.
+void look_through_view(hid_t other, const Model& model, const std::string& path);
+
+// In closed.cpp. Makes a file, or empties it. It may fail once, for what has become of others.
+hid_t create_file(const std::string& path);
+// Makes a file, closes it, and uses it at once: opens it, appends to it, renames it, removes it, reads it by way of
+// another one.
+void use_what_was_just_closed(const std::string& path, hid_t other, Dice& dice);
 
 // In trouble.cpp. A forked child that writes and reads files of its own, while the parent has others open.
 void write_in_child(const std::string& path, uint64_t seed);

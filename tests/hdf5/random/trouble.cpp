@@ -2,6 +2,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "program.hpp"
 
 namespace tailrace::test {
@@ -53,7 +56,7 @@ void write_in_child(const std::string& path, uint64_t seed) {
 }
 
 void write_beyond_limit(const std::string& path, Dice& dice) {
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t file = create_file(path);
   const Id space = space_of({kBeyond});
   const hid_t data = H5Dcreate2(file, "data", H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   CHECK(file >= 0 && data >= 0);
@@ -74,7 +77,13 @@ void write_beyond_limit(const std::string& path, Dice& dice) {
   failed |= H5Dclose(data) < 0;
   failed |= H5Fclose(file) < 0;
   if (failed) return;
-  const Id again{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  const hid_t opened = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (opened < 0) {  // its close waited for nothing, and it says now what failed
+    const char* const connector = std::getenv("HDF5_VOL_CONNECTOR");
+    CHECK(connector != nullptr && std::strstr(connector, "close=detach") != nullptr);
+    return;
+  }
+  const Id again{opened, H5Fclose};
   const Id there{H5Dopen2(again.get(), "data", H5P_DEFAULT), H5Dclose};
   CHECK(H5Dread(there.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) >= 0);
   for (const double number : numbers) CHECK(number == 1.0);

@@ -1,0 +1,50 @@
+"""Which runs the files of a series are of (attribute tailraceRun), for `tailrace inspect`."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+MOST_FILES = 1000  # of a series that are opened, evenly spread over its iterations
+
+
+def of(directory: pathlib.Path, name: str, iterations: list[int]) -> list[dict[str, Any]]:
+    """The runs of a series in the order of their first iteration: their number, first and last iteration, and how
+    many files were looked at. A file of another program, or one that cannot be read, is of no run."""
+    runs: dict[str, dict[str, Any]] = {}
+    for iteration in _some(sorted(iterations)):
+        run = _run_of(directory / f"{name}_{iteration:06d}.h5")
+        if run is None:
+            continue
+        one = runs.setdefault(run, {"run": run, "first": iteration, "last": iteration, "files": 0})
+        one["last"] = iteration
+        one["files"] += 1
+    return list(runs.values())
+
+
+def warnings(name: str, runs: list[dict[str, Any]]) -> list[str]:
+    """What a reader should know of them."""
+    if len(runs) < 2:
+        return []
+    listed = ", ".join(f"{one['run']} ({one['first']} … {one['last']})" for one in runs)
+    mixed = any(one["last"] > other["first"] for one, other in zip(runs, runs[1:]))
+    how = "iterations of one lie between those of another" if mixed else "one continues the other"
+    return [f"{name}: the files are of {len(runs)} runs; {how}: {listed}"]
+
+
+def _some(iterations: list[int]) -> list[int]:
+    if len(iterations) <= MOST_FILES:
+        return iterations
+    step = (len(iterations) - 1) / (MOST_FILES - 1)
+    return [iterations[round(at * step)] for at in range(MOST_FILES)]
+
+
+def _run_of(path: pathlib.Path) -> str | None:
+    import h5py  # here, since other commands do without its start-up time
+
+    try:
+        with h5py.File(path, "r") as opened:
+            run = opened.attrs.get("tailraceRun")
+    except (OSError, RuntimeError, KeyError):
+        return None
+    return run.decode("utf-8", "replace") if isinstance(run, bytes) else run

@@ -1,0 +1,148 @@
+"""The whole arrays of `tailrace join`: which datasets of which files have parts of them, and where.
+
+A dataset of a node's or job's file that several clients share has the whole array's shape and lists its parts in
+`tailraceBlocks`; every other dataset is one client's block, and says in `tailraceGlobalShape` and `tailraceOffset`
+where it belongs. Whatever cannot be one array is refused: other shapes or types, parts that two datasets have.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import boxes
+from .boxes import Box
+
+_SHARED = "tailraceBlocks"
+_MOST_BLOCK_NUMBERS = 7500  # of that attribute; as in the files of nodes, it is left out where it would be larger
+# What an attribute of the whole is made of, where blocks differ; all others are those of the first block.
+_TOGETHER = {"tailraceLargestError": np.maximum, "tailraceLargestRelativeError": np.maximum,
+             "tailraceOverflows": np.add, "tailraceFilterRelaxed": np.add}
+
+
+class Unfit(Exception):
+    """Why an iteration cannot be joined: names the file, what was found and what was expected."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset that has parts of an array."""
+
+    path: pathlib.Path  # of the file, in the directory of the joined one
+    name: str  # in the file
+    client: int | None  # whose block it is; None: shared by clients
+    shape: tuple[int, ...]
+    type: np.dtype[Any]
+    whole: tuple[int, ...]  # the shape of the whole array
+    offset: tuple[int, ...]  # of the dataset in it
+    blocks: tuple[Box, ...]  # the parts, in the whole
+    attributes: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        return _title(self.path, self.name)
+
+
+def source_of(dataset: Any, path: pathlib.Path, client: int | None) -> Source:
+    """Of an open dataset; `client` is None if clients share it. Raises Unfit."""
+    attributes = dict(dataset.attrs)
+    title = _title(path, dataset.name)
+    if client is None:
+        whole, offset = dataset.shape, (0,) * dataset.ndim
+        rows = np.reshape(attributes[_SHARED], (-1, 2 * dataset.ndim))
+        blocks = tuple(boxes.box(row[:dataset.ndim], row[dataset.ndim:]) for row in rows)
+    else:
+        whole, offset = (_place(attributes, key, dataset.ndim, title)
+                         for key in ("tailraceGlobalShape", "tailraceOffset"))
+        blocks = (boxes.box(offset, dataset.shape),)
+    for block in blocks:
+        if any(axis.stop > extent for axis, extent in zip(block, whole)):
+            raise Unfit(f"{title}: found a part outside the array, {boxes.text(block)} of {whole}")
+    return Source(path, dataset.name, client, dataset.shape, dataset.dtype, whole, offset,
+                  tuple(block for block in blocks if boxes.size(block)), attributes)
+
+
+def _title(path: pathlib.Path, name: str) -> str:
+    return f"{path}: {name.rpartition('/')[2]}"
+
+
+def _place(attributes: dict[str, Any], key: str, rank: int, title: str) -> tuple[int, ...]:
+    if key not in attributes:
+        raise Unfit(f"{title}: found no attribute {key}, expected one that says where the block belongs")
+    found = tuple(int(number) for number in np.atleast_1d(attributes[key]))
+    if len(found) != rank:
+        raise Unfit(f"{title}: found {key} {found}, expected {rank} numbers")
+    return found
+
+
+@dataclass
+class Variable:
+    """All that the files of an iteration have of a variable."""
+
+    sources: list[Source] = field(default_factory=list)
+
+    def is_one_array(self) -> bool:
+        """Whether the datasets are parts of one; else each client has a whole array of its own."""
+        return any(source.client is None or source.shape != source.whole for source in self.sources)
+
+    def check(self) -> None:
+        """Raises Unfit."""
+        first = self.sources[0]
+        for source in self.sources[1:]:
+            for what, found, expected in (("shape", source.whole, first.whole), ("type", source.type, first.type)):
+                if found != expected:
+                    raise Unfit(f"{source.title}: found {what} {found}, expected {expected} as in {first.path.name}")
+        self._check_overlaps()
+
+    def _check_overlaps(self) -> None:
+        """Two datasets must not have the same part. (In a shared one it is what was written last.)"""
+        parts = [(source, block) for source in self.sources for block in source.blocks]
+        edges = np.array([[(axis.start, axis.stop) for axis in block] for _, block in parts])
+        for number, (source, block) in enumerate(parts):
+            before, own = edges[:number], edges[number]
+            shared = np.all((before[..., 0] < own[:, 1]) & (own[:, 0] < before[..., 1]), axis=-1)
+            for other in (parts[i][0] for i in np.flatnonzero(shared)):
+                if other is not source:
+                    raise Unfit(f"{source.title}: found the same part, {boxes.text(block)}, as in {other.title}; "
+                                "they are of two runs, or of clients that overlap")
+
+    def missing(self) -> list[Box]:
+        """What no file has."""
+        return boxes.left_of(self.sources[0].whole, (block for source in self.sources for block in source.blocks))
+
+    def present(self, group: Any, name: str) -> None:
+        """Makes the whole array of this name in a group of the joined file."""
+        import h5py
+
+        layout = h5py.VirtualLayout(self.sources[0].whole, self.sources[0].type)
+        for source in self.sources:
+            theirs = h5py.VirtualSource(source.path.name, source.name, source.shape)
+            for block in source.blocks:
+                layout[block] = theirs[tuple(slice(axis.start - first, axis.stop - first)
+                                             for axis, first in zip(block, source.offset))]
+        whole = group.create_virtual_dataset(name, layout, fillvalue=0)
+        whole.attrs.update(self._attributes())
+
+    def _attributes(self) -> dict[str, Any]:
+        found = dict(self.sources[0].attributes)
+        for source in self.sources[1:]:
+            for key, together in _TOGETHER.items():
+                if key in source.attributes:
+                    value = source.attributes[key]
+                    found[key] = together(found[key], value) if key in found else value
+        corner = min(self.sources, key=lambda source: sum(source.offset))  # the least is rounded the least
+        if "gridGlobalOffset" in corner.attributes and any(corner.offset):
+            found["gridGlobalOffset"] = (corner.attributes["gridGlobalOffset"] -
+                                         np.array(corner.offset) * corner.attributes["gridSpacing"])
+        elif "gridGlobalOffset" in corner.attributes:
+            found["gridGlobalOffset"] = corner.attributes["gridGlobalOffset"]
+        found["tailraceOffset"] = np.zeros(len(corner.whole), dtype="u8")
+        rows = np.array([[*(axis.start for axis in block), *(axis.stop - axis.start for axis in block)]
+                         for source in self.sources for block in source.blocks], dtype="u8").reshape(-1)
+        found.pop(_SHARED, None)
+        if rows.size <= _MOST_BLOCK_NUMBERS:
+            found[_SHARED] = rows
+        return found

@@ -1,0 +1,40 @@
+"""Files under names that tailrace makes up itself, in directories where others may make files, too.
+
+As src/base/own_file.hpp: what somebody else has put under such a name, a link above all, is never written through.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import stat
+
+
+def make(file: pathlib.Path) -> int:
+    """Makes an empty file and returns its descriptor, the caller's to close; raises OSError. What an earlier run of
+    this user has left under the name is taken away; anything else is refused."""
+    try:
+        found = file.lstat()
+    except FileNotFoundError:
+        pass
+    else:
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "something"
+            raise OSError(errno.EEXIST, f"found {kind} of user {found.st_uid}, expected nothing or a regular file of "
+                                        f"user {os.geteuid()}", str(file))
+        file.unlink()
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def write_whole(file: pathlib.Path, text: str, errors: str = "strict") -> None:
+    """Writes the file whole or not at all, by way of its name with `.part`; raises OSError."""
+    part = file.with_name(file.name + ".part")
+    with open(make(part), "w", encoding="utf-8", errors=errors) as out:
+        try:
+            out.write(text)
+            out.flush()
+            os.replace(part, file)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,11 @@
+// ProcessMark: a number that tells a process from the children that it forks. Reading it takes no system call.
+#pragma once
+
+#include <cstdint>
+
+namespace tailrace::impl {
+
+// The same for the whole life of a process; another one in each child of fork(). Never 0. Any thread.
+uint64_t process_mark();
+
+}  // namespace tailrace::impl

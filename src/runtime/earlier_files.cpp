@@ -1,0 +1,115 @@
+#include "runtime/earlier_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/os_file.hpp"
+#include "runtime/recover.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPart = ".part";
+
+// Of one series in one directory, sorted.
+struct EarlierFiles {
+  std::vector<std::string> published;
+  std::vector<std::string> parts;
+  std::string dropped;  // the list of dropped iterations; empty: there is none
+
+  bool empty() const { return published.empty() && parts.empty(); }
+};
+
+// Whether `name` is "<series>_<6 digits or more>.h5".
+bool is_iteration_file(std::string_view name, std::string_view series) {
+  constexpr std::string_view end = ".h5";
+  if (!name.starts_with(series) || !name.ends_with(end)) return false;
+  name.remove_prefix(series.size());
+  name.remove_suffix(end.size());
+  return name.size() > 6 && name.front() == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+Result<EarlierFiles> find_earlier(const std::string& directory, const std::string& series) {
+  EarlierFiles found;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    std::string_view whole = name;
+    const bool part = whole.ends_with(kPart);
+    if (part) whole.remove_suffix(kPart.size());
+    if (is_iteration_file(whole, series)) (part ? found.parts : found.published).push_back(directory + "/" + name);
+    if (name == series + ".dropped") found.dropped = directory + "/" + name;
+  }
+  if (error) return Status::of_errno("list", directory, error.value());
+  std::sort(found.published.begin(), found.published.end());
+  std::sort(found.parts.begin(), found.parts.end());
+  return found;
+}
+
+Status refuse(const EarlierFiles& found) {
+  const std::string& first = found.published.empty() ? found.parts.front() : found.published.front();
+  const size_t count = found.published.size() + found.parts.size();
+  const std::string parts =
+      found.parts.empty()
+          ? ""
+          : fmt::format(", {} of them unfinished ('tailrace recover' sees to these)", found.parts.size());
+  Fault fault;
+  fault.code = TAILRACE_EXISTS;
+  fault.operation = "open";
+  fault.file = first;
+  fault.message = fmt::format(
+      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or say "
+      "storage.existing: replace (they are removed) or continue (iterations are added to them)",
+      first, count, count > 1 ? "s" : "", parts);
+  return Status(std::move(fault));
+}
+
+Status remove_all(const std::string& directory, const EarlierFiles& found, Log& log) {
+  std::vector<std::string> files = found.published;
+  files.insert(files.end(), found.parts.begin(), found.parts.end());
+  if (!found.dropped.empty()) files.push_back(found.dropped);
+  for (const std::string& file : files) {
+    if (Status status = remove_file(file); !status.ok()) return status;
+  }
+  if (!files.empty()) log.info("{} files of an earlier run are removed from '{}'", files.size(), directory);
+  return {};
+}
+
+Status finish_parts(const std::string& directory, const EarlierFiles& found, Log& log) {
+  for (const std::string& part : found.parts) {
+    const Leftover leftover = treat_part(part, directory, true);
+    if (!leftover.done) return leftover.status;
+    const bool whole = leftover.kind == TAILRACE_COMPLETE;
+    log.warning("'{}', which an earlier run left, was {}", part,
+                whole ? "whole, and is published" : "not whole, and is removed");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status make_way(const Config& config, const std::string& series, Log& log) {
+  if (config.variables.empty() || config.storage.backend == Backend::memory) return {};
+  for (const std::string& directory : config.storage.paths) {
+    const Result<EarlierFiles> found = find_earlier(directory, series);
+    if (!found.ok()) return found.status();
+    if (found.value().empty() && found.value().dropped.empty()) continue;
+    if (config.storage.existing == Existing::refuse) {
+      if (!found.value().empty()) return refuse(found.value());
+      continue;
+    }
+    const bool replace = config.storage.existing == Existing::replace;
+    Status status = replace ? remove_all(directory, found.value(), log) : finish_parts(directory, found.value(), log);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace tailrace::impl

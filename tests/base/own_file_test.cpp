@@ -1,0 +1,117 @@
+// Files under names of tailrace's own, in a directory where somebody else puts links, FIFOs and files.
+#include "base/own_file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/lock_file.hpp"
+#include "base/process.hpp"
+#include "testing/scratch.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uid_t kStranger = 65534;
+
+class OwnFile : public ::testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(directory_ / "victim") << "precious"; }
+  // Whatever happens under tailrace's names, nobody's file is written.
+  void TearDown() override { EXPECT_EQ(text("victim"), "precious"); }
+
+  std::string text(const std::string& name) {
+    std::ifstream file(directory_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void expect_refused(const std::string& name, int error, const std::string& what) {
+    const std::string path = directory_ / name;
+    for (const Status& status : {make_own_file(path, 0666).status(), open_own_file(path, O_RDWR).status(),
+                                 open_own_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600).status(),
+                                 LockFile::acquire(path, "somebody").status()}) {
+      EXPECT_EQ(status.fault().system_errno, error) << status.fault().message;
+      EXPECT_NE(status.fault().message.find("is " + what), std::string::npos) << status.fault().message;
+    }
+    EXPECT_FALSE(is_own_file(path));
+    EXPECT_FALSE(LockFile::is_held(path));
+    const auto spawned = spawn({"/bin/true", {}, path, -1, true});
+    EXPECT_EQ(spawned.status().fault().system_errno, error);
+  }
+
+  ScratchDirectory directory_;
+};
+
+TEST_F(OwnFile, ALinkIsRefusedWhereverItLeads) {
+  ASSERT_EQ(::symlink((directory_ / "victim").c_str(), (directory_ / "link").c_str()), 0);
+  ASSERT_EQ(::symlink((directory_ / "none").c_str(), (directory_ / "dangling").c_str()), 0);
+  ASSERT_EQ(::symlink("/dev/null", (directory_ / "device").c_str()), 0);
+  for (const char* name : {"link", "dangling", "device"}) {
+    expect_refused(name, ELOOP, "a symbolic link of user " + std::to_string(geteuid()));
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "none"));
+}
+
+TEST_F(OwnFile, WhatIsNoRegularFileIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(::mkfifo((directory_ / "fifo").c_str(), 0666), 0);
+  expect_refused("fifo", EEXIST, "no regular file");
+  ASSERT_EQ(::mkdir((directory_ / "folder").c_str(), 0777), 0);
+  expect_refused("folder", EEXIST, "a directory");
+}
+
+TEST_F(OwnFile, AStrangersFileIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  std::ofstream(directory_ / "theirs") << "theirs";
+  ASSERT_EQ(::chown((directory_ / "theirs").c_str(), kStranger, kStranger), 0);
+  expect_refused("theirs", EPERM, "a file of user 65534");
+  EXPECT_EQ(text("theirs"), "theirs");
+}
+
+TEST_F(OwnFile, AStrangersFileInAStickyDirectoryIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 01777), 0);
+  std::ofstream(directory_ / "theirs") << "theirs";
+  ASSERT_EQ(::chmod((directory_ / "theirs").c_str(), 0666), 0);
+  ASSERT_EQ(::chown((directory_ / "theirs").c_str(), kStranger, kStranger), 0);
+  expect_refused("theirs", EPERM, "a file of user 65534");
+}
+
+TEST_F(OwnFile, AFileWithAnotherNameIsMadeAnewAndNeverWrittenInto) {
+  ASSERT_EQ(::link((directory_ / "victim").c_str(), (directory_ / "second").c_str()), 0);
+  EXPECT_EQ(open_own_file(directory_ / "second", O_RDWR).status().fault().system_errno, EMLINK);
+  EXPECT_EQ(LockFile::acquire(directory_ / "second", "somebody").status().fault().system_errno, EMLINK);
+  const Result<FileDescriptor> made = make_own_file(directory_ / "second", 0666);
+  ASSERT_TRUE(made.ok()) << made.status().fault().message;
+  EXPECT_EQ(::write(made.value().get(), "new", 3), 3);
+  EXPECT_EQ(text("second"), "new");
+}
+
+TEST_F(OwnFile, ADirectoryMayBeReachedByALink) {
+  const std::string behind = directory_ / "behind";
+  ASSERT_EQ(::symlink(directory_.path().c_str(), behind.c_str()), 0);
+  EXPECT_TRUE(make_own_file(behind + "/file", 0666).ok());
+  EXPECT_TRUE(open_own_file(behind + "/file", O_RDWR).ok());
+  EXPECT_TRUE(is_own_file(directory_ / "file"));
+}
+
+TEST_F(OwnFile, WhatIsOpenedWaitsAsOtherFilesDo) {
+  const Result<FileDescriptor> file = open_own_file(directory_ / "log", O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ASSERT_TRUE(file.ok());
+  const int flags = ::fcntl(file.value().get(), F_GETFL);
+  EXPECT_EQ(flags & (O_NONBLOCK | O_APPEND | O_ACCMODE), O_APPEND | O_WRONLY);
+}
+
+TEST_F(OwnFile, ARenameIsOfTheFileThatIsOpen) {
+  const Result<FileDescriptor> file = make_own_file(directory_ / "a.part", 0666);
+  std::filesystem::rename(directory_ / "a.part", directory_ / "away");
+  ASSERT_EQ(::symlink((directory_ / "victim").c_str(), (directory_ / "a.part").c_str()), 0);
+  const Status status = rename_open_file(file.value().get(), directory_ / "a.part", directory_ / "a", false);
+  EXPECT_EQ(status.fault().system_errno, ESTALE);
+  EXPECT_NE(status.fault().message.find("is a symbolic link of user"), std::string::npos) << status.fault().message;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "a"));
+}
+
+}  // namespace
+}  // namespace tailrace::impl

@@ -1,0 +1,65 @@
+// A client of place `core` by hand: what the programs share that speak as clients do and then misbehave.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/unix_socket.hpp"
+#include "model/core_wire.hpp"
+#include "place/core/segment.hpp"
+
+namespace test {
+
+inline constexpr tailrace::impl::Nanoseconds kAnswer = std::chrono::seconds(60);
+
+struct Attached {
+  tailrace::impl::UnixSocket socket;
+  tailrace::impl::FileDescriptor bell;
+  std::unique_ptr<tailrace::impl::Segment> segment;
+  uint64_t block_bytes = 0;
+  uint64_t sequence = 0;
+  uint32_t opened = 0;        // the latest number of a raw file, …
+  bool cut = false;           // nothing in the segment can be looked at any more
+  uint32_t opened_block = 0;  // … and the block that it was opened with
+
+  tailrace::impl::Channel& channel() { return segment->channel(); }
+  std::span<std::byte> parts() {
+    return {segment->pool().data() + segment->pool().size(), tailrace::impl::ChannelMemory(segment->sizes()).bytes()};
+  }
+};
+
+// A file in memory that holds `text`.
+inline tailrace::impl::FileDescriptor file_of(const std::string& text) {
+  tailrace::impl::FileDescriptor file(memfd_create("hostile", MFD_CLOEXEC));
+  if (!file.is_open() || ::write(file.get(), text.data(), text.size()) < 0) std::exit(1);
+  return file;
+}
+
+// Takes the server's answer to a greeting; nothing if it has refused.
+inline std::optional<Attached> welcomed(tailrace::impl::UnixSocket socket, uint64_t block_bytes) {
+  using namespace tailrace::impl;
+  Welcome welcome;
+  Result<Message> answer = socket.receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, kAnswer);
+  if (!answer.ok() || welcome.refusal.code != TAILRACE_OK || answer.value().descriptors.size() != 2)
+    return std::nullopt;
+  const ChannelSizes sizes{welcome.variables, welcome.ring, welcome.tickets, welcome.blocks};
+  auto segment = Segment::map(std::move(answer.value().descriptors[0]), sizes, welcome.pool);
+  if (!segment.ok()) return std::nullopt;
+  return Attached{std::move(socket),
+                  std::move(answer.value().descriptors[1]),
+                  std::move(segment).value(),
+                  block_bytes,
+                  0,
+                  0,
+                  false};
+}
+
+}  // namespace test

@@ -1,0 +1,94 @@
+// Who comes too late with data for an iteration is told which one, who has ended it, and without whom.
+#include "session/file_group.hpp"
+
+#include <gtest/gtest.h>
+
+#include "blocks.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+class SomeClient final : public FileGroup::Member {
+ public:
+  explicit SomeClient(int client) : client_(client) {}
+  int client() const override { return client_; }
+  void left(int64_t, const FileGroup::Departure&) override {}
+  void gone(int64_t) override {}
+  void tell(const Status&) override {}
+
+ private:
+  const int client_;
+};
+
+// Files of three clients: 0, 3 and 5.
+class SharedIteration : public testing::Test {
+ protected:
+  SharedIteration() {
+    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client, client->client());
+    EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
+    EXPECT_OK(files_.hold(7));                 // it stays until its end of the test
+  }
+  ~SharedIteration() override {
+    files_.release(7);
+    while (!files_.idle() || !engine_.idle()) {
+      engine_.progress();
+      files_.progress();
+    }
+  }
+  std::string refusal(tailrace_status code) const {
+    const Status status = files_.writable(7);
+    EXPECT_EQ(status.code(), code);
+    return status.ok() ? "" : status.fault().message;
+  }
+
+  const Config config_ = small_config(8);
+  const SteadyClock clock_;
+  KeptLog log_;
+  Doorbell doorbell_;
+  MemoryStorage memory_{doorbell_};
+  Fifo fifo_;
+  Engine engine_{memory_, fifo_, clock_, {}};
+  Hdf5Format format_{config_, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
+  SomeClient zero_{0};
+  SomeClient three_{3};
+  SomeClient five_{5};
+  FileGroup files_{config_, engine_, format_, log_, {.clients = 3, .journal = "out/sim.dropped"}};
+};
+
+TEST_F(SharedIteration, EndedByAll) {
+  EXPECT_FALSE(files_.end(zero_, 7));
+  EXPECT_FALSE(files_.end(three_, 7));
+  EXPECT_OK(files_.writable(7));
+  EXPECT_TRUE(files_.end(five_, 7));
+  EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
+            "iteration 7 has ended, by clients 0, 3, 5: nothing can be added to it any more");
+}
+
+TEST_F(SharedIteration, EndedWithoutOne) {
+  files_.leave(five_, 5);
+  EXPECT_FALSE(files_.end(zero_, 7));
+  files_.leave(zero_, 0);
+  EXPECT_TRUE(files_.end(three_, 7));
+  EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
+            "iteration 7 has ended, by clients 0, 3, and without client 5, gone before or never here: nothing can be "
+            "added to it any more");
+}
+
+TEST_F(SharedIteration, DroppedByAnother) {
+  files_.drop(three_, 7, "there was no room");
+  const std::string expected = "there was no room (client 3)";
+  EXPECT_EQ(refusal(TAILRACE_DROPPED), "iteration 7 was dropped: " + expected);
+  ASSERT_EQ(log_.lines().size(), 1U);
+  EXPECT_EQ(log_.lines()[0].second, "iteration 7 is dropped by client 3: " + expected);
+}
+
+TEST_F(SharedIteration, DroppedByAnAction) {
+  files_.give_up(7, "action 'drop' on event 'quiet'");
+  EXPECT_FALSE(files_.end(zero_, 7));
+  EXPECT_FALSE(files_.end(three_, 7));
+  EXPECT_TRUE(files_.end(five_, 7));
+  EXPECT_EQ(refusal(TAILRACE_DROPPED), "iteration 7 was dropped: action 'drop' on event 'quiet'");
+}
+
+}  // namespace
+}  // namespace tailrace::impl
