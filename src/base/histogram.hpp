@@ -33,16 +33,17 @@ class Histogram {
   static constexpr uint32_t kQuarters = 4;  // buckets an octave
   static constexpr uint32_t kOctaves = 41;  // up to 2^41 ns, 37 minutes; the last bucket takes the rest
   static constexpr uint32_t kBuckets = kOctaves * kQuarters;  // 0 to 3 ns have buckets of their own
+  static constexpr uint64_t kMostInBucket = UINT32_MAX;
 
   // The one thread that measures.
   void add(uint64_t nanoseconds) {
-    buckets_[bucket(nanoseconds)].add();
+    count_in(bucket(nanoseconds), 1);
     sum_.add(nanoseconds);
     most_.raise(nanoseconds);
   }
   // All that another has.
   void add(const Histogram& other) {
-    for (uint32_t index = 0; index < kBuckets; ++index) buckets_[index].add(other.in_bucket(index));
+    for (uint32_t index = 0; index < kBuckets; ++index) count_in(index, other.in_bucket(index));
     sum_.add(other.sum());
     most_.raise(other.most());
   }
@@ -50,12 +51,13 @@ class Histogram {
   // Any thread.
   uint64_t count() const {
     uint64_t count = 0;
-    for (const Tally& tally : buckets_) count += tally.get();
+    for (uint32_t index = 0; index < kBuckets; ++index) count += in_bucket(index);
     return count;
   }
   uint64_t sum() const { return sum_.get(); }
   uint64_t most() const { return most_.get(); }
-  uint64_t in_bucket(uint32_t index) const { return buckets_[index].get(); }
+  // At most kMostInBucket: a bucket that is full stays so.
+  uint64_t in_bucket(uint32_t index) const { return buckets_[index].load(std::memory_order_relaxed); }
 
   // The time that `share` (0 to 1) of all are no longer than: the upper end of its bucket, or the longest time. 0 if
   // nothing was added.
@@ -87,7 +89,12 @@ class Histogram {
   }
 
  private:
-  std::array<Tally, kBuckets> buckets_;
+  void count_in(uint32_t index, uint64_t times) {
+    const uint64_t count = std::min(in_bucket(index) + times, kMostInBucket);
+    buckets_[index].store(static_cast<uint32_t>(count), std::memory_order_relaxed);
+  }
+
+  std::array<std::atomic<uint32_t>, kBuckets> buckets_{};  // 32 bits: there are several histograms a variable
   Tally sum_;
   Tally most_;
 };

@@ -18,6 +18,6 @@ inline constexpr uint64_t kDescriptorsPerIteration = 2;
 // kIterationsWhateverMemory, if there are descriptors for so many.
 uint32_t iteration_limit(const Config& config, uint64_t descriptors);
 
-inline constexpr uint64_t kIterationsWhateverMemory = 8;
+inline constexpr uint64_t kIterationsWhateverMemory = 4;
 
 }  // namespace tailrace::impl

@@ -6,8 +6,8 @@
 
 namespace tailrace::impl {
 
-OpenIterations::OpenIterations(size_t variables) : open_(kMaxOpen) {
-  for (Iteration& iteration : open_) iteration.uncommitted.resize(variables);
+OpenIterations::OpenIterations(size_t variables) : variables_(variables), open_(kMaxOpen) {
+  open_[0].uncommitted.resize(variables);
 }
 
 Result<OpenIterations::Iteration*> OpenIterations::open(int64_t number) {
@@ -26,6 +26,7 @@ Result<OpenIterations::Iteration*> OpenIterations::open(int64_t number) {
                                                     number, kMaxOpen, numbers().front()));
   }
   free->number = number;
+  free->uncommitted.resize(variables_);
   return free;
 }
 

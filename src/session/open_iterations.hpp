@@ -1,6 +1,6 @@
 // OpenIterations: what a client knows of the iterations it has begun and not ended, and which it has ended.
 //
-// Bounded and made at the start: the client's path allocates nothing. One thread.
+// Bounded: the client's path allocates once for each iteration more that it has open at a time. One thread.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class OpenIterations {
     int64_t number = -1;  // -1: not in use
     bool dropped = false;
     uint64_t blocks = 0;                   // accepted
-    std::vector<Uncommitted> uncommitted;  // by variable
+    std::vector<Uncommitted> uncommitted;  // by variable; empty until the place is first used
   };
 
   explicit OpenIterations(size_t variables);
@@ -48,6 +48,7 @@ class OpenIterations {
   std::vector<int64_t> numbers() const;
 
  private:
+  const size_t variables_;
   std::vector<Iteration> open_;
   EndedNumbers ended_;
 };

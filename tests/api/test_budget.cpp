@@ -385,4 +385,26 @@ TEST_F(Budget, MemoryBesideItIsBoundedForManySmallIterations) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
+// As README has it.
+TEST_F(Budget, MemoryBesideItIsBoundedForManyVariables) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
+  if (test::in_place_core()) GTEST_SKIP() << "the memory is another process's";
+  constexpr int kMore = 1000;
+  Config config = small_iterations("block");
+  config.more_variables = kMore;
+  const uint64_t before = high_water_mark();
+  OpenRun run(config, directory_);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const std::vector<double> values = test::block(1, 0, 64);
+  for (int iteration = 0; iteration < 30; ++iteration) {
+    for (int i = 0; i < kMore; ++i) {
+      ASSERT_EQ(tailrace_write(run, ("v" + std::to_string(i)).c_str(), iteration, values.data()), TAILRACE_OK);
+    }
+    ASSERT_EQ(tailrace_end_iteration(run, iteration), TAILRACE_OK);
+  }
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
+  EXPECT_LE(high_water_mark() - before, ((4 + 11) << 20) + kMore * (uint64_t{13} << 10));
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 }  // namespace

@@ -143,15 +143,18 @@ struct Config {
   std::string log = kNoLog;
   std::string measurements = "{}";
   std::string merge = usual_merge();
+  int more_variables = 0;  // named v0, v1, …
 
   std::string text() const {
+    std::string more;
+    for (int i = 0; i < more_variables; ++i) more += "  v" + std::to_string(i) + ": {layout: grid}\n";
     return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
            ", when_full: " + when_full + (prefault ? "" : ", prefault: false") + "}\nstorage: {backend: " + backend +
            ", durability: " + durability + ", existing: " + existing + "}\nmerge: " + merge + "\nlog: " + log +
            "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape +
            "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
-           "  e: {layout: grid}\n  f: {layout: grid}\n";
+           "  e: {layout: grid}\n  f: {layout: grid}\n" + more;
   }
 };
 

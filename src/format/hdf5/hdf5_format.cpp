@@ -10,6 +10,7 @@
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
+#include "format/hdf5/iteration_plan.hpp"
 
 namespace tailrace::impl {
 
@@ -31,23 +32,21 @@ StoredAs Hdf5Format::stored(const Block& block) const {
 }
 
 // Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
-// not to the first block. If it fails, so will the first block, which can tell.
+// not to the first iteration. If it fails, so will the first iteration, which reports it.
 void Hdf5Format::rehearse() {
-  auto image = IterationImage::create(config_, {}, 0, config_.name);
-  if (!image.ok()) return;
-  const std::vector<Variable>& variables = config_.variables;
-  const auto is_plain = [this](const Variable& of) { return !is_in_chunks(of, config_.layout_of(of)); };
-  const auto plain = std::find_if(variables.begin(), variables.end(), is_plain);
-  if (plain != variables.end()) {
-    const Layout& layout = config_.layout_of(*plain);
-    if (!image.value()->place(*plain, layout, stored_as(*plain, layout, FilePer::process, 0)).ok()) return;
-  } else if (!variables.empty()) {
-    const Layout& layout = config_.layout_of(variables[0]);
-    const FilteredChunk chunk{plan_of(variables[0], layout).stored_chunk_bytes(), 0};
-    const StoredAs as = stored_as(variables[0], layout, FilePer::process, 0);
-    if (!image.value()->place_chunks(variables[0], as, 0, {&chunk, 1}, {}).ok()) return;
+  IterationPlan plan(config_, config_.name);
+  if (!config_.variables.empty()) {
+    const Variable& variable = config_.variables[0];
+    const Block block{0, 0, options_.client, std::make_shared<const Layout>(config_.layout_of(variable))};
+    const bool in_chunks = is_in_chunks(variable, *block.layout);
+    if (in_chunks) {
+      const FilteredChunk chunk{plan_of(variable, *block.layout).stored_chunk_bytes(), 0};
+      (void)plan.place_chunks(block, 0, {&chunk, 1}, {});
+    } else {
+      (void)plan.place(block);
+    }
   }
-  (void)image.value()->finish();
+  (void)make_image(config_, {}, 0, plan, config_.name);
 }
 
 const FileNames& Hdf5Format::names(int64_t iteration) const {
@@ -66,47 +65,36 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
   return next_device_++ % devices;
 }
 
-Result<Hdf5Format::Record*> Hdf5Format::begin(int64_t iteration) {
+Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   const auto found = records_.find(iteration);
-  if (found != records_.end() && found->second.image) return &found->second;
+  if (found != records_.end() && found->second.plan) return found->second;
   Record record;
   record.names.device = device_for(iteration);
   record.names.directory = config_.storage.paths[record.names.device];
   record.names.final_path = path_on(record.names.device, iteration);
   record.names.temporary = record.names.final_path + ".part";
-  Provenance provenance{
-      series_of(config_, options_.client) + "_%06T", options_.machine, options_.date(), options_.run, {}, {}};
-  if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
-  if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
-  auto image = IterationImage::create(config_, provenance, iteration, record.names.temporary);
-  if (!image.ok()) return image.status();
-  record.image = std::move(image).value();
-  return &(records_[iteration] = std::move(record));
+  record.date = options_.date();
+  record.plan = std::make_unique<IterationPlan>(config_, record.names.temporary);
+  return records_[iteration] = std::move(record);
 }
 
 Result<std::vector<Extent>> Hdf5Format::place(const Block& block) {
-  Result<Record*> record = begin(block.iteration);
-  if (!record.ok()) return record.status();
-  return record.value()->image->place(variable_of(block), *block.layout, stored(block));
+  return begin(block.iteration).plan->place(block);
 }
 
 Result<std::vector<Extent>> Hdf5Format::place_chunks(const Block& block, uint64_t first,
                                                      std::span<const FilteredChunk> chunks, const Loss& loss) {
-  Result<Record*> record = begin(block.iteration);
-  if (!record.ok()) return record.status();
-  return record.value()->image->place_chunks(variable_of(block), stored(block), first, chunks, loss);
+  return begin(block.iteration).plan->place_chunks(block, first, chunks, loss);
 }
 
 Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
-  Result<Record*> record = begin(iteration);
-  if (!record.ok()) return record.status();
-  record.value()->image->note_event(event);
+  begin(iteration).plan->note_event(event);
   return {};
 }
 
 Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, const FindingValue& value) {
   TAILRACE_REQUIRE(begun(iteration));
-  return records_[iteration].image->note_finding(name, value);
+  return records_[iteration].plan->note_finding(name, value);
 }
 
 bool Hdf5Format::published(int64_t iteration) const {
@@ -122,22 +110,26 @@ bool Hdf5Format::published(int64_t iteration) const {
 
 bool Hdf5Format::begun(int64_t iteration) const {
   const auto found = records_.find(iteration);
-  return found != records_.end() && found->second.image != nullptr;
+  return found != records_.end() && found->second.plan != nullptr;
 }
 
 void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) {
   TAILRACE_REQUIRE(begun(iteration));
-  records_[iteration].image->note_missing(clients, unnamed);
+  records_[iteration].plan->note_missing(clients, unnamed);
 }
 
 Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
   Record& record = found->second;
-  TAILRACE_REQUIRE(record.image != nullptr);
-  Result<FileEnding> ending = record.image->finish();
-  record.datasets = record.image->datasets();
-  record.image.reset();
+  TAILRACE_REQUIRE(record.plan != nullptr);
+  Provenance provenance{
+      series_of(config_, options_.client) + "_%06T", options_.machine, record.date, options_.run, {}, {}};
+  if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
+  if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
+  Result<FileEnding> ending = make_image(config_, provenance, iteration, *record.plan, record.names.temporary);
+  record.datasets = record.plan->take_stored();
+  record.plan.reset();
   remember(iteration, record);
   return ending;
 }
@@ -181,6 +173,15 @@ Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
   return LocatedChunks{names(block.iteration).final_path, dataset.value()->chunks};
 }
 
+const StoredDataset* Hdf5Format::Record::find(const std::string& name) const {
+  if (plan) {
+    const auto found = plan->datasets().find(name);
+    return found == plan->datasets().end() ? nullptr : &found->second.stored;
+  }
+  const auto found = datasets.find(name);
+  return found == datasets.end() ? nullptr : &found->second;
+}
+
 Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) const {
   const auto found = records_.find(block.iteration);
   if (found == records_.end()) return std::optional<StoredDataset>();
@@ -189,19 +190,18 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
     return lost->second;
   }
   const StoredAs as = stored(block);
-  const auto all = record.image ? record.image->datasets() : record.datasets;
-  const auto dataset = all.find(as.name);
-  if (dataset == all.end()) return not_written(block);
-  if (dataset->second.shape != as.layout.shape) {
-    return another_shape(as.name, record.names.final_path, dataset->second.shape, as.layout.shape);
+  const StoredDataset* const dataset = record.find(as.name);
+  if (dataset == nullptr) return not_written(block);
+  if (dataset->shape != as.layout.shape) {
+    return another_shape(as.name, record.names.final_path, dataset->shape, as.layout.shape);
   }
   // The dataset may have been begun by other clients.
-  const std::vector<std::vector<uint64_t>>& came = dataset->second.blocks;
+  const std::vector<std::vector<uint64_t>>& came = dataset->blocks;
   const bool anywhere = !as.shared || block.layout->empty();
   if (!anywhere && std::find(came.begin(), came.end(), place_of(*block.layout)) == came.end()) {
     return not_written(block);
   }
-  return std::optional<StoredDataset>(dataset->second);
+  return std::optional<StoredDataset>(*dataset);
 }
 
 Status Hdf5Format::not_written(const Block& block) const {

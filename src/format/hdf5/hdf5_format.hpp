@@ -20,7 +20,7 @@
 
 namespace tailrace::impl {
 
-class IterationImage;
+class IterationPlan;
 
 class Hdf5Format final : public Format {
  public:
@@ -60,10 +60,13 @@ class Hdf5Format final : public Format {
   // What is known of one iteration's file.
   struct Record {
     FileNames names;
-    std::unique_ptr<IterationImage> image;            // null once it is finished
+    std::string date;                                 // when it began
+    std::unique_ptr<IterationPlan> plan;              // null once it is finished
     std::map<std::string, StoredDataset> datasets;    // of a finished one, by name
     size_t parts = 0;                                 // of these
     std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and why
+
+    const StoredDataset* find(const std::string& name) const;  // null if no block of it came
   };
 
   void rehearse();
@@ -72,7 +75,7 @@ class Hdf5Format final : public Format {
   StoredAs stored(const Block& block) const;
   std::string path_on(size_t device, int64_t iteration) const;
   uint32_t device_for(int64_t iteration);
-  Result<Record*> begin(int64_t iteration);
+  Record& begin(int64_t iteration);
   // What is known of the dataset that the block is in; none: its iteration is not remembered.
   Result<std::optional<StoredDataset>> remembered(const Block& block) const;
   Status not_written(const Block& block) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tailrace::impl {
 
@@ -19,6 +20,18 @@ void FileImage::write(uint64_t offset, const std::byte* bytes, size_t size) {
     bytes += count;
     size -= count;
   }
+}
+
+std::optional<uint64_t> FileImage::allocate(bool raw, uint64_t size) {
+  if (raw && next_raw.length > 0) {
+    if (size != next_raw.length) return std::nullopt;
+    placed_ = std::exchange(next_raw, {});
+    return placed_.offset;
+  }
+  const uint64_t unit = size >= kPage ? kPage : 1;
+  const uint64_t address = (end_of_allocation + unit - 1) / unit * unit;
+  end_of_allocation = address + size;
+  return address;
 }
 
 void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
@@ -39,17 +52,25 @@ void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
 
 std::vector<MetadataPiece> FileImage::pieces() const {
   std::vector<MetadataPiece> pieces;
+  for (const Extent& run : runs()) {
+    MetadataPiece piece{run.offset, std::vector<std::byte>(run.length)};
+    read(run.offset, piece.bytes.data(), run.length);
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+std::vector<Extent> FileImage::runs() const {
+  std::vector<Extent> runs;
   for (const auto& [index, page] : pages_) {
     for (uint64_t i = 0; i < kPage; ++i) {
       if (!page.written.test(i)) continue;
       const uint64_t offset = index * kPage + i;
-      if (pieces.empty() || pieces.back().offset + pieces.back().bytes.size() != offset) {
-        pieces.push_back({offset, {}});
-      }
-      pieces.back().bytes.push_back(page.bytes[i]);
+      if (runs.empty() || runs.back().end() != offset) runs.push_back({offset, 0});
+      ++runs.back().length;
     }
   }
-  return pieces;
+  return runs;
 }
 
 namespace {
@@ -100,6 +121,10 @@ herr_t image_set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t image_get_eof(const H5FD_t* file, H5FD_mem_t) { return image_of(file).written_end(); }
 
+haddr_t image_alloc(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
+  return image_of(file).allocate(type == H5FD_MEM_DRAW, size).value_or(HADDR_UNDEF);
+}
+
 herr_t image_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void* buffer) {
   image_of(file).read(address, static_cast<std::byte*>(buffer), size);
   return 0;
@@ -107,12 +132,8 @@ herr_t image_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size,
 
 herr_t image_write(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, size_t size, const void* buffer) {
   FileImage& image = image_of(file);
-  if (type == H5FD_MEM_DRAW && image.only_note_raw) {
-    image.noted = {address, size};
-    image.noted_end = std::max(image.noted_end, image.noted.end());
-    return 0;
-  }
-  image.write(address, static_cast<const std::byte*>(buffer), size);
+  const bool placed = type == H5FD_MEM_DRAW && image.is_placed(address);
+  if (!placed) image.write(address, static_cast<const std::byte*>(buffer), size);
   return 0;
 }
 
@@ -130,6 +151,7 @@ H5FD_class_t image_class() {
   driver.close = image_close;
   driver.cmp = image_compare;
   driver.query = image_query;
+  driver.alloc = image_alloc;
   driver.get_eoa = image_get_eoa;
   driver.set_eoa = image_set_eoa;
   driver.get_eof = image_get_eof;

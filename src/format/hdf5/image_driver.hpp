@@ -1,9 +1,9 @@
 // The image driver: a file driver for HDF5 that keeps what HDF5 writes in memory and touches no file.
 //
-// HDF5 lays the file out and writes its metadata here. Of raw data it only learns where they are to lie: contiguous
-// ones never come this way, and of chunks (H5Dwrite_chunk) their place is noted and their bytes are not looked at. So
-// the image stays small. When HDF5 closes the file, the image remains with its maker, who sends its bytes through the
-// engine.
+// HDF5 lays its metadata out and writes them here. For raw data it asks the driver for space, and learns where its
+// maker has placed them: contiguous data never come this way, and the bytes of chunks (H5Dwrite_chunk) are not looked
+// at. So the image stays small. When HDF5 closes the file, the image remains with its maker, who sends its bytes
+// through the engine.
 #pragma once
 
 #include <hdf5.h>
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "format/format.hpp"
@@ -29,13 +30,14 @@ class FileImage {
   std::vector<MetadataPiece> pieces() const;
 
   uint64_t written_end() const { return written_end_; }
-  uint64_t end_of_allocation = 0;  // HDF5's EOA: the size that the file must have
+  // Answers HDF5, which needs space for raw data or for metadata: with next_raw, if it is that, or with the space
+  // behind all others. Nothing if the size is not that of next_raw.
+  std::optional<uint64_t> allocate(bool raw, uint64_t size);
+  // Whether the space for raw data that begins there was the last next_raw, whose bytes HDF5 does not have.
+  bool is_placed(uint64_t offset) const { return placed_.length > 0 && offset == placed_.offset; }
 
-  // While `only_note_raw`, raw data that HDF5 writes are noted and not kept. (At other times what it takes for raw
-  // data are the values of long attributes, which nobody else has.)
-  bool only_note_raw = false;
-  Extent noted;            // where the last ones are to lie
-  uint64_t noted_end = 0;  // of all of them
+  uint64_t end_of_allocation = 0;  // HDF5's EOA: the size that the file must have
+  Extent next_raw;                 // where the raw data go that HDF5 asks for next; of length 0: nowhere yet
 
  private:
   static constexpr uint64_t kPage = 4096;
@@ -44,8 +46,11 @@ class FileImage {
     std::bitset<kPage> written;
   };
 
+  std::vector<Extent> runs() const;
+
   std::map<uint64_t, Page> pages_;  // by offset / kPage
   uint64_t written_end_ = 0;
+  Extent placed_;
 };
 
 // Makes files opened with the access property list live in `image`, which outlives them. LibraryLock is held.

@@ -1,0 +1,151 @@
+#include "format/hdf5/iteration_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kPage = 4096;  // raw data of this size and more begin at a page, for transfers past the cache
+constexpr uint64_t kWord = 8;     // others begin at a word
+
+// HDF5 stores the length of an attribute's name in 16 bits.
+constexpr size_t kLongestName = 65000;
+
+std::string text_of(const Layout& layout) {
+  return fmt::format("shape [{}] of {} at [{}] of [{}]", fmt::join(layout.shape, ", "), name_of(layout.type),
+                     fmt::join(layout.offset, ", "), fmt::join(layout.global_shape, ", "));
+}
+
+bool same_place(const Layout& a, const Layout& b) {
+  return a.type == b.type && a.shape == b.shape && a.global_shape == b.global_shape && a.offset == b.offset;
+}
+
+}  // namespace
+
+IterationPlan::IterationPlan(const Config& config, std::string path) : config_(config), path_(std::move(path)) {}
+
+uint64_t IterationPlan::allocate(uint64_t bytes) {
+  const uint64_t unit = bytes >= kPage ? kPage : kWord;
+  const uint64_t offset = (raw_end_ + unit - 1) / unit * unit;
+  raw_end_ = offset + bytes;
+  return offset;
+}
+
+StoredAs IterationPlan::stored_as(const Dataset& dataset) const {
+  return impl::stored_as(config_.variables[dataset.variable], *dataset.block, config_.storage.file_per,
+                         dataset.client);
+}
+
+// One dataset has one shape, and one place in the whole array.
+Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) const {
+  const StoredAs expected = stored_as(before);
+  if (same_place(as.layout, expected.layout)) return {};
+  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as the block before",
+                                                  as.shared ? "the clients of a node do not agree on"
+                                                            : "two blocks of one iteration do not agree on",
+                                                  as.name, text_of(as.layout), text_of(expected.layout)));
+}
+
+Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, const StoredAs& as) {
+  const auto found = datasets_.find(as.name);
+  if (found != datasets_.end()) {
+    const bool known = found->second.block == block.layout && found->second.client == block.source;
+    Status status = known ? Status() : check_place(as, found->second);
+    if (!status.ok()) return status;
+    return &found->second;
+  }
+  const Variable& variable = config_.variables[block.variable];
+  Dataset made;
+  made.variable = block.variable;
+  made.client = block.source;
+  made.block = block.layout;
+  made.in_chunks = variable.filtered();
+  made.shared = as.shared;
+  made.stored.shape = as.layout.shape;
+  if (made.in_chunks) {
+    made.stored.chunks.resize(plan_of(variable, as.layout).chunking.count());
+  } else if (!as.layout.empty()) {
+    made.stored.extent = {allocate(as.layout.bytes()), as.layout.bytes()};
+  }
+  return &datasets_.emplace(as.name, std::move(made)).first->second;
+}
+
+Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
+  const StoredAs as =
+      impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
+  Result<Dataset*> found = dataset_of(block, as);
+  if (!found.ok()) return found.status();
+  Dataset& to = *found.value();
+  if (to.in_chunks) {  // it has no chunks, but a dataset as its other blocks have
+    TAILRACE_REQUIRE(block.layout->empty());
+    return std::vector<Extent>();
+  }
+  std::vector<Extent> extents = extents_of(*block.layout, as, to.stored.extent.offset);
+  if (!extents.empty()) to.reached = std::max(to.reached, extents.back().end() - to.stored.extent.offset);
+  if (as.shared && !block.layout->empty()) {
+    std::vector<std::vector<uint64_t>>& came = to.stored.blocks;
+    std::vector<uint64_t> where = place_of(*block.layout);
+    if (std::find(came.begin(), came.end(), where) == came.end()) came.push_back(std::move(where));
+  }
+  return extents;
+}
+
+Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint64_t first,
+                                                        std::span<const FilteredChunk> chunks, const Loss& loss) {
+  const StoredAs as =
+      impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
+  Result<Dataset*> found = dataset_of(block, as);
+  if (!found.ok()) return found.status();
+  Dataset& to = *found.value();
+  TAILRACE_REQUIRE(to.in_chunks && first + chunks.size() <= to.stored.chunks.size());
+  if (first == 0) to.loss = {};  // a block that comes again replaces the one before
+  to.loss.add(loss);
+  std::vector<Extent> extents;
+  extents.reserve(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const FilteredChunk& chunk = chunks[i];
+    TAILRACE_REQUIRE(chunk.bytes > 0);
+    PlacedChunk& placed = to.stored.chunks[first + i];
+    // One that comes again goes where it was if it is no longer.
+    const uint64_t offset = chunk.bytes <= placed.extent.length ? placed.extent.offset : allocate(chunk.bytes);
+    placed = {{offset, chunk.bytes}, chunk.skipped, chunk.effort};
+    chunks_end_ = std::max(chunks_end_, placed.extent.end());
+    extents.push_back(placed.extent);
+  }
+  return extents;
+}
+
+Status IterationPlan::note_finding(const std::string& name, const FindingValue& value) {
+  if (name.empty() || name.size() > kLongestName) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("note finding '{:.60}…' in '{}': found a name of {} bytes, expected 1 to {}", name,
+                              path_, name.size(), kLongestName));
+  }
+  findings_[name] = value;
+  return {};
+}
+
+void IterationPlan::note_missing(const std::vector<int>& clients, uint32_t unnamed) {
+  missing_.assign(clients.begin(), clients.end());
+  missing_unnamed_ = unnamed;
+}
+
+uint64_t IterationPlan::reached() const {
+  uint64_t end = chunks_end_;
+  for (const auto& [name, dataset] : datasets_) {
+    if (dataset.reached > 0) end = std::max(end, dataset.stored.extent.offset + dataset.reached);
+  }
+  return end;
+}
+
+std::map<std::string, StoredDataset> IterationPlan::take_stored() {
+  std::map<std::string, StoredDataset> stored;
+  for (auto& [name, dataset] : datasets_) stored.emplace_hint(stored.end(), name, std::move(dataset.stored));
+  datasets_.clear();
+  return stored;
+}
+
+}  // namespace tailrace::impl

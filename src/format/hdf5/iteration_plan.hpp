@@ -1,0 +1,83 @@
+// IterationPlan: what the file of one iteration will hold, and where its raw data lie, before HDF5 knows of it.
+//
+// Each block gets its place when it comes: raw data lie one dataset or chunk behind the other, from kRawBegin on. The
+// HDF5 library describes all of it at once, when the iteration ends (iteration_image.hpp): an open HDF5 file takes
+// half a MiB and, while it describes datasets, some 20 KiB for each; a plan takes a few hundred bytes a dataset.
+// Pure: no HDF5, no I/O. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/format.hpp"
+#include "format/hdf5/stored_as.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+// HDF5's metadata come in blocks of this size: the first at the start of the file, the others behind the raw data.
+inline constexpr uint64_t kMetadataBlock = uint64_t{32} << 10;
+inline constexpr uint64_t kRawBegin = kMetadataBlock;
+
+class IterationPlan {
+ public:
+  // A dataset that a block or a chunk has come to.
+  struct Dataset {
+    uint32_t variable = 0;
+    int client = 0;                       // that the first block came from
+    std::shared_ptr<const Layout> block;  // its layout
+    bool in_chunks = false;               // filtered; with an entry in stored.chunks for each chunk that there may be
+    bool shared = false;
+    uint64_t reached =
+        0;  // of one that is not in chunks: bytes from its start to the end of the last block that came
+    StoredDataset stored;
+    Loss loss;  // of one that is in chunks
+  };
+  using Datasets = std::map<std::string, Dataset>;  // by name
+
+  // `config` outlives the plan. `path` is for messages.
+  IterationPlan(const Config& config, std::string path);
+
+  // See Format. TAILRACE_WRONG_SHAPE if the dataset that the block belongs to has another shape or place.
+  Result<std::vector<Extent>> place(const Block& block);
+  Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
+                                           const Loss& loss);
+  void note_event(const std::string& event) { events_.push_back(event); }
+  Status note_finding(const std::string& name, const FindingValue& value);
+  void note_missing(const std::vector<int>& clients, uint32_t unnamed);
+
+  StoredAs stored_as(const Dataset& dataset) const;
+  const Datasets& datasets() const { return datasets_; }
+  // Moves what the file stores out of the plan, by the datasets' names.
+  std::map<std::string, StoredDataset> take_stored();
+  const std::vector<std::string>& events() const { return events_; }
+  const std::map<std::string, FindingValue>& findings() const { return findings_; }
+  const std::vector<uint64_t>& missing() const { return missing_; }
+  uint32_t missing_unnamed() const { return missing_unnamed_; }
+
+  // The end of the space for raw data, from the start of the file.
+  uint64_t raw_end() const { return raw_end_; }
+  // The end of the last raw data that were placed; of a shared dataset the last part may never come.
+  uint64_t reached() const;
+
+ private:
+  Result<Dataset*> dataset_of(const Block& block, const StoredAs& as);
+  Status check_place(const StoredAs& as, const Dataset& before) const;
+  uint64_t allocate(uint64_t bytes);
+
+  const Config& config_;
+  const std::string path_;
+  Datasets datasets_;
+  std::vector<std::string> events_;
+  std::map<std::string, FindingValue> findings_;
+  std::vector<uint64_t> missing_;  // clients
+  uint32_t missing_unnamed_ = 0;
+  uint64_t raw_end_ = kRawBegin;
+  uint64_t chunks_end_ = 0;  // of the last chunk
+};
+
+}  // namespace tailrace::impl
