@@ -34,9 +34,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kMostServers = 64;                                 // of a node: place.cores
-constexpr Nanoseconds kDeathIsSeenIn = std::chrono::seconds(2);  // of a client, on a machine that is busy
-constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);    // before it is said that clients are missing
+constexpr int kMostServers = 64;  // of a node: place.cores
 
 ChannelSizes sizes_of(const Config& config) {
   return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
@@ -54,6 +52,15 @@ std::string this_program() {
   std::error_code ignored;  // then the name is empty, and what lies beside it is not found
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
+
+class SystemProcesses final : public ProcessClock {
+ public:
+  uint64_t began(pid_t process) const override { return process_begin(process); }
+  uint64_t now() const override { return process_clock(); }
+  uint64_t ticks(Nanoseconds time) const override { return process_ticks(time); }
+};
+
+const SystemProcesses kProcesses;
 
 const char* name_of(bool flag) { return flag ? "true" : "false"; }
 
@@ -153,40 +160,31 @@ Status NodeServer::serve() {
   Result<UnixListener> listener =
       UnixListener::listen(job_.directory(), RuntimeDirectory::server_socket(options_.server));
   if (!listener.ok()) return listener.status();
-  NodeLoop::Options how;
-  how.fresh_segment = RuntimeDirectory::fresh_segment(options_.server);
-  how.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
-  {
-    NodeLoop loop(job_.directory(), listener.value(), epoll.value(), doorbell_, *this, log_, how);
-    loop_ = &loop;
-    if (Status status = adopt_all(loop); !status.ok()) return status;
-    if (clients_) clients_->take_up_ledger();
-    announced_ = true;
-    announce_ready(options_.announce);
-    loop.run();
+  ServerCore::Options options;
+  options.drain = options_.drain;
+  options.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
+  core_.emplace(clock_, kProcesses, doorbell_, *ledger_, log_, options);
+  acceptor_.emplace(job_.directory(), listener.value(), epoll.value(), doorbell_,
+                    static_cast<CoreAcceptor::Host&>(*this), log_, RuntimeDirectory::fresh_segment(options_.server));
+  if (Status status = adopt_all(); !status.ok()) {
+    acceptor_.reset();  // it refers to what ends here
+    return status;
   }
-  finish();
+  core_->take_up_ledger();
+  announced_ = true;
+  announce_ready(options_.announce);
+  core_->run(*acceptor_);
+  acceptor_.reset();  // nobody is met any more
+  core_->finish();
+  core_.reset();
+  engine_.reset();
   if (!left_aside_) ledger_->remove();
   return {};
 }
 
-// Closes what is still open.
-void NodeServer::finish() {
-  while (engine_ && !engine_->idle()) {
-    doorbell_.prepare();
-    if (slots_) slots_->open();
-    engine_->progress();
-    if (engine_->idle()) break;
-    doorbell_.sleep();
-  }
-  if (actions_) actions_->finish();
-  clients_.reset();
-  engine_.reset();
-}
-
 // ---- what an earlier server left ----------------------------------------------------------------------------
 
-Status NodeServer::adopt_all(NodeLoop& loop) {
+Status NodeServer::adopt_all() {
   const auto names = job_.directory().names();
   if (!names.ok()) return names.status();
   std::set<int> ours;
@@ -195,7 +193,7 @@ Status NodeServer::adopt_all(NodeLoop& loop) {
     if (note.ok() && note.value().server != options_.server) continue;
     if (!note.ok() && note.status().fault().system_errno == ENOENT) continue;  // another server's, which has left
     ours.insert(client);
-    if (Status status = note.ok() ? adopt(loop, client, note.value()) : note.status(); !status.ok()) {
+    if (Status status = note.ok() ? adopt(client, note.value()) : note.status(); !status.ok()) {
       left_aside_ = true;
       log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
                  job_.directory().path(), status.fault().message);
@@ -226,14 +224,14 @@ bool NodeServer::others_are_alive() const {
   return false;
 }
 
-Status NodeServer::adopt(NodeLoop& loop, int client, const ClientNote& note) {
+Status NodeServer::adopt(int client, const ClientNote& note) {
   Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
   // It was not welcomed yet, or not needed any more: nothing of it is left to do.
   if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
     return ClientNote::remove(job_.directory(), client);
   }
   if (!note.run.empty()) run_ = note.run;
-  const Result<NodeLoop::Guest> needs = admit(client, note.process, note.message);
+  const Result<CoreAcceptor::Needs> needs = admit(client, note.process, note.message);
   if (!needs.ok()) return needs.status();
   const Guest& guest = guests_[client];
   if (Status status = lock_outputs(client); !status.ok()) {
@@ -250,23 +248,22 @@ Status NodeServer::adopt(NodeLoop& loop, int client, const ClientNote& note) {
     guests_.erase(client);
     return status;
   }
-  youngest_ = std::max(youngest_, note.began);
-  RequestSink& sink = clients_->adopt(client, guest.config, segment.value()->channel());
   std::optional<ProcessHandle> alive;
   if (note.alive()) {
     Result<ProcessHandle> handle = ProcessHandle::open(note.process);
     if (handle.ok()) alive = std::move(handle).value();
   }
-  // The time of its going is not known: whoever comes new now is of another run.
-  const auto state = segment.value()->control().client_state.load(std::memory_order_acquire);
-  if (!alive || state == ChannelControl::kClientLeft) first_departure_ = 0;
+  ChannelControl& control = segment.value()->control();
+  const bool has_left = control.client_state.load(std::memory_order_acquire) == ChannelControl::kClientLeft;
+  core_->adopt(client, guest.config, {segment.value()->channel(), control.server_asleep, note.process}, note.began,
+               alive.has_value(), has_left);
   log_.warning("client {} is taken over from a server that died", client);
-  return loop.adopt(client, std::move(segment).value(), &sink, ledger_->last_sequence(client), std::move(alive));
+  return acceptor_->adopt(client, std::move(segment).value(), std::move(alive));
 }
 
-// ---- NodeLoop::Host -------------------------------------------------------------------------------------------
+// ---- CoreAcceptor::Host -------------------------------------------------------------------------------------------
 
-Result<NodeLoop::Guest> NodeServer::admit(int client, pid_t process, const std::string& configuration) {
+Result<CoreAcceptor::Needs> NodeServer::admit(int client, pid_t process, const std::string& configuration) {
   Result<ClientMessage> message = decode_client(configuration);
   if (!message.ok()) return message.status();
   if (message.value().input.client != client) {
@@ -277,7 +274,7 @@ Result<NodeLoop::Guest> NodeServer::admit(int client, pid_t process, const std::
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
   if (Status status = prepare(config.value()); !status.ok()) return status;
-  const NodeLoop::Guest needs{sizes_of(config.value()), pool_of(config.value())};
+  const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
 }
@@ -336,11 +333,12 @@ Status NodeServer::prepare(const Config& config) {
   engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   if (run_.empty()) run_ = new_run();
+  common_ = config;
   const auto make_format = [this](int client, const Config& of) {
     return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
   };
-  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get(), descriptors_in_server, clients_to_expect());
-  common_ = config;
+  core_->equip(config, {*engine_, slots_ ? &*slots_ : nullptr, make_format, crew_.get(), descriptors_in_server,
+                        clients_to_expect()});
   return prepare_actions();
 }
 
@@ -360,8 +358,8 @@ Status NodeServer::prepare_actions() {
   auto actions = NodeActions::create(*common_, std::move(options), clock_, log_);
   if (!actions.ok()) return actions.status();
   actions_ = std::move(actions).value();
-  clients_->serve_actions(*actions_);
-  return loop_->watch(actions_->fd());
+  core_->serve_actions(*actions_);
+  return acceptor_->watch(actions_->fd());
 }
 
 // Read-only, without the channel's parts.
@@ -369,118 +367,15 @@ Status NodeServer::share_with_actions(int client, const Segment& segment) {
   return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
 }
 
-std::optional<Nanoseconds> NodeServer::next_in() {
-  Nanoseconds next = Nanoseconds::max();
-  if (actions_) next = actions_->deadline();
-  if (slots_) next = std::min(next, slots_->due().value_or(next));
-  if (engine_) next = std::min(next, engine_->due().value_or(next));
-  next = std::min(next, absent_due().value_or(next));
-  if (next == Nanoseconds::max()) return std::nullopt;
-  return std::max(next - clock_.now(), Nanoseconds::zero());
-}
-
-// A client that was quicker than the others must not take the server along.
-Nanoseconds NodeServer::stays_for() {
-  if (options_.drain || !clients_ || !clients_->expects_more()) return Nanoseconds::zero();
-  log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
-            common_->place.clients);
-  return patience();
-}
-
-Nanoseconds NodeServer::patience() const {
-  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
-}
-
-// Who never comes would hold up the files of all: said when that has lasted, and ended after place.patience. When
-// nobody can come any more, at once.
-void NodeServer::look_for_absent() {
-  if (!clients_->waits_for_absent()) return waits_since_.reset();
-  if (options_.drain) return clients_->give_up_absent(", since the job is over");
-  const Nanoseconds now = clock_.now();
-  if (!waits_since_) waits_since_ = now;
-  if (now >= *waits_since_ + patience()) {
-    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience));
-  }
-  if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return;
-  warned_of_absent_ = true;
-  log_.warning(
-      "files wait for clients that have not come: found {} ({}), expected {}, as place.clients says; they are "
-      "given up after place.patience of {} s",
-      clients_->came().size(), fmt::join(clients_->came(), ", "), common_->place.clients, common_->place.patience);
-}
-
-// When look_for_absent() has something to do.
-std::optional<Nanoseconds> NodeServer::absent_due() const {
-  if (!waits_since_) return std::nullopt;
-  return *waits_since_ + (warned_of_absent_ ? patience() : std::min(kMissingFor, patience() / 2));
-}
-
-// ---- runs ---------------------------------------------------------------------------------------------------
-
-void NodeServer::lost(int client) {
-  if (!first_departure_) first_departure_ = process_clock();
-  clients_->lost(client);
-}
-
-// Whether every client that is there has gone, be it that its death has yet to be seen.
-bool NodeServer::all_gone() const {
-  return std::all_of(guests_.begin(), guests_.end(), [this](const auto& entry) {
-    return clients_->is_gone(entry.first) || process_begin(entry.second.process) == 0;
-  });
-}
-
-// A process of the run that is being served began before another of its processes, or well before the first of its
-// clients went: a job's processes begin together, and the server sees a death a moment after it. And a run whose
-// clients have all come and gone is over.
-bool NodeServer::is_of_another_run(pid_t process) const {
-  const bool all_came = clients_->came().size() >= static_cast<size_t>(common_->place.clients);
-  if (all_came && all_gone()) return true;
-  const uint64_t began = process_begin(process);
-  if (began <= youngest_) return false;
-  const bool somebody_died = std::any_of(guests_.begin(), guests_.end(),
-                                         [](const auto& entry) { return process_begin(entry.second.process) == 0; });
-  if (!first_departure_) return somebody_died;
-  return began + process_ticks(kDeathIsSeenIn) >= *first_departure_;
-}
-
-Result<bool> NodeServer::is_of_next_run(int client, pid_t process) {
-  if (!common_ || !common_->shares_files() || clients_->came().empty()) return false;
-  const auto known = guests_.find(client);
-  if (known != guests_.end() && known->second.process == process) return false;
-  const auto here = [this] { return fmt::format("{}", fmt::join(clients_->came(), ", ")); };
-  if (is_of_another_run(process)) {
-    if (all_gone()) {
-      clients_->give_up_absent(", since another run has begun");
-      return true;
-    }
-    return Status(
-        TAILRACE_CLIENT_IN_USE,
-        fmt::format("client {}: its files are being written by a run that began before it, some of whose "
-                    "clients ({}) are still there; expected that run to have ended, or another storage.path",
-                    client, here()));
-  }
-  if (clients_->came().contains(client)) return false;
-  if (clients_->gave_up_absent()) {
-    return Status(TAILRACE_CLIENTS_MISSING,
-                  fmt::format("client {} has come too late: after place.patience of {} s the files of its run are "
-                              "written without it (clients {})",
-                              client, common_->place.patience, here()));
-  }
-  if (clients_->came().size() < static_cast<size_t>(common_->place.clients)) return false;
-  return Status(TAILRACE_INVALID_CONFIG,
-                fmt::format("client {} is one more than place.clients says: found clients {} and {}, expected {}",
-                            client, here(), client, common_->place.clients));
-}
-
 // What an earlier run left where this one is about to write. Before its first byte; not for who joins a run that has
 // begun.
 Status NodeServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
-  if (config.shares_files() && !clients_->came().empty()) return {};
+  if (config.shares_files() && !core_->came().empty()) return {};
   return make_way(config, series_of(config, client), log_);
 }
 
-Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
+Status NodeServer::serve(int client, Segment& segment) {
   const Guest& guest = guests_[client];
   Status status = share_with_actions(client, segment);
   if (status.ok()) status = put_names(client, guest);
@@ -495,8 +390,8 @@ Result<RequestSink*> NodeServer::serve(int client, Segment& segment) {
     guests_.erase(client);
     return status;
   }
-  youngest_ = std::max(youngest_, process_begin(guest.process));
-  return &clients_->begin(client, guest.config, segment.channel());
+  core_->begin(client, guest.config, {segment.channel(), segment.control().server_asleep, guest.process});
+  return {};
 }
 
 // Asked when a client has come, so that there is a storage.
@@ -524,24 +419,11 @@ void NodeServer::remove_names(int client) const {
   (void)ClientNote::remove(job_.directory(), client);
 }
 
-void NodeServer::leave(int client) { clients_->leave(client); }
-
-bool NodeServer::released(int client) { return clients_->released(client); }
-
-void NodeServer::dismiss(int client) {
-  clients_->dismiss(client);
+void NodeServer::dismissed(int client) {
   // Before its lock is given up: who takes that finds no data of it. Its note goes last, as with remove_names().
   (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
   guests_.erase(client);
   remove_names(client);
-}
-
-void NodeServer::progress() {
-  if (!clients_) return;
-  if (slots_) slots_->look(clock_.now());
-  if (slots_ && clients_->pressed()) slots_->open();
-  clients_->progress();
-  look_for_absent();
 }
 
 }  // namespace tailrace::impl

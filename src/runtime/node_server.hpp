@@ -3,7 +3,7 @@
 //
 // Builds storage and engine when the first client comes, and for each client a format; keeps in its directory what
 // another server would need to know of them. Finds what a server that died left: its clients' segments, and its
-// ledger. What is done with what clients send is NodeClients'. One thread.
+// ledger. What it does all its life is ServerCore's. One thread.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@
 #include "engine/schedule/fifo.hpp"
 #include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
-#include "place/core/node_loop.hpp"
+#include "place/core/core_acceptor.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "runtime/client_note.hpp"
+#include "server/server_core.hpp"
 #include "session/ledger.hpp"
-#include "session/node_clients.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {
@@ -43,7 +43,7 @@ struct NodeServerOptions {
   std::string log_file;  // empty: stderr
 };
 
-class NodeServer final : public NodeLoop::Host {
+class NodeServer final : private CoreAcceptor::Host {
  public:
   // Serves until the last client has gone: all that its process does.
   static Status run(const NodeServerOptions& options);
@@ -63,8 +63,8 @@ class NodeServer final : public NodeLoop::Host {
   static void drain_own_servers(const NodeServerOptions& options, RuntimeDirectory& job, Log& log);
   Status serve();
   Status check_own_server() const;
-  Status adopt_all(NodeLoop& loop);
-  Status adopt(NodeLoop& loop, int client, const ClientNote& note);
+  Status adopt_all();
+  Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
   Status lock_outputs(int client);
   Status prepare(const Config& config);
@@ -74,36 +74,22 @@ class NodeServer final : public NodeLoop::Host {
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
   Scheduler& make_scheduler(const Config& config);
-  void finish();
-  void look_for_absent();
-  std::optional<Nanoseconds> absent_due() const;
-  bool all_gone() const;
-  bool is_of_another_run(pid_t process) const;
   Status make_way_for(int client);
-  Nanoseconds patience() const;
 
-  // NodeLoop::Host
-  Result<NodeLoop::Guest> admit(int client, pid_t process, const std::string& configuration) override;
-  Result<RequestSink*> serve(int client, Segment& segment) override;
+  // CoreAcceptor::Host
+  Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;
+  Status serve(int client, Segment& segment) override;
+  void lose(int client, bool died) override { core_->lose(client, died); }
+  bool gone(int client) const override { return core_->gone(client); }
+  void dismissed(int client) override;
+  void refused() override { core_->refused(); }
+  Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
   std::string description() const override;
-  std::optional<Nanoseconds> next_in() override;
-  Nanoseconds stays_for() override;
-  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
-  Result<bool> is_of_next_run(int client, pid_t process) override;
-  void lost(int client) override;
-  bool settled(int client) override { return clients_->settled(client); }
-  void leave(int client) override;
-  bool released(int client) override;
-  void dismiss(int client) override;
-  void progress() override;
-  bool ready() override { return clients_ && clients_->ready(); }
 
   const NodeServerOptions options_;
   RuntimeDirectory& job_;
   Log& log_;
   const SteadyClock clock_;
-  NodeLoop* loop_ = nullptr;  // while it is there
   bool announced_ = false;
   Doorbell doorbell_;
   bool left_aside_ = false;             // something of an earlier server's, which is left to whoever can read it
@@ -117,14 +103,9 @@ class NodeServer final : public NodeLoop::Host {
   std::map<int, Guest> guests_;
   std::unique_ptr<NodeActions> actions_;  // none: the configuration has no actions
   std::unique_ptr<FilterCrew> crew_;
-  std::optional<NodeClients> clients_;
-  // Which run is being served: the first client's coming begins it.
-  std::string run_;
-  uint64_t youngest_ = 0;  // when the last of its processes began, see process_begin()
-  // When the first of its clients went, as process_begin() counts; 0: before this server began. None: all are here.
-  std::optional<uint64_t> first_departure_;
-  std::optional<Nanoseconds> waits_since_;  // for clients that have yet to come
-  bool warned_of_absent_ = false;
+  std::optional<ServerCore> core_;
+  std::optional<CoreAcceptor> acceptor_;
+  std::string run_;  // which one is being served: the first client's coming begins it
 };
 
 }  // namespace tailrace::impl

@@ -133,6 +133,7 @@ class NodeIteration {
   }
 
   void check_leftovers() const {
+    if (must_be_written() && path_.empty() && !part_) fail("lost", "is neither published nor kept");
     if (part_ && must_be_now() && !of_any(&IterationModel::had_part)) {
       fail("left over", "has a .part, though it is over, and nobody was told");
     }
@@ -174,8 +175,12 @@ class NodeIteration {
     return !of_any(&IterationModel::failed) || recovered_ || !all_closed() || durable || may_be_dropped_;
   }
 
+  // Files that an absent client has a part in may stay unpublished until they are recovered.
+  bool may_be_kept() const { return fates_[0].config->place.on_missing == OnMissing::keep && !recovered_; }
+  bool must_be_now() const { return must_be_written() && !may_be_kept(); }
+
   // Whoever ended it last hears of a failure; who has gone before, or was not the last, does not.
-  bool must_be_now() const {
+  bool must_be_written() const {
     const bool written = std::any_of(iterations_.begin(), iterations_.end(),
                                      [](const IterationModel* of) { return !of->now.empty(); });
     if (fates_[0].power_cut || !written || !of_any(&IterationModel::ended) || lost()) return false;

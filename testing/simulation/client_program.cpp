@@ -398,6 +398,9 @@ void ClientProgram::note(const Fault& fault) {
   ++told_;
   check(!fault.message.empty(), "telling", "a failure without a message");
   if (RawFileProgram::is_about(fault)) return raw_files_.note(fault);
+  if (fault.code == TAILRACE_CLIENTS_MISSING) {
+    return check(plan_.others_wait, "telling", "a client is said to be missing that is not");
+  }
   const auto found = model_.iterations.find(fault.iteration);
   if (found == model_.iterations.end()) fail("telling", "a failure of no iteration: " + fault.message);
   IterationModel& iteration = found->second;
@@ -412,6 +415,8 @@ void ClientProgram::note(const Fault& fault) {
 // No failure is told without a cause: some fault of a file of this iteration, with this errno.
 void ClientProgram::check_cause(const Fault& fault, const IterationModel& iteration) {
   if (fault.code == TAILRACE_DROPPED && others_may_drop(fault.iteration)) return;
+  const bool kept = plan_.others_wait && config_.place.on_missing == OnMissing::keep;
+  if (fault.code == TAILRACE_NOT_PUBLISHED && kept) return;
   const std::string file = fmt::format("_{}_{:06}.h5", owner_, fault.iteration);
   const bool dropped = iteration.dropped || others_may_drop(fault.iteration);
   const bool durable = config_.storage.durability == Durability::durable;

@@ -64,6 +64,7 @@ struct Without {
   bool delays = false;         // the disk takes no time
   bool node_files = false;     // files that a node's clients have in common
   bool raw_files = false;
+  bool strangers = false;   // clients that never come, or are of another run
   bool iterations = false;  // limits of how many may be unfinished, and of descriptors
 };
 

@@ -39,6 +39,7 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"delays", &Without::delays},
                                Part{"node-files", &Without::node_files},
                                Part{"raw-files", &Without::raw_files},
+                               Part{"strangers", &Without::strangers},
                                Part{"iterations", &Without::iterations}};
 
 // Whether memory was lost; only the address sanitizer knows.

@@ -144,8 +144,8 @@ NodePlan some_node(SplitDice dice, const Without& without) {
 std::optional<LineDeath> some_line_death(SplitDice dice) {
   using Kind = LedgerRecord::Kind;
   if (!dice.chance(40)) return std::nullopt;
-  const std::optional<Kind> kinds[] = {std::nullopt, Kind::accepted,    Kind::failed,    Kind::failed,
-                                       Kind::left,   Kind::unpublished, Kind::journaled, Kind::gone};
+  const std::optional<Kind> kinds[] = {std::nullopt,      Kind::accepted,  Kind::failed, Kind::failed, Kind::left,
+                                       Kind::unpublished, Kind::journaled, Kind::gone,   Kind::absent};
   return LineDeath{dice.one_of(kinds), dice.below(dice.chance(50) ? 2 : 12), dice.chance(50)};
 }
 
@@ -181,6 +181,34 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   }
   for (HardFault& fault : plan.faults.hard) {
     fault.path_contains = std::regex_replace(fault.path_contains, std::regex("_c[0-9]+"), "_n0");
+  }
+}
+
+// Clients that never come, or come too late, or once too often; where clients share files, since there it matters.
+void add_strangers(uint64_t seed, SessionPlan& plan) {
+  for (size_t index = 0; index < plan.phases.size(); ++index) {
+    PhasePlan& phase = plan.phases[index];
+    SplitDice dice(seed, "strangers", index);
+    const uint64_t clients = phase.clients.size();
+    const bool some_are_absent = clients > 1 && dice.chance(30);
+    const uint64_t times[] = {1'000, 100'000, 1'000'000, 1'000'000'000};
+    const uint64_t patience = dice.one_of(times);
+    const OnMissing on_missing = dice.chance(30) ? OnMissing::keep : OnMissing::publish;
+    const uint64_t absent = dice.below(clients);
+    for (uint64_t client = 0; some_are_absent && client < clients; ++client) {
+      ClientPlan& of = phase.clients[client];
+      of.others_wait = true;
+      of.config.place.patience = static_cast<double>(patience) / 1e9;
+      of.config.place.on_missing = on_missing;
+      if (client != absent) continue;
+      of.absence = Absence{};
+      if (dice.chance(50)) of.absence->comes_at = dice.below(2 * patience);
+    }
+    if (!dice.chance(30)) continue;
+    uint64_t client = dice.below(clients);
+    if (some_are_absent && client == absent) client = (client + 1) % clients;
+    if (!some_are_absent && dice.chance(40)) client = clients;  // one too many
+    phase.stranger = Stranger{static_cast<int>(client), dice.below(dice.one_of(times))};
   }
 }
 
@@ -287,6 +315,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
   if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
+  if (plan.phases[0].clients[0].config.shares_files() && !without.strangers) add_strangers(seed, plan);
   limit_iterations(SplitDice(seed, "iterations"), plan, without);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   return plan;

@@ -41,6 +41,18 @@ struct RawFilePlan {
   uint64_t size = 1;               // of the files, about
 };
 
+// Of a client that shares files and hands nothing over.
+struct Absence {
+  std::optional<uint64_t> comes_at;  // for a moment, in nanoseconds; none: never
+};
+
+// Somebody who wants to come as a client of the node, in a process that begins when all clients have come: one of the
+// next run, or one client too many.
+struct Stranger {
+  int client = 0;
+  uint64_t at = 0;  // nanoseconds, not before
+};
+
 // One client in one phase.
 struct ClientPlan {
   Config config;
@@ -56,6 +68,8 @@ struct ClientPlan {
   bool changes = false;     // arrays get other lengths meanwhile
   RawFilePlan raw_files;
   std::optional<Death> death;
+  std::optional<Absence> absence;
+  bool others_wait = false;  // a client of the node is absent: others wait for it, with little patience
 };
 
 // When a server dies as it writes a line of its ledger: moments that random times hardly ever hit.
@@ -82,6 +96,7 @@ struct PhasePlan {
   std::vector<ClientPlan> clients;
   std::optional<NodePlan> node;  // none: each client has a server of its own, in place `thread`
   bool recovered = true;         // before the next phase
+  std::optional<Stranger> stranger;
 };
 
 struct SessionPlan {

@@ -148,6 +148,7 @@ class SessionRun {
     std::vector<std::unique_ptr<SimGuest>> guests;
     std::vector<std::unique_ptr<ClientProgram>> programs(phase.clients.size());
     bool power_cut = false;
+    std::optional<World::FiberId> stranger;
     for (size_t client = 0; client < phase.clients.size(); ++client) {
       const ClientPlan& plan = phase.clients[client];
       tell(plan, client);
@@ -157,22 +158,33 @@ class SessionRun {
         power_cut = true;
         node.lose_power();
         for (const auto& each : guests) each->lose_power();
+        if (stranger) world.abandon(*stranger);
       });
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
-      const auto program = [this, &world, &guest, &of = programs[client], client, seed] {
+      const auto program = [this, &world, &guest, &plan, &of = programs[client], seed] {
+        if (plan.absence) return;
         of = std::make_unique<ClientProgram>(world, guest, faults_, models_, raw_files_, seed, options_.operations);
         of->run();
       };
-      guest.set_fiber(world.spawn(fmt::format("client {}", client), plan.client_weight,
-                                  [&guest, program] { guest.run(program); }));
+      if (plan.absence && !plan.absence->comes_at) continue;
+      guest.set_fiber(world.spawn(fmt::format("client {}", client), plan.client_weight, [&, program] {
+        if (plan.absence) world.sleep(&plan, Nanoseconds(*plan.absence->comes_at));
+        guest.run(program);
+      }));
     }
-    node.set_on_loss([&guests](int client) { guests[static_cast<size_t>(client)]->notice_loss(); });
+    if (phase.stranger) {
+      stranger = world.spawn("stranger", 1, [&] { be_stranger(world, node, guests, *phase.stranger); });
+    }
+    node.set_on_loss([&guests](int client) {
+      if (static_cast<size_t>(client) < guests.size()) guests[static_cast<size_t>(client)]->notice_loss();
+    });
     do {
       world.run();
     } while (!power_cut && node.drain());
     for (size_t client = 0; client < guests.size(); ++client) {
       const SimGuest& guest = *guests[client];
-      fates_[client] = {static_cast<int>(client), &phase.clients[client].config, guest.is_closed(), power_cut, true};
+      const bool heard_all = guest.is_closed() || guest.is_absent();
+      fates_[client] = {static_cast<int>(client), &phase.clients[client].config, heard_all, power_cut, true};
       if (guest.is_closed()) {
         programs[client]->check_counters();
       } else if (programs[client] != nullptr) {
@@ -180,6 +192,30 @@ class SessionRun {
       }
     }
     check(power_cut);
+  }
+
+  // Its process begins when all clients are there, and it is never let in beside them or what they have left.
+  void be_stranger(World& world, SimNode& node, const std::vector<std::unique_ptr<SimGuest>>& guests,
+                   const Stranger& plan) {
+    const auto may_come = [&](const auto& guest) {
+      return guest->is_absent() || guest->died() || node.ever_welcome().contains(guest->number());
+    };
+    world.sleep(&plan, Nanoseconds(plan.at));
+    while (!std::all_of(guests.begin(), guests.end(), may_come)) world.sleep(&plan, Nanoseconds(5'000));
+    const pid_t process = node.begin_process();
+    const SimNode::Met met = node.meet(plan.client, false, process);
+    story_.tell("stranger, as client {}: {}", plan.client,
+                met.refusal.ok() ? "is welcome" : met.refusal.fault().message);
+    if (met.refusal.ok()) {
+      story_.check(node.serves_only(plan.client), "answer", "a client of another run is let in beside one");
+      met.segment->control().client_state.store(ChannelControl::kClientLeft);
+      if (node.is_alive(met.life)) node.say_goodbye(plan.client, process);
+    } else {
+      const tailrace_status codes[] = {TAILRACE_CLIENT_IN_USE, TAILRACE_CLIENTS_MISSING, TAILRACE_INVALID_CONFIG};
+      const bool known = std::find(std::begin(codes), std::end(codes), met.refusal.code()) != std::end(codes);
+      story_.check(known, "answer", "a client of another run is refused for a strange reason");
+    }
+    node.process_ended(process);
   }
 
   void check(bool power_cut) {

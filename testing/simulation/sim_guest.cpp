@@ -17,7 +17,8 @@ SimGuest::SimGuest(World& world, SimNode& node, int number, const ClientPlan& pl
 
 void SimGuest::run(const std::function<void()>& program) {
   try {
-    const SimNode::Met met = node_.meet(number_, false);
+    const SimNode::Met met = node_.meet(number_, false, process());
+    if (!met.refusal.ok()) return stay_away(met.refusal);
     segment_ = met.segment;
     first_life_ = life_ = met.life;
     segment_->control().client_state.store(ChannelControl::kClientHere);
@@ -30,7 +31,16 @@ void SimGuest::run(const std::function<void()>& program) {
     world_.story().check(!restart_, "answer", "a client that another server would serve has none");
     died_ = true;
   }
-  node_.process_ended(number_);
+  node_.process_ended(process());
+}
+
+// It has come after the others had given it up.
+void SimGuest::stay_away(const Status& refusal) {
+  world_.story().tell("client {} is refused: {}", number_, refusal.fault().message);
+  const bool too_late = plan_.others_wait && refusal.code() == TAILRACE_CLIENTS_MISSING;
+  world_.story().check(too_late, "answer", "a client of the run is refused");
+  is_absent_ = true;
+  node_.process_ended(process());
 }
 
 // It stops where it is.
@@ -42,13 +52,13 @@ void SimGuest::die(bool power) {
   }
   world_.story().tell("client {} DIES", number_);
   died_ = true;
-  world_.abandon(fiber_);
-  node_.process_ended(number_);
+  world_.abandon(*fiber_);
+  node_.process_ended(process());
 }
 
 void SimGuest::lose_power() {
   if (!closed_) died_ = true;
-  world_.abandon(fiber_);
+  if (fiber_) world_.abandon(*fiber_);
 }
 
 void SimGuest::ring() {
@@ -88,7 +98,7 @@ Status SimGuest::go_on_after_loss() {
     lost_ = Status(TAILRACE_SERVER_LOST, "the node's server has died");
     return lost_;
   }
-  const SimNode::Met met = node_.meet(number_, true);
+  const SimNode::Met met = node_.meet(number_, true, process());
   TAILRACE_REQUIRE(met.segment == segment_);
   life_ = met.life;
   ++losses_;
@@ -98,7 +108,7 @@ Status SimGuest::go_on_after_loss() {
 
 void SimGuest::stop() {
   segment_->control().client_state.store(ChannelControl::kClientLeft);
-  if (node_.is_alive(life_)) node_.say_goodbye(number_);
+  if (node_.is_alive(life_)) node_.say_goodbye(number_, process());
 }
 
 }  // namespace tailrace::impl::simulation

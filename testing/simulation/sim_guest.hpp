@@ -32,6 +32,8 @@ class SimGuest final : public Place, public Application {
   bool died() const { return died_; }
   bool is_closed() const { return closed_; }
   bool has_client() const { return client_.has_value(); }
+  // It hands nothing over: it never came, or came too late, or left at once.
+  bool is_absent() const { return is_absent_ || plan_.absence.has_value(); }
 
   int number() const override { return number_; }
   const ClientPlan& plan() const override { return plan_; }
@@ -54,6 +56,8 @@ class SimGuest final : public Place, public Application {
 
  private:
   Status go_on_after_loss();
+  void stay_away(const Status& refusal);
+  pid_t process() const { return SimNode::first_process(number_); }
 
   World& world_;
   SimNode& node_;
@@ -71,10 +75,11 @@ class SimGuest final : public Place, public Application {
   bool noticed_ = false;
   uint32_t losses_ = 0;
   Status lost_;
-  World::FiberId fiber_ = 0;
+  std::optional<World::FiberId> fiber_;  // none: it never comes
   std::function<void()> power_cut_;
   bool died_ = false;
   bool closed_ = false;
+  bool is_absent_ = false;
 };
 
 }  // namespace tailrace::impl::simulation

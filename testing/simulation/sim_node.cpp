@@ -7,8 +7,7 @@
 
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
-#include "place/node_rings.hpp"
-#include "session/node_clients.hpp"
+#include "server/server_core.hpp"
 #include "testing/simulation/sim_process.hpp"
 
 namespace tailrace::impl::simulation {
@@ -50,34 +49,46 @@ struct SimNode::Store final : LedgerStore {
 };
 
 // A server process.
-struct SimNode::Life final : NodeRings::Host {
-  Life(SimNode& node, uint64_t number_in)
-      : number(number_in),
+struct SimNode::Life final : Acceptor {
+  Life(SimNode& node_in, uint64_t number_in)
+      : node(node_in),
+        number(number_in),
         log(node.world_.story()),
         storage(node.world_, node.disk_, node.faults_, doorbell, SplitDice(node.seed_, "node storage", number_in),
                 node.plan_.storage, fmt::format("server life {}", number_in)),
         any_order(SplitDice(node.seed_, "node order", number_in)),
         slots(node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.plan_.turn),
-        engine(storage, slots, node.world_.clock(), node.plan_.engine),
-        world(node.world_),
-        rings(*this) {
+        engine(storage, slots, node.world_.clock(), node.plan_.engine) {
     storage.ignore([this](const void* memory) { return engine.throws_away(memory); });
   }
 
-  Status check(int client, const Descriptor& verb) override { return clients->check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients->accepted(client, verb); }
-  void lost(int client) override { clients->lost(client); }
-  bool settled(int client) override { return clients->settled(client); }
-  void leave(int client) override { clients->leave(client); }
-  bool released(int client) override { return clients->released(client); }
-  void dismiss(int client) override { clients->dismiss(client); }
-  void progress() override {
-    slots.look(world.time());
-    if (clients->pressed()) slots.open();
-    clients->progress();
+  void begin_round() override {
+    if (!std::exchange(number_is_free, false)) return;
+    for (Message* hello : std::exchange(waiting, {})) node.greet(*this, *hello);
   }
-  bool ready() override { return clients->ready(); }
+  bool has_news() const override { return number_is_free; }
+  bool has_company() const override {
+    return !waiting.empty() || std::any_of(inbox.begin(), inbox.end(), [](const Message* message) {
+      return message->kind == Message::Kind::hello;
+    });
+  }
+  bool next_run_waits() const override { return next_run_is_here; }
+  void wait(std::optional<Nanoseconds> limit) override {
+    node.world_.choose();
+    if (limit && *limit > Nanoseconds::zero()) {
+      node.world_.after(*limit, [this, of = number] {
+        if (node.is_alive(of)) doorbell.wake();
+      });
+    }
+    if (!limit || *limit > Nanoseconds::zero()) doorbell.sleep();
+    node.listen(*this);
+  }
+  void distrusted(int, const Status& why) override {
+    node.world_.story().fail("answer", "an honest client is not believed: " + why.fault().message);
+  }
+  void dismissed(int client, bool) override { node.let_go(*this, client); }
 
+  SimNode& node;
   const uint64_t number;
   World::FiberId fiber = 0;
   bool over = false;
@@ -88,14 +99,15 @@ struct SimNode::Life final : NodeRings::Host {
   AnyOrder any_order;
   Slots slots;
   Engine engine;
-  World& world;
   std::optional<Ledger> ledger;
-  std::optional<NodeClients> clients;
-  NodeRings rings;
+  std::optional<ServerCore> core;
   std::map<int, std::unique_ptr<Channel>> views;  // of the clients that it serves
   std::set<int> connected;                        // of these, the ones that it has welcomed
   std::deque<Message*> inbox;
   std::deque<Message> own_messages;  // those that nobody waits for
+  std::vector<Message*> waiting;     // for a number to become free, or for the next server
+  bool number_is_free = false;
+  bool next_run_is_here = false;
 };
 
 SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, const NodePlan& plan,
@@ -108,8 +120,12 @@ SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, con
       clients_(clients),
       show_disk_(std::move(show_disk)),
       dice_(seed, "node"),
+      processes_(world),
+      last_process_(first_process(static_cast<int>(clients.size()))),
       line_death_(plan.line_death) {
-  for (size_t client = 0; client < clients.size(); ++client) processes_.insert(static_cast<int>(client));
+  for (size_t client = 0; client < clients.size(); ++client) {
+    processes_.living[first_process(static_cast<int>(client))] = 1;
+  }
 }
 
 // What was killed stays as it was: nobody destroys the objects of a process that is no more.
@@ -122,16 +138,16 @@ SimNode::~SimNode() {
 
 // ---- clients ------------------------------------------------------------------------------------------------
 
-SimNode::Met SimNode::meet(int client, bool again) {
+SimNode::Met SimNode::meet(int client, bool again, pid_t process) {
   for (;;) {
     world_.choose();
     if (current_ == nullptr) start_server();
     Life& life = *current_;
-    Message hello{Message::Kind::hello, client, again, false, nullptr};
+    Message hello{Message::Kind::hello, client, process, again, false, nullptr};
     life.inbox.push_back(&hello);
     life.doorbell.wake();
     while (!hello.answered && current_ == &life) world_.sleep(&life.inbox, std::nullopt);
-    if (hello.answered) return {hello.segment, life.number};
+    if (hello.answered) return {hello.segment, life.number, hello.refusal};
     world_.story().tell("client {}: the server has ended just as it was met", client);
   }
 }
@@ -143,18 +159,26 @@ void SimNode::ring(uint64_t life) {
   if (is_alive(life)) current_->doorbell.wake();
 }
 
-void SimNode::say_goodbye(int client) {
+void SimNode::say_goodbye(int client, pid_t process) {
   world_.choose();
-  if (current_ == nullptr) return;
-  current_->own_messages.push_back({Message::Kind::goodbye, client, false, false, nullptr});
-  current_->inbox.push_back(&current_->own_messages.back());
-  current_->doorbell.wake();
+  tell(Message::Kind::goodbye, client, process);
 }
 
-void SimNode::process_ended(int client) {
-  processes_.erase(client);
+pid_t SimNode::begin_process() {
+  processes_.living[++last_process_] = processes_.now();
+  return last_process_;
+}
+
+void SimNode::process_ended(pid_t process) {
+  processes_.living.erase(process);
+  for (const auto& [client, guest] : guests_) {
+    if (guest.process == process) return tell(Message::Kind::died, client, process);
+  }
+}
+
+void SimNode::tell(Message::Kind kind, int client, pid_t process) {
   if (current_ == nullptr) return;
-  current_->own_messages.push_back({Message::Kind::died, client, false, false, nullptr});
+  current_->own_messages.push_back({kind, client, process, false, false, nullptr});
   current_->inbox.push_back(&current_->own_messages.back());
   current_->doorbell.wake();
 }
@@ -231,54 +255,29 @@ void SimNode::lose_power() {
 
 bool SimNode::drain() {
   if (guests_.empty()) return false;
+  drains_ = true;
   start_server();
   return true;
 }
 
-// What NodeServer::serve() and NodeLoop::run() do.
+// What NodeServer::serve() does.
 void SimNode::live(Life& life) {
   show_disk_();
   Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
   TAILRACE_REQUIRE(ledger.ok());
   life.ledger = std::move(ledger).value();
-  life.clients.emplace(life.engine, *life.ledger, life.log, [](int client, const Config& config) {
+  ServerCore::Options options;
+  options.drain = drains_;
+  options.first_client_in = drains_ ? std::optional(Nanoseconds::zero()) : std::nullopt;
+  life.core.emplace(world_.clock(), processes_, life.doorbell, *life.ledger, life.log, options);
+  const auto make_format = [](int client, const Config& config) {
     return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", same_date});
-  });
+  };
+  life.core->equip(clients_[0].config, {life.engine, &life.slots, make_format});
   adopt_all(life);
-  life.clients->take_up_ledger();
-  for (;;) {
-    if (work(life)) continue;
-    const bool nobody_waits = std::none_of(life.inbox.begin(), life.inbox.end(), [](const Message* message) {
-      return message->kind == Message::Kind::hello;
-    });
-    if (life.views.empty() && nobody_waits && !life.clients->expects_more()) break;
-    life.doorbell.prepare();
-    life.rings.announce();
-    const bool worked = work(life);
-    world_.choose();
-    if (worked) {
-      life.doorbell.cancel();
-    } else {
-      wake_for_slot(life);
-      life.doorbell.sleep();
-    }
-    while (!life.inbox.empty()) {
-      Message& message = *life.inbox.front();
-      life.inbox.pop_front();
-      hear(life, message);
-    }
-    life.rings.retract();
-  }
+  life.core->take_up_ledger();
+  life.core->run(life);
   end(life);
-}
-
-// What NodeServer::next_in() is for.
-void SimNode::wake_for_slot(Life& life) {
-  const std::optional<Nanoseconds> due = life.slots.due();
-  if (!due) return;
-  world_.after(std::max(*due - world_.time(), Nanoseconds::zero()), [this, number = life.number] {
-    if (is_alive(number)) current_->doorbell.wake();
-  });
 }
 
 void SimNode::adopt_all(Life& life) {
@@ -292,78 +291,106 @@ void SimNode::adopt_all(Life& life) {
       continue;
     }
     Channel& channel = *(life.views[client] = std::make_unique<Channel>(guest.segment->view()));
-    const ClientPlan& plan = clients_[static_cast<size_t>(client)];
-    RequestSink& sink = life.clients->adopt(client, plan.config, channel);
+    ChannelControl& control = guest.segment->control();
     world_.choose();
-    life.rings.add(client, channel, guest.segment->control().server_asleep, sink, life.ledger->last_sequence(client));
-    const bool alive = processes_.contains(client);
-    const bool has_left = guest.segment->control().client_state.load() == ChannelControl::kClientLeft;
-    if (!alive || has_left) life.rings.lose(client, !alive);
+    const bool alive = processes_.began(guest.process) != 0;
+    const bool has_left = control.client_state.load() == ChannelControl::kClientLeft;
+    life.core->adopt(client, plan_of(client).config, {channel, control.server_asleep, guest.process}, guest.began,
+                     alive, has_left);
   }
 }
 
-bool SimNode::work(Life& life) {
-  const NodeRings::Round round = life.rings.work();
-  if (!round.distrusted.empty()) {
-    world_.story().fail("answer", "an honest client is not believed: " + round.distrusted[0].second.fault().message);
+void SimNode::listen(Life& life) {
+  while (!life.inbox.empty()) {
+    Message& message = *life.inbox.front();
+    life.inbox.pop_front();
+    hear(life, message);
   }
-  for (const auto& [client, died] : round.dismissed) {
-    life.views.erase(client);
-    life.connected.erase(client);
-    world_.choose();
-    guests_[client].written_down = false;
-    world_.choose();
-    unlink(client);
-  }
-  return round.more;
 }
 
 void SimNode::hear(Life& life, Message& message) {
-  const int client = message.client;
   switch (message.kind) {
-    case Message::Kind::died: return lose(life, client, true);
-    case Message::Kind::goodbye: return lose(life, client, false);
-    case Message::Kind::hello: break;
+    case Message::Kind::died: return lose(life, message, true);
+    case Message::Kind::goodbye: return lose(life, message, false);
+    case Message::Kind::hello: return greet(life, message);
   }
-  if (!processes_.contains(client)) return;
-  if (life.views.contains(client)) {
-    if (!is_welcome_back(life, message)) {
-      world_.story().fail("answer", fmt::format("client {}, which comes back, is not welcome", client));
-    }
+}
+
+// What CoreAcceptor does with a greeting.
+void SimNode::greet(Life& life, Message& hello) {
+  const int client = hello.client;
+  if (processes_.began(hello.process) == 0) return;
+  const Result<bool> next_run = hello.again ? Result<bool>(false) : life.core->is_of_next_run(client, hello.process);
+  const bool number_is_taken = life.views.contains(client) && life.core->gone(client);
+  if (next_run.ok() && (next_run.value() || (number_is_taken && !hello.again))) {
+    life.next_run_is_here = life.next_run_is_here || next_run.value();
+    life.waiting.push_back(&hello);
+    return;
+  }
+  if (!next_run.ok()) {
+    hello.refusal = next_run.status();
+  } else if (life.views.contains(client)) {
+    hello.refusal = check_return(life, hello);
+  } else if (hello.again) {
+    world_.story().fail("answer", fmt::format("the server has never heard of client {}", client));
   } else {
-    if (message.again) world_.story().fail("answer", fmt::format("the server has never heard of client {}", client));
-    admit(life, client);
+    admit(life, hello);
   }
-  life.connected.insert(client);
-  message.segment = guests_[client].segment.get();
-  message.answered = true;
+  if (hello.refusal.ok()) {
+    life.connected.insert(client);
+    ever_welcome_.insert(client);
+    hello.segment = guests_[client].segment.get();
+  }
+  hello.answered = true;
   world_.wake(&life.inbox);
   world_.choose();
 }
 
-bool SimNode::is_welcome_back(const Life& life, const Message& hello) {
-  if (life.connected.contains(hello.client) || life.rings.gone(hello.client)) return false;
-  const auto state = guests_[hello.client].segment->control().client_state.load();
-  return hello.again || state == ChannelControl::kClientUnaware;
+Status SimNode::check_return(const Life& life, const Message& hello) const {
+  const Guest& guest = guests_.at(hello.client);
+  const bool unaware = guest.segment->control().client_state.load() == ChannelControl::kClientUnaware;
+  const bool waits = !life.connected.contains(hello.client) && !life.core->gone(hello.client);
+  if (waits && (hello.again || unaware) && guest.process == hello.process) return {};
+  return Status(TAILRACE_CLIENT_IN_USE, fmt::format("client {} is open already", hello.client));
 }
 
-void SimNode::admit(Life& life, int client) {
-  const ClientPlan& plan = clients_[static_cast<size_t>(client)];
-  Guest& guest = guests_[client];
+void SimNode::admit(Life& life, const Message& hello) {
+  const ClientPlan& plan = plan_of(hello.client);
+  Guest& guest = guests_[hello.client];
   guest.segment = std::make_unique<SimSegment>(plan.config.memory.budget, plan.config.variables.size(), plan.channel);
+  guest.process = hello.process;
+  guest.began = processes_.began(hello.process);
   world_.choose();
   guest.written_down = true;
   world_.choose();
-  Channel& channel = *(life.views[client] = std::make_unique<Channel>(guest.segment->view()));
-  RequestSink& sink = life.clients->begin(client, plan.config, channel);
-  life.rings.add(client, channel, guest.segment->control().server_asleep, sink, 0);
+  Channel& channel = *(life.views[hello.client] = std::make_unique<Channel>(guest.segment->view()));
+  life.core->begin(hello.client, plan.config, {channel, guest.segment->control().server_asleep, hello.process});
   world_.choose();
 }
 
-void SimNode::lose(Life& life, int client, bool died) {
-  if (!life.views.contains(client) || life.rings.gone(client)) return;
+// Of a client more than was said the first one's plan.
+const ClientPlan& SimNode::plan_of(int client) const {
+  const auto number = static_cast<size_t>(client);
+  return clients_[number < clients_.size() ? number : 0];
+}
+
+void SimNode::lose(Life& life, const Message& message, bool died) {
+  const int client = message.client;
+  const auto guest = guests_.find(client);
+  if (guest == guests_.end() || guest->second.process != message.process) return;
+  if (!life.views.contains(client) || life.core->gone(client)) return;
   world_.story().tell("server life {}: client {} {}", life.number, client, died ? "has died" : "says goodbye");
-  life.rings.lose(client, died);
+  life.core->lose(client, died);
+}
+
+void SimNode::let_go(Life& life, int client) {
+  life.views.erase(client);
+  life.connected.erase(client);
+  life.number_is_free = true;
+  world_.choose();
+  guests_[client].written_down = false;
+  world_.choose();
+  unlink(client);
 }
 
 void SimNode::unlink(int client) {
@@ -371,16 +398,9 @@ void SimNode::unlink(int client) {
   guests_.erase(client);
 }
 
-// What NodeServer::finish() does, and the end of its process.
 void SimNode::end(Life& life) {
-  while (!life.engine.idle()) {
-    life.doorbell.prepare();
-    life.slots.open();
-    life.engine.progress();
-    if (life.engine.idle()) break;
-    life.doorbell.sleep();
-  }
-  life.clients.reset();
+  life.core->finish();
+  life.core.reset();
   life.ledger->remove();
   world_.story().check(life.storage.idle(), "end", "the storage has something under way after the end");
   world_.story().tell("server life {} ends", life.number);

@@ -1,9 +1,9 @@
 // SimNode: a node with the server of place `core`, as a process that can die at any point of choice and be followed
-// by another: the real NodeRings, NodeClients, Ledger, engine and format, on what outlives a server: segments, the
-// ledger's lines, the disk.
+// by another: the real ServerCore, Ledger, engine and format, on what outlives a server: segments, the ledger's
+// lines, the disk.
 //
-// Stands in for NodeServer, NodeLoop and the sockets between client and server: meeting, welcoming, saying goodbye. A
-// server is a fiber; what is left of one that was killed stays as it was, for ever.
+// Stands in for NodeServer, CoreAcceptor and the sockets between client and server: meeting, welcoming, saying
+// goodbye. A server is a fiber; what is left of one that was killed stays as it was, for ever.
 #pragma once
 
 #include <deque>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/core_wire.hpp"
+#include "server/process_clock.hpp"
 #include "testing/simulation/session_plan.hpp"
 #include "testing/simulation/sim_segment.hpp"
 #include "testing/simulation/sim_storage.hpp"
@@ -23,10 +24,11 @@ namespace tailrace::impl::simulation {
 
 class SimNode {
  public:
-  // What a client has when it is welcome.
+  // What a client has when it is welcome, or why it is not.
   struct Met {
     SimSegment* segment = nullptr;
     uint64_t life = 0;  // of the server
+    Status refusal;
   };
 
   // All are borrowed. `show_disk` makes the disk's files visible to whoever does not go by the storage port;
@@ -36,17 +38,25 @@ class SimNode {
   ~SimNode();
 
   // ---- a client, on its fiber ----
-  // Meets the server, and starts one if there is none.
-  Met meet(int client, bool again);
+  // Meets the server, and starts one if there is none. `process`: see begin_process().
+  Met meet(int client, bool again, pid_t process);
   // Whether it is the server's life that is served now.
   bool is_alive(uint64_t life) const;
   // Wakes the server of that life, if it is alive.
   void ring(uint64_t life);
-  void say_goodbye(int client);
+  void say_goodbye(int client, pid_t process);
 
   // ---- from anywhere ----
-  // The client's process has ended. Once.
-  void process_ended(int client);
+  // The process of each client when the node is made.
+  static pid_t first_process(int client) { return client + 1; }
+  // One more process, of whoever wants to come as that client.
+  pid_t begin_process();
+  // The process has ended. Once.
+  void process_ended(pid_t process);
+  // Clients that an earlier or the present server has, or has had.
+  const std::set<int>& ever_welcome() const { return ever_welcome_; }
+  // The client is the only one that is being served or written.
+  bool serves_only(int client) const { return guests_.size() == 1 && guests_.contains(client); }
   // Called with the number of each client that will notice, some time after a server's death.
   void set_on_loss(std::function<void(int client)> on_loss) { on_loss_ = std::move(on_loss); }
   // kill -9 of the server.
@@ -68,6 +78,8 @@ class SimNode {
   // A client as the runtime directory knows it.
   struct Guest {
     std::unique_ptr<SimSegment> segment;
+    pid_t process = 0;
+    uint64_t began = 0;         // the process
     bool written_down = false;  // another server can find it
   };
   // What a client says to a server.
@@ -75,20 +87,39 @@ class SimNode {
     enum class Kind { hello, goodbye, died };
     Kind kind = Kind::hello;
     int client = 0;
+    pid_t process = 0;
     bool again = false;
     bool answered = false;
     SimSegment* segment = nullptr;
+    Status refusal = {};
+  };
+
+  // Processes and their times, as servers see them.
+  struct Processes final : ProcessClock {
+    explicit Processes(const World& world_in) : world(world_in) {}
+    uint64_t began(pid_t process) const override {
+      const auto found = living.find(process);
+      return found == living.end() ? 0 : found->second;
+    }
+    uint64_t now() const override { return static_cast<uint64_t>(world.time().count()) + 1; }
+    uint64_t ticks(Nanoseconds time) const override { return static_cast<uint64_t>(time.count()); }
+
+    const World& world;
+    std::map<pid_t, uint64_t> living;  // and when each began
   };
 
   void start_server();
   void live(Life& life);
   void adopt_all(Life& life);
-  bool work(Life& life);
-  void wake_for_slot(Life& life);
+  void listen(Life& life);
   void hear(Life& life, Message& message);
-  bool is_welcome_back(const Life& life, const Message& hello);
-  void admit(Life& life, int client);
-  void lose(Life& life, int client, bool died);
+  void greet(Life& life, Message& hello);
+  Status check_return(const Life& life, const Message& hello) const;
+  void admit(Life& life, const Message& hello);
+  const ClientPlan& plan_of(int client) const;
+  void lose(Life& life, const Message& message, bool died);
+  void let_go(Life& life, int client);
+  void tell(Message::Kind kind, int client, pid_t process);
   void unlink(int client);
   void end(Life& life);
   void take_back_last_push();
@@ -107,13 +138,16 @@ class SimNode {
   // What outlives a server.
   std::map<int, Guest> guests_;
   std::vector<LedgerRecord> ledger_;
-  std::set<int> processes_;                            // of clients, those that live
+  Processes processes_;
+  pid_t last_process_;
+  std::set<int> ever_welcome_;
   std::vector<std::unique_ptr<SimSegment>> unlinked_;  // their clients may still look at them
 
   std::vector<std::unique_ptr<Life>> lives_;  // that ended by themselves, and the present one
   Life* current_ = nullptr;
   uint64_t started_ = 0;
   uint64_t killed_before_ = 0;
+  bool drains_ = false;                  // nobody comes any more
   std::optional<LineDeath> line_death_;  // to come
 };
 

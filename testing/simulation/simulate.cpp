@@ -27,7 +27,7 @@ constexpr uint64_t kBatch = 25;  // seeds that share a process
 const char* const kUsage =
     "usage: simulate [--seeds N] [--first N] [--seed N] [--soak MINUTES] [--program session|core|engine|all]\n"
     "                [--without deaths,server-deaths,company,restarts,hard,transient,delays,node-files,raw-files,\n"
-    "                 iterations]\n"
+    "                 strangers,iterations]\n"
     "                [--operations N] [--no-faults] [--repeat] [--no-shrink]\n"
     "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first that fails\n"
     "  --seed N        this one, telling what happens\n"

@@ -23,8 +23,9 @@ LAYER = {
     "format": 4, "format/hdf5": 4, "place": 4, "place/thread": 4, "place/core": 4,
     "action": 4, "action/host": 4,
     "session": 5,
-    "runtime": 6,
-    "api": 7,
+    "server": 6,
+    "runtime": 7,
+    "api": 8,
 }
 
 # Folders of concrete classes: included by the composition root only.

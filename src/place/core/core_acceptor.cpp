@@ -1,4 +1,4 @@
-#include "place/core/node_loop.hpp"
+#include "place/core/core_acceptor.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -57,38 +57,37 @@ std::span<const std::byte> bytes_of(const T& message) {
 
 }  // namespace
 
-NodeLoop::NodeLoop(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll, Doorbell& doorbell,
-                   Host& host, Log& log, Options options)
+CoreAcceptor::CoreAcceptor(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll,
+                           Doorbell& doorbell, Host& host, Log& log, std::string fresh_segment)
     : directory_(directory),
       listener_(listener),
       epoll_(epoll),
       doorbell_(doorbell),
       host_(host),
       log_(log),
-      options_(std::move(options)),
-      rings_(host) {}
+      fresh_segment_(std::move(fresh_segment)) {
+  const auto add = [this](int fd, About about, EpollSet::Trigger trigger) {
+    const Status status = epoll_.add(fd, tag(about, 0), trigger);
+    TAILRACE_REQUIRE(status.ok());
+  };
+  add(listener_.fd(), About::listener, EpollSet::Trigger::level);
+  add(doorbell_.fd(), About::doorbell, EpollSet::Trigger::edge);
+}
 
-NodeLoop::~NodeLoop() = default;
+CoreAcceptor::~CoreAcceptor() = default;
 
-Status NodeLoop::adopt(int number, std::unique_ptr<Segment> segment, RequestSink* sink, uint64_t last_sequence,
-                       std::optional<ProcessHandle> process) {
+Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process) {
   std::unique_ptr<Client> client = make_client(number, std::move(segment));
-  ChannelControl& control = client->segment->control();
-  rings_.add(number, client->segment->channel(), control.server_asleep, *sink, last_sequence);
-  // It said goodbye, and was not heard.
-  const bool has_left = control.client_state.load(std::memory_order_acquire) == ChannelControl::kClientLeft;
-  if (!process || has_left) rings_.lose(number, !process);
-  if (process && !has_left) {
+  if (process && !host_.gone(number)) {
     client->process = std::move(process);
     Status status = watch(*client, client->process->fd(), tag(About::process, number), EpollSet::Trigger::edge);
     if (!status.ok()) return status;
   }
-  had_client_ = true;
   clients_[number] = std::move(client);
   return {};
 }
 
-std::unique_ptr<NodeLoop::Client> NodeLoop::make_client(int number, std::unique_ptr<Segment> segment) {
+std::unique_ptr<CoreAcceptor::Client> CoreAcceptor::make_client(int number, std::unique_ptr<Segment> segment) {
   auto client = std::make_unique<Client>();
   client->number = number;
   client->segment = std::move(segment);
@@ -96,75 +95,37 @@ std::unique_ptr<NodeLoop::Client> NodeLoop::make_client(int number, std::unique_
   return client;
 }
 
-void NodeLoop::add_fixed() {
-  const auto add = [this](int fd, About about, EpollSet::Trigger trigger) {
-    const Status status = epoll_.add(fd, tag(about, 0), trigger);
-    TAILRACE_REQUIRE(status.ok());
-  };
-  add(listener_.fd(), About::listener, EpollSet::Trigger::level);
-  add(doorbell_.fd(), About::doorbell, EpollSet::Trigger::edge);
-  for (const int fd : options_.watched) add(fd, About::watched, EpollSet::Trigger::edge);
+Status CoreAcceptor::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0), EpollSet::Trigger::level); }
+
+void CoreAcceptor::begin_round() {
+  if (std::exchange(number_is_free_, false)) answer_waiting();
+  drop_silent_strangers();
 }
 
-Status NodeLoop::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0), EpollSet::Trigger::level); }
-
-void NodeLoop::run() {
-  add_fixed();
-  const Deadline first_client(options_.first_client_in.value_or(Nanoseconds::zero()));
-  for (;;) {
-    // Not between announce() and the sleep: who comes there would not know that he must ring.
-    if (std::exchange(number_is_free_, false)) answer_waiting();
-    drop_silent_strangers();
-    if (work() || number_is_free_) continue;
-    if (clients_.empty() && next_run_waits_) return;  // it finds the connection closed, and starts the next server
-    const bool lonely = clients_.empty() && strangers_.empty() && waiting_.empty();
-    const bool given_up = options_.first_client_in && first_client.left() == Nanoseconds::zero();
-    if (!lonely || !had_client_) alone_.reset();
-    if (lonely && (had_client_ ? is_over() : given_up)) return;
-    doorbell_.prepare();
-    rings_.announce();
-    // Only now is a ring certain to be heard: look once more at everything that rings.
-    const bool worked = work() || number_is_free_;
-    std::optional<Nanoseconds> limit;
-    if (!had_client_ && options_.first_client_in) limit = first_client.left();
-    if (alone_) limit = alone_->left();
-    if (const auto next = host_.next_in()) limit = std::min(limit.value_or(*next), *next);
-    if (!strangers_.empty()) {
-      const Nanoseconds left = strangers_.front().until.left();
-      limit = std::min(limit.value_or(left), left);
-    }
-    if (worked) limit = Nanoseconds::zero();
-    for (const uint64_t event : epoll_.wait(limit)) look_at(event);
-    doorbell_.cancel();
-    rings_.retract();
+void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
+  if (!strangers_.empty()) {
+    const Nanoseconds left = strangers_.front().until.left();
+    limit = std::min(limit.value_or(left), left);
   }
+  for (const uint64_t event : epoll_.wait(limit)) look_at(event);
 }
 
-// The last client has gone: whether that was all.
-bool NodeLoop::is_over() {
-  if (!alone_) alone_.emplace(host_.stays_for());
-  return alone_->left() == Nanoseconds::zero();
+void CoreAcceptor::distrusted(int number, const Status& why) {
+  Client& client = *clients_[number];
+  client.log->warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
+  hear_no_more(client);
 }
 
-// Returns whether there may be more to do at once.
-bool NodeLoop::work() {
-  const NodeRings::Round round = rings_.work();
-  for (const auto& [number, why] : round.distrusted) {
-    Client& client = *clients_[number];
-    client.log->warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
-    hear_no_more(client);
-  }
-  for (const auto& [number, died] : round.dismissed) {
-    Client& client = *clients_[number];
-    hear_no_more(client);
-    client.log->info("client {} has {}", number, died ? "gone without a word" : "gone");
-    clients_.erase(number);
-  }
-  if (!round.dismissed.empty() && !waiting_.empty()) number_is_free_ = true;
-  return round.more;
+void CoreAcceptor::dismissed(int number, bool died) {
+  host_.dismissed(number);
+  Client& client = *clients_[number];
+  hear_no_more(client);
+  client.log->info("client {} has {}", number, died ? "gone without a word" : "gone");
+  clients_.erase(number);
+  number_is_free_ = number_is_free_ || !waiting_.empty();
 }
 
-void NodeLoop::look_at(uint64_t event) {
+void CoreAcceptor::look_at(uint64_t event) {
   const int number = number_of(event);
   switch (about_of(event)) {
     case About::listener: return meet();
@@ -194,7 +155,7 @@ void NodeLoop::look_at(uint64_t event) {
   }
 }
 
-void NodeLoop::meet() {
+void CoreAcceptor::meet() {
   for (;;) {
     Result<std::optional<UnixSocket>> socket = listener_.accept();
     const int error = socket.ok() ? 0 : socket.status().fault().system_errno;
@@ -214,14 +175,14 @@ void NodeLoop::meet() {
 }
 
 // An honest one comes again. False if there is none.
-bool NodeLoop::drop_oldest_stranger() {
+bool CoreAcceptor::drop_oldest_stranger() {
   if (strangers_.empty()) return false;
   epoll_.remove(strangers_.front().socket.fd());
   strangers_.pop_front();
   return true;
 }
 
-void NodeLoop::drop_silent_strangers() {
+void CoreAcceptor::drop_silent_strangers() {
   while (!strangers_.empty() && strangers_.front().until.left() == Nanoseconds::zero()) {
     log_.warning("somebody has connected and not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
     drop_oldest_stranger();
@@ -229,7 +190,7 @@ void NodeLoop::drop_silent_strangers() {
 }
 
 // The socket has something to say, or has closed.
-void NodeLoop::greet(UnixSocket socket) {
+void CoreAcceptor::greet(UnixSocket socket) {
   Hello hello;
   Result<Message> message = socket.receive(std::as_writable_bytes(std::span(&hello, 1)), 1, Nanoseconds::zero());
   if (!message.ok()) return;  // a client that gave up
@@ -248,12 +209,12 @@ void NodeLoop::greet(UnixSocket socket) {
   refuse(socket, hello, status);
 }
 
-void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
+void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
   const Result<bool> next_run =
       hello.again == 0 ? host_.is_of_next_run(hello.client, socket.peer().pid) : Result<bool>(false);
   if (!next_run.ok()) return refuse(socket, hello, next_run.status());
   next_run_waits_ = next_run_waits_ || next_run.value();
-  const bool number_is_taken = clients_.contains(hello.client) && rings_.gone(hello.client);
+  const bool number_is_taken = clients_.contains(hello.client) && host_.gone(hello.client);
   if (next_run.value() || (number_is_taken && hello.again == 0)) {
     std::erase_if(waiting_, [](const Waiting& one) { return one.socket.peer_gone(); });
     if (waiting_.size() == kMostWaiting) {
@@ -264,20 +225,21 @@ void NodeLoop::answer(UnixSocket socket, const Hello& hello, std::string configu
     return;
   }
   const Status status = welcome(socket, hello, std::move(configuration));
-  // Whoever was started for a client that it had to refuse need not wait for others.
-  had_client_ = had_client_ || status.ok() || options_.first_client_in;
-  if (!status.ok()) return refuse(socket, hello, status);
+  if (!status.ok()) {
+    host_.refused();
+    return refuse(socket, hello, status);
+  }
   clients_[hello.client]->socket = std::move(socket);
 }
 
 // Those whose number has become free.
-void NodeLoop::answer_waiting() {
+void CoreAcceptor::answer_waiting() {
   for (Waiting& one : std::exchange(waiting_, {})) {
     if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
   }
 }
 
-void NodeLoop::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {
+void CoreAcceptor::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {
   Welcome answer;
   answer.server = ::getpid();
   answer.refusal = to_record(0, status);
@@ -285,7 +247,7 @@ void NodeLoop::refuse(UnixSocket& socket, const Hello& hello, const Status& stat
   (void)socket.send(bytes_of(answer), {}, kAnswerIn);
 }
 
-Status NodeLoop::welcome(UnixSocket& socket, const Hello& hello, std::string configuration) {
+Status CoreAcceptor::welcome(UnixSocket& socket, const Hello& hello, std::string configuration) {
   Result<ProcessHandle> process = socket.peer_process();
   if (!process.ok()) return process.status();
   Result<Client*> entered = enter(hello, process.value().pid(), configuration);
@@ -305,11 +267,12 @@ Status NodeLoop::welcome(UnixSocket& socket, const Hello& hello, std::string con
 }
 
 // The client of that number, new or come back.
-Result<NodeLoop::Client*> NodeLoop::enter(const Hello& hello, pid_t process, const std::string& configuration) {
+Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t process,
+                                                  const std::string& configuration) {
   const auto found = clients_.find(hello.client);
   if (found != clients_.end()) {
     Client& client = *found->second;
-    const bool waits = !client.socket && !rings_.gone(client.number);  // for its client to come back
+    const bool waits = !client.socket && !host_.gone(client.number);  // for its client to come back
     if (hello.again != 0 && waits) return &client;
     // An earlier server died before it could welcome it.
     const bool unknown_to_it =
@@ -322,24 +285,22 @@ Result<NodeLoop::Client*> NodeLoop::enter(const Hello& hello, pid_t process, con
   if (hello.again != 0) {
     return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server has never heard of client {}", hello.client));
   }
-  const Result<Guest> guest = host_.admit(hello.client, process, configuration);
-  if (!guest.ok()) return guest.status();
-  const std::string& name = options_.fresh_segment;
+  const Result<Needs> needs = host_.admit(hello.client, process, configuration);
+  if (!needs.ok()) return needs.status();
+  const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
-      Segment::create(directory_, name, guest.value().sizes, guest.value().pool);
+      Segment::create(directory_, name, needs.value().sizes, needs.value().pool);
   if (!segment.ok()) return segment.status();
   std::unique_ptr<Client> client = make_client(hello.client, std::move(segment).value());
-  const Result<RequestSink*> sink = host_.serve(hello.client, *client->segment);
-  if (!sink.ok()) {
+  if (Status status = host_.serve(hello.client, *client->segment); !status.ok()) {
     (void)directory_.remove_file(name);
-    return sink.status();
+    return status;
   }
-  rings_.add(client->number, client->segment->channel(), client->segment->control().server_asleep, *sink.value(), 0);
   client->log->info("client {} has come", hello.client);
   return (clients_[hello.client] = std::move(client)).get();
 }
 
-Status NodeLoop::give_channel(Client& client, UnixSocket& socket) {
+Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket) {
   Welcome welcome;
   const ChannelSizes& sizes = client.segment->sizes();
   welcome.server = ::getpid();
@@ -354,7 +315,7 @@ Status NodeLoop::give_channel(Client& client, UnixSocket& socket) {
 }
 
 // The client says goodbye, or its connection has closed.
-void NodeLoop::hear(Client& client) {
+void CoreAcceptor::hear(Client& client) {
   Goodbye goodbye;
   const Result<Message> message =
       client.socket->receive(std::as_writable_bytes(std::span(&goodbye, 1)), 0, Nanoseconds::zero());
@@ -363,25 +324,25 @@ void NodeLoop::hear(Client& client) {
   lose(client, !kind, message.ok() ? "it said something that is no goodbye" : "it has closed its connection");
 }
 
-void NodeLoop::lose(Client& client, bool died, const std::string& why) {
-  if (rings_.gone(client.number)) return;
-  rings_.lose(client.number, died);
+void CoreAcceptor::lose(Client& client, bool died, const std::string& why) {
+  if (host_.gone(client.number)) return;
+  host_.lose(client.number, died);
   if (died) client.log->warning("client {} is lost: {}; what it committed is written", client.number, why);
   hear_no_more(client);
 }
 
-void NodeLoop::hear_no_more(Client& client) {
+void CoreAcceptor::hear_no_more(Client& client) {
   unwatch(client);
   client.socket.reset();
 }
 
-Status NodeLoop::watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger) {
+Status CoreAcceptor::watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger) {
   Status status = epoll_.add(fd, tag, trigger);
   if (status.ok()) client.watched.push_back(fd);
   return status;
 }
 
-void NodeLoop::unwatch(Client& client) {
+void CoreAcceptor::unwatch(Client& client) {
   for (const int fd : client.watched) epoll_.remove(fd);
   client.watched.clear();
 }

@@ -1,9 +1,9 @@
-// NodeLoop: what the server of a node does all its life: meets clients, has what they send taken (NodeRings), sleeps.
+// CoreAcceptor: how the server of place `core` meets its clients, and how it sleeps.
 //
 // One thread. Each client has a segment, an event counter that wakes the server, and a connection whose end, like
-// that of its process, says that it has gone. What a client says or writes is checked before it is used, and a client
-// that breaks the rules is shown the door; the others do not notice. Sleeps in one place, on all of them at once, and
-// never waits for any one. Knows neither what the sinks do nor what a configuration means: see Host.
+// that of its process, says that it has gone. What a client says is checked before it is used; the others do not
+// notice. Sleeps in one place, on all of them at once, and never waits for any one. Knows neither what is done for
+// clients nor what a configuration means: see Host.
 #pragma once
 
 #include <sys/types.h>
@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,59 +24,61 @@
 #include "base/process.hpp"
 #include "base/unix_socket.hpp"
 #include "model/core_wire.hpp"
+#include "place/acceptor.hpp"
 #include "place/core/segment.hpp"
-#include "place/node_rings.hpp"
-#include "place/place.hpp"
 
 namespace tailrace::impl {
 
-class NodeLoop {
+class CoreAcceptor final : public Acceptor {
  public:
   // What a client needs.
-  struct Guest {
+  struct Needs {
     ChannelSizes sizes;
     uint64_t pool = 0;
   };
 
-  // What the loop asks of who runs it.
-  class Host : public NodeRings::Host {
+  // What the acceptor asks of whoever serves.
+  class Host {
    public:
+    virtual ~Host() = default;
     // Whether the client may come, and what it needs. `configuration` is what it sent.
-    virtual Result<Guest> admit(int client, pid_t process, const std::string& configuration) = 0;
-    // From here on the client is served. `segment` stays until dismiss(); its file gets its name here, and goes
+    virtual Result<Needs> admit(int client, pid_t process, const std::string& configuration) = 0;
+    // From here on the client is served. `segment` stays until dismissed(); its file gets its name here, and goes
     // there.
-    virtual Result<RequestSink*> serve(int client, Segment& segment) = 0;
-    // Of the server, for its clients' descriptions.
-    virtual std::string description() const = 0;
-    // In how long progress() must be called though nothing has happened; none: that does not matter.
-    virtual std::optional<Nanoseconds> next_in() { return std::nullopt; }
+    virtual Status serve(int client, Segment& segment) = 0;
+    // The client is gone; `died`: without saying goodbye.
+    virtual void lose(int client, bool died) = 0;
+    virtual bool gone(int client) const = 0;
+    // The server is done with the client, whose segment is about to be unmapped.
+    virtual void dismissed(int client) = 0;
+    // A client was refused.
+    virtual void refused() {}
     // Whether a new client is of a run after the one that is being served: it waits until that has ended, and meets
     // the server after this one. Fails if it may not come at all.
-    virtual Result<bool> is_of_next_run(int /*client*/, pid_t /*process*/) { return false; }
-    // How long the loop stays when its last client has gone: others may have yet to come.
-    virtual Nanoseconds stays_for() { return Nanoseconds::zero(); }
+    virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
+    // Of the server, for its clients' descriptions.
+    virtual std::string description() const = 0;
   };
 
-  struct Options {
-    std::string fresh_segment;                   // the name of a segment's file before serve()
-    std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
-    std::vector<int> watched;                    // descriptors that wake the loop when something happens to them
-  };
+  // All are borrowed. `fresh_segment`: the name of a segment's file before serve().
+  CoreAcceptor(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll, Doorbell& doorbell,
+               Host& host, Log& log, std::string fresh_segment);
+  ~CoreAcceptor() override;
 
-  // All but `options` are borrowed.
-  NodeLoop(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll, Doorbell& doorbell, Host& host,
-           Log& log, Options options);
-  ~NodeLoop();
-
-  // A client of an earlier server, whose segment was found: served until it has settled, then kept for its return, or
-  // dismissed if it has died. `process`: none if it has ended.
-  Status adopt(int client, std::unique_ptr<Segment> segment, RequestSink* sink, uint64_t last_sequence,
-               std::optional<ProcessHandle> process);
-
-  // One more descriptor that wakes the loop while it is readable, as long as it is open.
+  // A client of an earlier server, whose segment was found, and whom the host serves already. It has to come back.
+  // `process`: none if it has ended.
+  Status adopt(int client, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process);
+  // One more descriptor that wakes the server while it is readable, as long as it is open.
   Status watch(int fd);
-  // Returns when the last client has gone, or the last of a run and clients of the next one wait.
-  void run();
+
+  // Acceptor
+  void begin_round() override;
+  bool has_news() const override { return number_is_free_; }
+  bool has_company() const override { return !strangers_.empty() || !waiting_.empty(); }
+  bool next_run_waits() const override { return next_run_waits_; }
+  void wait(std::optional<Nanoseconds> limit) override;
+  void distrusted(int client, const Status& why) override;
+  void dismissed(int client, bool died) override;
 
  private:
   struct Client {
@@ -88,9 +91,6 @@ class NodeLoop {
     std::vector<int> watched;              // of its descriptors, those in the epoll set
   };
 
-  void add_fixed();
-  bool work();
-  bool is_over();
   void look_at(uint64_t tag);
   void meet();
   bool drop_oldest_stranger();
@@ -115,9 +115,8 @@ class NodeLoop {
   Doorbell& doorbell_;
   Host& host_;
   Log& log_;
-  const Options options_;
+  const std::string fresh_segment_;
   std::map<int, std::unique_ptr<Client>> clients_;
-  NodeRings rings_;  // of the same clients
   // Connected, and have not said hello yet; the oldest first.
   struct Stranger {
     UnixSocket socket;
@@ -133,8 +132,6 @@ class NodeLoop {
   std::vector<Waiting> waiting_;
   bool next_run_waits_ = false;
   bool number_is_free_ = false;  // of somebody; perhaps of one who waits
-  bool had_client_ = false;
-  std::optional<Deadline> alone_;  // how long it stays, since the last client has gone
 };
 
 }  // namespace tailrace::impl

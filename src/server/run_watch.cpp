@@ -1,0 +1,36 @@
+#include "server/run_watch.hpp"
+
+#include <algorithm>
+
+namespace tailrace::impl {
+
+void RunWatch::came(int client, pid_t process) {
+  processes_[client] = process;
+  youngest_ = std::max(youngest_, clock_.began(process));
+}
+
+void RunWatch::adopted(int client, pid_t process, uint64_t began, bool has_gone) {
+  processes_[client] = process;
+  youngest_ = std::max(youngest_, began);
+  if (has_gone) first_departure_ = 0;  // whoever comes new now is of another run
+}
+
+void RunWatch::departed() {
+  if (!first_departure_) first_departure_ = clock_.now();
+}
+
+bool RunWatch::is_served(int client, pid_t process) const {
+  const auto found = processes_.find(client);
+  return found != processes_.end() && found->second == process;
+}
+
+bool RunWatch::is_of_another(pid_t process) const {
+  const uint64_t began = clock_.began(process);
+  if (began <= youngest_) return false;
+  if (first_departure_) return began + clock_.ticks(kDeathIsSeenIn) >= *first_departure_;
+  // A death that nobody has seen yet.
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [this](const auto& entry) { return has_ended(entry.first); });
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,237 @@
+#include "server/server_core.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // before it is said that clients are missing
+
+}  // namespace
+
+ServerCore::ServerCore(const Clock& clock, const ProcessClock& processes, Doorbell& doorbell, Ledger& ledger,
+                       Log& log, Options options)
+    : clock_(clock),
+      processes_(processes),
+      doorbell_(doorbell),
+      ledger_(ledger),
+      log_(log),
+      options_(options),
+      rings_(*this),
+      runs_(processes),
+      began_(clock.now()) {}
+
+ServerCore::~ServerCore() = default;
+
+void ServerCore::equip(const Config& common, Equipment equipment) {
+  common_ = common;
+  engine_ = &equipment.engine;
+  slots_ = equipment.slots;
+  clients_.emplace(equipment.engine, ledger_, log_, std::move(equipment.make_format), equipment.crew,
+                   std::move(equipment.descriptors), equipment.expected);
+}
+
+void ServerCore::serve_actions(NodeActions& actions) {
+  actions_ = &actions;
+  clients_->serve_actions(actions);
+}
+
+// ---- who comes and goes ---------------------------------------------------------------------------------------
+
+void ServerCore::begin(int client, Config config, const Guest& guest) {
+  runs_.came(client, guest.process);
+  RequestSink& sink = clients_->begin(client, std::move(config), guest.channel);
+  rings_.add(client, guest.channel, guest.server_asleep, sink, 0);
+  here_.insert(client);
+  had_client_ = true;
+}
+
+void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left) {
+  runs_.adopted(client, guest.process, began, !alive || has_left);
+  RequestSink& sink = clients_->adopt(client, std::move(config), guest.channel);
+  rings_.add(client, guest.channel, guest.server_asleep, sink, ledger_.last_sequence(client));
+  here_.insert(client);
+  had_client_ = true;
+  // It said goodbye, and was not heard.
+  if (!alive || has_left) rings_.lose(client, !alive);
+}
+
+void ServerCore::take_up_ledger() {
+  if (clients_) clients_->take_up_ledger();
+}
+
+const std::set<int>& ServerCore::came() const {
+  static const std::set<int> nobody;
+  return clients_ ? clients_->came() : nobody;
+}
+
+void ServerCore::lost(int client) {
+  runs_.departed();
+  clients_->lost(client);
+}
+
+// Every client that is there has gone, even if its death has yet to be seen.
+bool ServerCore::all_gone() const {
+  return std::all_of(here_.begin(), here_.end(),
+                     [this](int client) { return clients_->is_gone(client) || runs_.has_ended(client); });
+}
+
+// A run whose clients have all come and gone is over.
+bool ServerCore::run_is_over() const {
+  return came().size() >= static_cast<size_t>(common_->place.clients) && all_gone();
+}
+
+Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
+  if (!clients_ || !common_->shares_files() || came().empty()) return false;
+  if (runs_.is_served(client, process)) return false;
+  const auto here = [this] { return fmt::format("{}", fmt::join(came(), ", ")); };
+  if (run_is_over() || runs_.is_of_another(process)) {
+    if (all_gone()) {
+      clients_->give_up_absent(", since another run has begun");
+      return true;
+    }
+    return Status(
+        TAILRACE_CLIENT_IN_USE,
+        fmt::format("client {}: its files are being written by a run that began before it, some of whose "
+                    "clients ({}) are still there; expected that run to have ended, or another storage.path",
+                    client, here()));
+  }
+  if (came().contains(client)) return false;
+  if (clients_->gave_up_absent()) {
+    return Status(TAILRACE_CLIENTS_MISSING,
+                  fmt::format("client {} has come too late: after place.patience of {} s the files of its run are "
+                              "written without it (clients {})",
+                              client, common_->place.patience, here()));
+  }
+  if (came().size() < static_cast<size_t>(common_->place.clients)) return false;
+  return Status(TAILRACE_INVALID_CONFIG,
+                fmt::format("client {} is one more than place.clients says: found clients {} and {}, expected {}",
+                            client, here(), client, common_->place.clients));
+}
+
+// ---- the loop -------------------------------------------------------------------------------------------------
+
+void ServerCore::run(Acceptor& acceptor) {
+  for (;;) {
+    // Not between announce() and the sleep: who comes in there would not know that he must ring.
+    acceptor.begin_round();
+    if (work(acceptor) || acceptor.has_news()) continue;
+    if (is_over(acceptor)) return;
+    sleep(acceptor);
+  }
+}
+
+// Returns whether there may be more to do at once.
+bool ServerCore::work(Acceptor& acceptor) {
+  const NodeRings::Round round = rings_.work();
+  for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
+  for (const auto& [client, died] : round.dismissed) {
+    acceptor.dismissed(client, died);
+    here_.erase(client);
+    runs_.dismissed(client);
+  }
+  return round.more;
+}
+
+bool ServerCore::is_over(const Acceptor& acceptor) {
+  const bool lonely = here_.empty() && !acceptor.has_company();
+  if (!lonely || !had_client_) alone_until_.reset();
+  if (here_.empty() && acceptor.next_run_waits()) return true;  // it starts the next server
+  if (!lonely) return false;
+  if (had_client_) return has_waited_for_others();
+  return options_.first_client_in && clock_.now() >= began_ + *options_.first_client_in;
+}
+
+// A client that was quicker than the others must not take the server along.
+bool ServerCore::has_waited_for_others() {
+  if (options_.drain || !clients_ || !clients_->expects_more()) return true;
+  const Nanoseconds now = clock_.now();
+  if (!alone_until_) {
+    alone_until_ = now + patience();
+    log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
+              common_->place.clients);
+  }
+  return now >= *alone_until_;
+}
+
+void ServerCore::sleep(Acceptor& acceptor) {
+  doorbell_.prepare();
+  rings_.announce();
+  // Only now is a ring certain to be heard: look once more at everything that rings.
+  const bool worked = work(acceptor) || acceptor.has_news();
+  acceptor.wait(worked ? std::optional(Nanoseconds::zero()) : limit());
+  doorbell_.cancel();
+  rings_.retract();
+}
+
+// In how long something must be done though nothing has happened.
+std::optional<Nanoseconds> ServerCore::limit() const {
+  std::optional<Nanoseconds> next;
+  const auto by = [&next](std::optional<Nanoseconds> due) {
+    if (due && *due != Nanoseconds::max()) next = std::min(next.value_or(*due), *due);
+  };
+  if (!had_client_ && options_.first_client_in) by(began_ + *options_.first_client_in);
+  by(alone_until_);
+  if (actions_ != nullptr) by(actions_->deadline());
+  if (slots_ != nullptr) by(slots_->due());
+  if (engine_ != nullptr) by(engine_->due());
+  by(absent_due());
+  if (!next) return std::nullopt;
+  return std::max(*next - clock_.now(), Nanoseconds::zero());
+}
+
+void ServerCore::progress() {
+  if (!clients_) return;
+  if (slots_ != nullptr) slots_->look(clock_.now());
+  if (slots_ != nullptr && clients_->pressed()) slots_->open();
+  clients_->progress();
+  look_for_absent();
+}
+
+void ServerCore::finish() {
+  while (engine_ != nullptr && !engine_->idle()) {
+    doorbell_.prepare();
+    if (slots_ != nullptr) slots_->open();
+    engine_->progress();
+    if (engine_->idle()) break;
+    doorbell_.sleep();
+  }
+  if (actions_ != nullptr) actions_->finish();
+  clients_.reset();
+}
+
+// ---- who never comes --------------------------------------------------------------------------------------------
+
+Nanoseconds ServerCore::patience() const {
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
+}
+
+// Who never comes would hold up the files of all: said when that has lasted, and ended after place.patience. When
+// nobody can come any more, at once.
+void ServerCore::look_for_absent() {
+  if (!clients_->waits_for_absent()) return waits_since_.reset();
+  if (options_.drain) return clients_->give_up_absent(", since the job is over");
+  const Nanoseconds now = clock_.now();
+  if (!waits_since_) waits_since_ = now;
+  if (now >= *waits_since_ + patience()) {
+    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience));
+  }
+  if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return;
+  warned_of_absent_ = true;
+  log_.warning(
+      "files wait for clients that have not come: found {} ({}), expected {}, as place.clients says; they are "
+      "given up after place.patience of {} s",
+      came().size(), fmt::join(came(), ", "), common_->place.clients, common_->place.patience);
+}
+
+// When look_for_absent() has something to do.
+std::optional<Nanoseconds> ServerCore::absent_due() const {
+  if (!waits_since_) return std::nullopt;
+  return *waits_since_ + (warned_of_absent_ ? patience() : std::min(kMissingFor, patience() / 2));
+}
+
+}  // namespace tailrace::impl
