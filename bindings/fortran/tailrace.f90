@@ -35,7 +35,7 @@ module tailrace
     enumerator :: tailrace_wrong_type, tailrace_wrong_shape, tailrace_wrong_order, tailrace_too_large
     enumerator :: tailrace_budget_held, tailrace_not_found, tailrace_client_in_use, tailrace_closed, tailrace_busy
     enumerator :: tailrace_unsupported, tailrace_exists, tailrace_forked
-    enumerator :: tailrace_timeout = 201, tailrace_dropped, tailrace_action_failed
+    enumerator :: tailrace_timeout = 201, tailrace_dropped, tailrace_action_failed, tailrace_clients_missing
     enumerator :: tailrace_io_error = 301, tailrace_earlier_failure, tailrace_not_published, tailrace_server_lost
     enumerator :: tailrace_out_of_memory = 401, tailrace_internal
   end enum
@@ -46,6 +46,7 @@ module tailrace
   public :: tailrace_io_error
   public :: tailrace_earlier_failure
   public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal, tailrace_action_failed
+  public :: tailrace_clients_missing, tailrace_server_lost
 
   ! What descriptors.c says of an array with gaps, and of one that no variable can hold.
   integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2

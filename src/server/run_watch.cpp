@@ -12,7 +12,7 @@ void RunWatch::came(int client, pid_t process) {
 void RunWatch::adopted(int client, pid_t process, uint64_t began, bool has_gone) {
   processes_[client] = process;
   youngest_ = std::max(youngest_, began);
-  if (has_gone) first_departure_ = 0;  // whoever comes new now is of another run
+  if (has_gone) departed_earlier();
 }
 
 void RunWatch::departed() {

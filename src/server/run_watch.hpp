@@ -26,6 +26,8 @@ class RunWatch {
   void adopted(int client, pid_t process, uint64_t began, bool has_gone);
   // A client has gone.
   void departed();
+  // One has gone before this server began.
+  void departed_earlier() { first_departure_ = 0; }
   // The server is done with the client.
   void dismissed(int client) { processes_.erase(client); }
 

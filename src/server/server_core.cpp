@@ -61,7 +61,10 @@ void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t b
 }
 
 void ServerCore::take_up_ledger() {
-  if (clients_) clients_->take_up_ledger();
+  if (!clients_) return;
+  clients_->take_up_ledger();
+  // The ledger names clients that have left, and are not here any more.
+  if (came().size() > here_.size()) runs_.departed_earlier();
 }
 
 const std::set<int>& ServerCore::came() const {
