@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "storage/file_table.hpp"
 
 namespace tailrace::impl {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {

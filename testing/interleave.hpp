@@ -1,11 +1,12 @@
 // explore(): tries the interleavings of a few threads, one schedule after another, each of them reproducible.
 //
-// For lock-free code that is a template over atomics (src/base/sleep_flag.hpp): instantiate it with InterleavedAtomic
-// and hand the bodies of two to four threads to explore(). They run as real threads, but one at a time; every atomic
-// operation is a point where another may go on. A schedule is a string of decisions: which thread takes the next
-// step, whether a load sees an older value that its memory order still allows, whether a weak compare-exchange fails
-// for nothing. All schedules with at most `deviations` decisions off the plain course are tried, fewest first, then
-// random ones. A failure comes with its schedule and the list of its steps. Never used outside tests.
+// For lock-free code that is a template over atomics (src/base/sync/sleep_flag.hpp): instantiate it with
+// InterleavedAtomic and hand the bodies of two to four threads to explore(). They run as real threads, but one at a
+// time; every atomic operation is a point where another may go on. A schedule is a string of decisions: which thread
+// takes the next step, whether a load sees an older value that its memory order still allows, whether a weak
+// compare-exchange fails for nothing. All schedules with at most `deviations` decisions off the plain course are
+// tried, fewest first, then random ones. A failure comes with its schedule and the list of its steps. Never used
+// outside tests.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "model/request.hpp"
 #include "storage/storage.hpp"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "session/iteration_limit.hpp"
+#include "server/iteration_limit.hpp"
 #include "storage/posix/posix_storage.hpp"
 
 namespace tailrace::impl {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "client/client.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/thread/thread_place.hpp"
-#include "session/client.hpp"
-#include "session/server.hpp"
+#include "server/server.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "testing/fault_storage.hpp"
 #include "testing/gated_storage.hpp"

@@ -1,6 +1,6 @@
 """Files under names that tailrace makes up itself, in directories where others may make files, too.
 
-As src/base/own_file.hpp: what somebody else has put under such a name, a link above all, is never written through.
+As src/base/os/own_file.hpp: what somebody else has put under such a name, a link above all, is never written through.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "base/file_descriptor.hpp"
+#include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {

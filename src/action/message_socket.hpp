@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/file_descriptor.hpp"
+#include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "api/error_record.hpp"
-#include "base/process_mark.hpp"
+#include "base/memory/process_mark.hpp"
 #include "runtime/session.hpp"
 
 struct tailrace_client {

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/heap.hpp"
-#include "base/process.hpp"
+#include "base/memory/heap.hpp"
+#include "base/os/process.hpp"
+#include "runtime/core_server.hpp"
 #include "runtime/job_status.hpp"
-#include "runtime/node_server.hpp"
 #include "runtime/server_job.hpp"
 
 namespace {
 
 using tailrace::impl::ConfigInput;
-using tailrace::impl::NodeServer;
-using tailrace::impl::NodeServerOptions;
+using tailrace::impl::CoreServer;
+using tailrace::impl::CoreServerOptions;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 
@@ -29,7 +29,7 @@ constexpr int kWrongUsage = 2;  // as of `tailrace`
 constexpr size_t kHeap = size_t{16} << 20;
 
 struct Arguments {
-  NodeServerOptions server;
+  CoreServerOptions server;
   ConfigInput config;
   std::string path;       // replaces storage.path
   std::string log_level;  // empty: the configuration's
@@ -80,7 +80,7 @@ int fail(const Status& status) {
   return 1;
 }
 
-int show_status(const NodeServerOptions& options) {
+int show_status(const CoreServerOptions& options) {
   const Result<std::string> json = tailrace::impl::job_status(options.root, options.job);
   if (!json.ok()) return fail(json.status());
   std::puts(json.value().c_str());
@@ -88,18 +88,18 @@ int show_status(const NodeServerOptions& options) {
 }
 
 // What all servers of the job have left; none is there any more.
-int drain_all(NodeServerOptions options) {
+int drain_all(CoreServerOptions options) {
   const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
   if (!servers.ok()) return fail(servers.status());
   for (const int server : servers.value()) {
     options.server = server;
-    if (const Status status = NodeServer::run(options); !status.ok()) return fail(status);
+    if (const Status status = CoreServer::run(options); !status.ok()) return fail(status);
   }
   return 0;
 }
 
 int run(Arguments& arguments) {
-  NodeServerOptions& options = arguments.server;
+  CoreServerOptions& options = arguments.server;
   if (!arguments.config.file.empty()) {
     if (!arguments.path.empty()) arguments.config.path_override = arguments.path;
     if (const Status status = tailrace::impl::set_job(options, arguments.config); !status.ok()) return fail(status);
@@ -117,7 +117,7 @@ int run(Arguments& arguments) {
     if (!options.first_client_in) options.first_client_in = std::chrono::seconds(30);
   }
   tailrace::impl::take_heap(kHeap);
-  const Status status = NodeServer::run(options);
+  const Status status = CoreServer::run(options);
   return status.ok() ? 0 : fail(status);
 }
 

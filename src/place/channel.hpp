@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <span>
 
-#include "base/free_stack.hpp"
-#include "base/spsc_ring.hpp"
-#include "base/wait_bell.hpp"
+#include "base/sync/free_stack.hpp"
+#include "base/sync/spsc_ring.hpp"
+#include "base/sync/wait_bell.hpp"
 #include "model/descriptor_wire.hpp"
 #include "place/counters.hpp"
 #include "place/failure_log.hpp"

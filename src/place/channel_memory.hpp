@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/sleep_flag.hpp"
+#include "base/sync/sleep_flag.hpp"
 #include "place/channel.hpp"
 
 namespace tailrace::impl {

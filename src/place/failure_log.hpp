@@ -13,8 +13,8 @@
 #include <optional>
 #include <span>
 
-#include "base/spsc_ring.hpp"
 #include "base/status.hpp"
+#include "base/sync/spsc_ring.hpp"
 #include "model/failure_wire.hpp"
 
 namespace tailrace::impl {

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "place/place.hpp"
 
 namespace tailrace::impl {

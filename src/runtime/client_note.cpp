@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "base/process.hpp"
+#include "base/os/process.hpp"
 #include "place/core/runtime_directory.hpp"
 
 namespace tailrace::impl {

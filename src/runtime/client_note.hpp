@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/private_directory.hpp"
+#include "base/os/private_directory.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
@@ -19,7 +19,7 @@ struct ClientNote {
   int server = 0;
   pid_t process = 0;
   uint64_t began = 0;   // the process, see process_begin()
-  std::string run;      // that it belongs to, see NodeServer
+  std::string run;      // that it belongs to, see CoreServer
   std::string message;  // see ClientMessage
 
   // Whether the process lives.

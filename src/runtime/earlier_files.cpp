@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/os_file.hpp"
+#include "base/os/os_file.hpp"
 #include "runtime/recover.hpp"
 
 namespace tailrace::impl {

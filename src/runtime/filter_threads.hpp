@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/config.hpp"
-#include "session/filter_crew.hpp"
+#include "server/filtering/filter_crew.hpp"
 
 namespace tailrace::impl {
 

@@ -11,9 +11,9 @@
 #include <optional>
 #include <set>
 
-#include "base/file_descriptor.hpp"
-#include "base/process.hpp"
-#include "base/unix_socket.hpp"
+#include "base/os/file_descriptor.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
 #include "place/channel_memory.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/runtime_directory.hpp"
@@ -86,7 +86,7 @@ Json counted(const ChannelControl& control) {
           {"files", files_json(control)}};
 }
 
-// What the server wrote down of a client when it came: see NodeServer.
+// What the server wrote down of a client when it came: see CoreServer.
 struct Noted {
   std::optional<int> server;
   pid_t process = 0;

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/own_file.hpp"
+#include "base/os/own_file.hpp"
 
 namespace tailrace::impl {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/doorbell.hpp"
 #include "base/log.hpp"
+#include "base/sync/doorbell.hpp"
 #include "model/config.hpp"
 #include "storage/storage.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/lock_file.hpp"
 #include "base/log.hpp"
+#include "base/os/lock_file.hpp"
 #include "base/status.hpp"
 #include "model/config.hpp"
 

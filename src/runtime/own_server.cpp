@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "base/deadline.hpp"
-#include "base/file_mutex.hpp"
+#include "base/os/file_mutex.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
+#include "recovery/ledger_file.hpp"
 #include "runtime/client_note.hpp"
 #include "runtime/descriptors.hpp"
 #include "runtime/engine_options.hpp"
@@ -19,7 +20,6 @@
 #include "runtime/open_storage.hpp"
 #include "runtime/output_directories.hpp"
 #include "runtime/provenance.hpp"
-#include "session/ledger_file.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -134,7 +134,7 @@ Status OwnServer::begin() {
 
 // Returns whether there may be more to do at once.
 bool OwnServer::move_on() {
-  const NodeRings::Round round = rings_.work();
+  const ClientRings::Round round = rings_.work();
   for (const auto& [client, why] : round.distrusted) log_.error("client {}: {}", client, why.fault().message);
   return round.more;
 }

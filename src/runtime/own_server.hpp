@@ -1,5 +1,5 @@
 // OwnServer: what serves a client, in its own process and on its own thread, after the node's server has died
-// (`on_server_loss: sync`). A composition root, like NodeServer, of which it has all but the clients' meeting.
+// (`on_server_loss: sync`). A composition root, like CoreServer, of which it has all but the clients' meeting.
 //
 // It takes the client over as another server would, with a number, a ledger and a note that are its own: from the
 // moment that the note names it, nobody else writes for the client while its process lives. After that a server with
@@ -11,23 +11,23 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/doorbell.hpp"
-#include "base/lock_file.hpp"
 #include "base/log.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "model/config.hpp"
+#include "place/client_rings.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"
 #include "place/core/stand_in.hpp"
-#include "place/node_rings.hpp"
-#include "session/ledger.hpp"
-#include "session/node_clients.hpp"
+#include "recovery/ledger.hpp"
+#include "server/served_clients.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {
 
-class OwnServer final : public StandIn, private NodeRings::Host {
+class OwnServer final : public StandIn, private ClientRings::Host {
  public:
   // In the place of `server`, which has died. `job`, `config` and `log` are borrowed; of `segment` it makes a view of
   // its own. TAILRACE_CLIENT_IN_USE if another server of that number lives, which then has the client.
@@ -49,7 +49,7 @@ class OwnServer final : public StandIn, private NodeRings::Host {
   void clean_up_after(int server);
   bool move_on();
 
-  // NodeRings::Host
+  // ClientRings::Host
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   bool settled(int client) override { return clients_->settled(client); }
@@ -76,8 +76,8 @@ class OwnServer final : public StandIn, private NodeRings::Host {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
   std::optional<Ledger> ledger_;
-  std::optional<NodeClients> clients_;
-  NodeRings rings_;
+  std::optional<ServedClients> clients_;
+  ClientRings rings_;
 };
 
 }  // namespace tailrace::impl

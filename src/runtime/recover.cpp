@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/lock_file.hpp"
-#include "base/os_file.hpp"
-#include "base/own_file.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/os/os_file.hpp"
+#include "base/os/own_file.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "runtime/shared_leavings.hpp"
 

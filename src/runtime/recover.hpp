@@ -2,7 +2,7 @@
 //
 // A `.part` that is whole (its superblock, written last, is there) only lacks its rename; any other lacks bytes.
 // Files of clients that are open are never touched: recovery takes a client's lock before it looks at its files. What
-// is no regular file of this user is told and left (base/own_file.hpp).
+// is no regular file of this user is told and left (base/os/own_file.hpp).
 #pragma once
 
 #include <functional>

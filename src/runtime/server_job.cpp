@@ -6,7 +6,7 @@
 
 namespace tailrace::impl {
 
-Status set_job(NodeServerOptions& options, const ConfigInput& input) {
+Status set_job(CoreServerOptions& options, const ConfigInput& input) {
   const Result<Config> config = read_config(input);
   if (!config.ok()) return config.status();
   const Config& of = config.value();

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "config/config_yaml.hpp"
-#include "runtime/node_server.hpp"
+#include "runtime/core_server.hpp"
 
 namespace tailrace::impl {
 
 // Sets `job` and `log_level` of `options`. Relative output directories are meant from this process's, as the
 // clients' are from theirs. Fails if the configuration is wrong or of another place, or has no server of that number.
-Status set_job(NodeServerOptions& options, const ConfigInput& input);
+Status set_job(CoreServerOptions& options, const ConfigInput& input);
 
 }  // namespace tailrace::impl

@@ -20,7 +20,7 @@
 #include "runtime/report.hpp"
 #include "runtime/shared_leavings.hpp"
 #include "runtime/trace_file.hpp"
-#include "session/iteration_limit.hpp"
+#include "server/iteration_limit.hpp"
 
 namespace tailrace::impl {
 namespace {

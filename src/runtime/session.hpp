@@ -1,4 +1,4 @@
-// Session: one open client with everything behind it. A composition root, with NodeServer: only there do concrete
+// Session: one open client with everything behind it. A composition root, with CoreServer: only there do concrete
 // classes meet.
 //
 // Builds client and place from a configuration, and for place `thread` the server's half as well: storage, engine,
@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/doorbell.hpp"
-#include "base/lock_file.hpp"
 #include "base/log.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/sync/doorbell.hpp"
+#include "client/client.hpp"
 #include "config/config_yaml.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
 #include "place/thread/thread_place.hpp"
-#include "session/client.hpp"
-#include "session/server.hpp"
+#include "server/server.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {

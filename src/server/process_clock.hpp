@@ -1,4 +1,4 @@
-// The process clock port: when processes began, and whether they live. The system's (runtime/node_server.cpp), or the
+// The process clock port: when processes began, and whether they live. The system's (runtime/core_server.cpp), or the
 // simulator's.
 #pragma once
 

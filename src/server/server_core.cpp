@@ -35,7 +35,7 @@ void ServerCore::equip(const Config& common, Equipment equipment) {
                    std::move(equipment.descriptors), equipment.expected);
 }
 
-void ServerCore::serve_actions(NodeActions& actions) {
+void ServerCore::serve_actions(ServerActions& actions) {
   actions_ = &actions;
   clients_->serve_actions(actions);
 }
@@ -130,7 +130,7 @@ void ServerCore::run(Acceptor& acceptor) {
 
 // Returns whether there may be more to do at once.
 bool ServerCore::work(Acceptor& acceptor) {
-  const NodeRings::Round round = rings_.work();
+  const ClientRings::Round round = rings_.work();
   for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
   for (const auto& [client, died] : round.dismissed) {
     acceptor.dismissed(client, died);

@@ -11,19 +11,19 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/doorbell.hpp"
 #include "base/log.hpp"
+#include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/slots.hpp"
 #include "place/acceptor.hpp"
-#include "place/node_rings.hpp"
+#include "place/client_rings.hpp"
+#include "recovery/ledger.hpp"
 #include "server/run_watch.hpp"
-#include "session/ledger.hpp"
-#include "session/node_clients.hpp"
+#include "server/served_clients.hpp"
 
 namespace tailrace::impl {
 
-class ServerCore final : private NodeRings::Host {
+class ServerCore final : private ClientRings::Host {
  public:
   struct Options {
     bool drain = false;                          // writes what an earlier server left, meets nobody, and ends
@@ -34,9 +34,9 @@ class ServerCore final : private NodeRings::Host {
   struct Equipment {
     Engine& engine;
     Slots* slots = nullptr;  // the engine's scheduler, if it holds back requests until a time slot
-    NodeClients::MakeFormat make_format;
+    ServedClients::MakeFormat make_format;
     FilterCrew* crew = nullptr;  // needed if there are filtered variables
-    NodeClients::Descriptors descriptors = NodeClients::as_many_as_wanted;
+    ServedClients::Descriptors descriptors = ServedClients::as_many_as_wanted;
     uint32_t expected = 1;  // clients that may come, if their configuration does not say it
   };
 
@@ -55,7 +55,7 @@ class ServerCore final : private NodeRings::Host {
   // Before the first client. `common`: what all clients' configurations have in common.
   void equip(const Config& common, Equipment equipment);
   // Has the clients' actions run; before any comes. Borrowed.
-  void serve_actions(NodeActions& actions);
+  void serve_actions(ServerActions& actions);
 
   // A client comes. What `guest` refers to stays until the acceptor is told that the client is dismissed.
   void begin(int client, Config config, const Guest& guest);
@@ -82,7 +82,7 @@ class ServerCore final : private NodeRings::Host {
   void finish();
 
  private:
-  // NodeRings::Host
+  // ClientRings::Host
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   void lost(int client) override;
@@ -110,13 +110,13 @@ class ServerCore final : private NodeRings::Host {
   Ledger& ledger_;
   Log& log_;
   const Options options_;
-  NodeRings rings_;
+  ClientRings rings_;
   std::optional<Config> common_;
   Engine* engine_ = nullptr;
   Slots* slots_ = nullptr;
-  NodeActions* actions_ = nullptr;
-  std::optional<NodeClients> clients_;  // none: nobody has come yet
-  std::set<int> here_;                  // clients that have come and not been dismissed
+  ServerActions* actions_ = nullptr;
+  std::optional<ServedClients> clients_;  // none: nobody has come yet
+  std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
   const Nanoseconds began_;
   bool had_client_ = false;

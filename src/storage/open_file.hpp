@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/os_file.hpp"
+#include "base/os/os_file.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {

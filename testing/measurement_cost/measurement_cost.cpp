@@ -14,7 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/histogram.hpp"
-#include "session/client.hpp"
+#include "client/client.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/range_allocator.hpp"
+#include "base/memory/range_allocator.hpp"
 #include "model/file_wire.hpp"
 
 namespace tailrace::impl::simulation {

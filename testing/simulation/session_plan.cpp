@@ -299,6 +299,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
       const uint64_t stream = core ? 100 + 10 * phase + client : 2 * phase + client;
       of.clients.push_back(some_client(SplitDice(seed, "client", stream), base, without));
       of.clients.back().changes = SplitDice(seed, "changes", stream).chance(25);
+      of.clients.back().lingers = SplitDice(seed, "lingers", stream).chance(40);
       const bool again = dice.chance(70);  // the iterations of the earlier run
       if (!again) of.clients.back().first_iteration = static_cast<int64_t>(phase * 1000);
     }

@@ -69,6 +69,7 @@ struct ClientPlan {
   RawFilePlan raw_files;
   std::optional<Death> death;
   std::optional<Absence> absence;
+  bool lingers = false;      // its process lives on after the close
   bool others_wait = false;  // a client of the node is absent: others wait for it, with little patience
 };
 

@@ -26,6 +26,7 @@ void SimGuest::run(const std::function<void()>& program) {
     client_.emplace(plan_.config, *this, world_.clock(), log_, trace_);
     program();
     stop();
+    if (plan_.lingers) return;
   } catch (const ServerLost&) {
     world_.story().tell("client {} gives up", number_);
     world_.story().check(!restart_, "answer", "a client that another server would serve has none");
@@ -99,6 +100,7 @@ Status SimGuest::go_on_after_loss() {
     return lost_;
   }
   const SimNode::Met met = node_.meet(number_, true, process());
+  world_.story().check(met.refusal.ok(), "answer", "a client that comes back is refused");
   TAILRACE_REQUIRE(met.segment == segment_);
   life_ = met.life;
   ++losses_;
@@ -106,9 +108,16 @@ Status SimGuest::go_on_after_loss() {
   return {};
 }
 
+// As CorePlace does it: another server may have taken this client over before it had left, and waits for it.
 void SimGuest::stop() {
   segment_->control().client_state.store(ChannelControl::kClientLeft);
-  if (node_.is_alive(life_)) node_.say_goodbye(number_, process());
+  uint64_t life = life_;
+  if (!node_.is_alive(life)) {
+    const std::optional<SimNode::Met> met = node_.meet_running(number_, true, process());
+    if (!met || !met->refusal.ok()) return;  // whoever takes it over from now on sees that it has left
+    life = met->life;
+  }
+  if (node_.is_alive(life)) node_.say_goodbye(number_, process());
 }
 
 }  // namespace tailrace::impl::simulation

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "session/client.hpp"
+#include "client/client.hpp"
 #include "testing/simulation/application.hpp"
 #include "testing/simulation/sim_node.hpp"
 #include "testing/simulation/sim_process.hpp"

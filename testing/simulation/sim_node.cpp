@@ -142,14 +142,20 @@ SimNode::Met SimNode::meet(int client, bool again, pid_t process) {
   for (;;) {
     world_.choose();
     if (current_ == nullptr) start_server();
-    Life& life = *current_;
-    Message hello{Message::Kind::hello, client, process, again, false, nullptr};
-    life.inbox.push_back(&hello);
-    life.doorbell.wake();
-    while (!hello.answered && current_ == &life) world_.sleep(&life.inbox, std::nullopt);
-    if (hello.answered) return {hello.segment, life.number, hello.refusal};
-    world_.story().tell("client {}: the server has ended just as it was met", client);
+    if (std::optional<Met> met = meet_running(client, again, process)) return *std::move(met);
   }
+}
+
+std::optional<SimNode::Met> SimNode::meet_running(int client, bool again, pid_t process) {
+  if (current_ == nullptr) return std::nullopt;
+  Life& life = *current_;
+  Message hello{Message::Kind::hello, client, process, again, false, nullptr};
+  life.inbox.push_back(&hello);
+  life.doorbell.wake();
+  while (!hello.answered && current_ == &life) world_.sleep(&life.inbox, std::nullopt);
+  if (hello.answered) return Met{hello.segment, life.number, hello.refusal};
+  world_.story().tell("client {}: the server has ended just as it was met", client);
+  return std::nullopt;
 }
 
 bool SimNode::is_alive(uint64_t life) const { return current_ != nullptr && current_->number == life; }
@@ -260,7 +266,7 @@ bool SimNode::drain() {
   return true;
 }
 
-// What NodeServer::serve() does.
+// What CoreServer::serve() does.
 void SimNode::live(Life& life) {
   show_disk_();
   Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
@@ -332,7 +338,7 @@ void SimNode::greet(Life& life, Message& hello) {
   } else if (life.views.contains(client)) {
     hello.refusal = check_return(life, hello);
   } else if (hello.again) {
-    world_.story().fail("answer", fmt::format("the server has never heard of client {}", client));
+    hello.refusal = Status(TAILRACE_SERVER_LOST, fmt::format("the server has never heard of client {}", client));
   } else {
     admit(life, hello);
   }

@@ -2,7 +2,7 @@
 // by another: the real ServerCore, Ledger, engine and format, on what outlives a server: segments, the ledger's
 // lines, the disk.
 //
-// Stands in for NodeServer, CoreAcceptor and the sockets between client and server: meeting, welcoming, saying
+// Stands in for CoreServer, CoreAcceptor and the sockets between client and server: meeting, welcoming, saying
 // goodbye. A server is a fiber; what is left of one that was killed stays as it was, for ever.
 #pragma once
 
@@ -40,6 +40,8 @@ class SimNode {
   // ---- a client, on its fiber ----
   // Meets the server, and starts one if there is none. `process`: see begin_process().
   Met meet(int client, bool again, pid_t process);
+  // The same, if there is one and it does not end meanwhile.
+  std::optional<Met> meet_running(int client, bool again, pid_t process);
   // Whether it is the server's life that is served now.
   bool is_alive(uint64_t life) const;
   // Wakes the server of that life, if it is alive.

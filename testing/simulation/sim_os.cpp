@@ -2,8 +2,8 @@
 //
 // The same promises as the kernel's, kept by switching fibers instead of putting threads to sleep. Part of the
 // executables that simulate, never of a library, so that the linker takes these and leaves the others.
-#include "base/event_fd.hpp"
-#include "base/futex.hpp"
+#include "base/sync/event_fd.hpp"
+#include "base/sync/futex.hpp"
 #include "testing/simulation/world.hpp"
 
 namespace tailrace::impl {

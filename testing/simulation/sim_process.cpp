@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "session/iteration_limit.hpp"
+#include "server/iteration_limit.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {

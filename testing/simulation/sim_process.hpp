@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/client.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/serve_loop.hpp"
-#include "session/client.hpp"
-#include "session/server.hpp"
+#include "server/server.hpp"
 #include "testing/simulation/application.hpp"
 #include "testing/simulation/session_plan.hpp"
 #include "testing/simulation/sim_segment.hpp"

@@ -10,8 +10,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/doorbell.hpp"
-#include "session/iteration_limit.hpp"
+#include "base/sync/doorbell.hpp"
+#include "server/iteration_limit.hpp"
 #include "storage/file_table.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_disk.hpp"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/doorbell.hpp"
-#include "base/wait_bell.hpp"
+#include "base/sync/doorbell.hpp"
+#include "base/sync/wait_bell.hpp"
 
 namespace tailrace::impl {
 namespace {

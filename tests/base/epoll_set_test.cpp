@@ -1,5 +1,5 @@
 // EpollSet: what is reported, how often, and with a client that does as it likes with a shared event counter.
-#include "base/epoll_set.hpp"
+#include "base/os/epoll_set.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/unix_socket.hpp"
+#include "base/os/unix_socket.hpp"
 
 namespace tailrace::impl {
 namespace {

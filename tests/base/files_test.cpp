@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/lock_file.hpp"
-#include "base/os_file.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/os/os_file.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {

@@ -1,5 +1,5 @@
 // Memory whose file is cut short is replaced by zeros and marked; a fault anywhere else ends the process.
-#include "base/memory_guard.hpp"
+#include "base/memory/memory_guard.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_descriptor.hpp"
+#include "base/os/file_descriptor.hpp"
 
 namespace {
 

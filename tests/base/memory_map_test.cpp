@@ -1,5 +1,5 @@
 // MappedMemory: as large as asked for, touched, and aligned to a huge page.
-#include "base/memory_map.hpp"
+#include "base/memory/memory_map.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // Files under names of tailrace's own, in a directory where somebody else puts links, FIFOs and files.
-#include "base/own_file.hpp"
+#include "base/os/own_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
-#include "base/lock_file.hpp"
-#include "base/process.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/os/process.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {

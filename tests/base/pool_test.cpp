@@ -1,6 +1,6 @@
 // The two-ended pool with real threads: one allocates, several give back; the bytes of a block are its holder's
 // alone.
-#include "base/pool.hpp"
+#include "base/memory/pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/spsc_ring.hpp"
-#include "base/wait_bell.hpp"
+#include "base/sync/spsc_ring.hpp"
+#include "base/sync/wait_bell.hpp"
 #include "testing/seeds.hpp"
 
 namespace tailrace::impl {

@@ -1,5 +1,5 @@
 // PrivateDirectory, FileMutex: files that only this user's processes share.
-#include "base/private_directory.hpp"
+#include "base/os/private_directory.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/file_mutex.hpp"
+#include "base/os/file_mutex.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {

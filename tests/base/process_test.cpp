@@ -1,5 +1,5 @@
 // Processes that are watched, started and ended, and what they get from who starts them.
-#include "base/process.hpp"
+#include "base/os/process.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/unix_socket.hpp"
+#include "base/os/unix_socket.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {

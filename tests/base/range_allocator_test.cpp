@@ -1,5 +1,5 @@
 // RangeAllocator against a plain model: a map of the ranges that are in use.
-#include "base/range_allocator.hpp"
+#include "base/memory/range_allocator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SpscRing: the full and empty predicates as a table, counters that wrap, and two real threads.
-#include "base/spsc_ring.hpp"
+#include "base/sync/spsc_ring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "base/wait_bell.hpp"
+#include "base/sync/wait_bell.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -1,6 +1,6 @@
 // stream_copy: the same bytes as memcpy, and none beside them, for every size around its borders and any alignment of
 // the source.
-#include "base/stream_copy.hpp"
+#include "base/memory/stream_copy.hpp"
 
 #include <gtest/gtest.h>
 

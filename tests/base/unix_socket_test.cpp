@@ -1,5 +1,5 @@
 // UnixSocket and UnixListener between two ends, one of which may be hostile.
-#include "base/unix_socket.hpp"
+#include "base/os/unix_socket.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

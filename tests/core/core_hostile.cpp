@@ -25,8 +25,8 @@
 #include <string>
 #include <vector>
 
-#include "base/range_allocator.hpp"
-#include "base/unix_socket.hpp"
+#include "base/memory/range_allocator.hpp"
+#include "base/os/unix_socket.hpp"
 #include "model/core_wire.hpp"
 #include "model/file_wire.hpp"
 #include "place/core/runtime_directory.hpp"

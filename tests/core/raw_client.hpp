@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "base/unix_socket.hpp"
+#include "base/os/unix_socket.hpp"
 #include "model/core_wire.hpp"
 #include "place/core/segment.hpp"
 

@@ -18,9 +18,9 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "model/file_wire.hpp"
 #include "place/channel_memory.hpp"
-#include "place/node_rings.hpp"
+#include "place/client_rings.hpp"
 #include "runtime/client_message.hpp"
-#include "session/node_clients.hpp"
+#include "server/served_clients.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "target.hpp"
 #include "testing/sample_config.hpp"
@@ -95,12 +95,12 @@ struct Shared {
   Channel view;
 };
 
-class Node final : public NodeRings::Host {
+class Node final : public ClientRings::Host {
  public:
   Node() {
     auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
     ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
-    clients_ = std::make_unique<NodeClients>(engine_, *ledger_, log_, [](int client, const Config& config) {
+    clients_ = std::make_unique<ServedClients>(engine_, *ledger_, log_, [](int client, const Config& config) {
       return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", [] { return "now"; }});
     });
     for (int client = 0; client < kClients; ++client) {
@@ -140,7 +140,7 @@ class Node final : public NodeRings::Host {
   }
 
   void work() {
-    const NodeRings::Round round = rings_.work();
+    const ClientRings::Round round = rings_.work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
@@ -176,8 +176,8 @@ class Node final : public NodeRings::Host {
   std::unique_ptr<Ledger> ledger_;
   std::vector<std::unique_ptr<Shared>> shared_;  // by client
   std::vector<std::unique_ptr<Channel>> views_;  // the server's
-  std::unique_ptr<NodeClients> clients_;
-  NodeRings rings_{*this};
+  std::unique_ptr<ServedClients> clients_;
+  ClientRings rings_{*this};
   std::set<int> here_ = {0, 1};  // not dismissed
 };
 

@@ -1,6 +1,6 @@
 // FreeStack under every interleaving: each block pushed comes back exactly once, and what its finisher did with it
 // happened before the owner has it again.
-#include "base/free_stack.hpp"
+#include "base/sync/free_stack.hpp"
 
 #include <gtest/gtest.h>
 

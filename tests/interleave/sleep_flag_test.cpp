@@ -1,5 +1,5 @@
 // SleepFlag under every interleaving, as Doorbell uses it: no wake-up is lost, and no system call is made in vain.
-#include "base/sleep_flag.hpp"
+#include "base/sync/sleep_flag.hpp"
 
 #include <gtest/gtest.h>
 

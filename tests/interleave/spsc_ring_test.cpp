@@ -1,5 +1,5 @@
 // SpscRing under every interleaving: elements come out once and in order, and no slot is read and written at once.
-#include "base/spsc_ring.hpp"
+#include "base/sync/spsc_ring.hpp"
 
 #include <gtest/gtest.h>
 

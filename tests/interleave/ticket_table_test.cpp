@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/sleep_flag.hpp"
-#include "base/spsc_ring.hpp"
+#include "base/sync/sleep_flag.hpp"
+#include "base/sync/spsc_ring.hpp"
 #include "testing/interleave.hpp"
 
 namespace tailrace::impl::testing {

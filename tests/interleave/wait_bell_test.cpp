@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/sleep_flag.hpp"
+#include "base/sync/sleep_flag.hpp"
 #include "testing/interleave.hpp"
 
 namespace tailrace::impl::testing {

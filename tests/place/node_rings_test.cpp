@@ -1,5 +1,5 @@
-// NodeRings: what waits in a ring while the host has no room is not left there when the server sleeps.
-#include "place/node_rings.hpp"
+// ClientRings: what waits in a ring while the host has no room is not left there when the server sleeps.
+#include "place/client_rings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kPool = 4096;
 
 // Gets room only as it is moved on.
-class HostWithoutRoom final : public NodeRings::Host, public RequestSink {
+class HostWithoutRoom final : public ClientRings::Host, public RequestSink {
  public:
   bool has_room = false;
   std::vector<uint64_t> taken;  // sequences
@@ -36,7 +36,7 @@ class HostWithoutRoom final : public NodeRings::Host, public RequestSink {
 
 // Found by the simulator (core, seed 81): the room came in the last round before the server slept, and nobody was
 // left to wake it.
-TEST(NodeRings, RoomThatComesLateIsUsedBeforeSleep) {
+TEST(ClientRings, RoomThatComesLateIsUsedBeforeSleep) {
   const ChannelMemory layout({.variables = 1, .ring = 4, .tickets = 4, .blocks = 4});
   const std::unique_ptr<std::byte, void (*)(void*)> memory(
       static_cast<std::byte*>(std::aligned_alloc(4096, kPool + layout.bytes())), std::free);
@@ -45,7 +45,7 @@ TEST(NodeRings, RoomThatComesLateIsUsedBeforeSleep) {
   Channel client = layout.view(parts, {memory.get(), kPool});
   Channel server = layout.view(parts, {memory.get(), kPool});
   HostWithoutRoom host;
-  NodeRings rings(host);
+  ClientRings rings(host);
   rings.add(0, server, ChannelMemory::control(parts).server_asleep, host, 0);
   Descriptor verb;
   verb.sequence = 1;

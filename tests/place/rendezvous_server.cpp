@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/process.hpp"
-#include "base/unix_socket.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
 #include "place/core/rendezvous.hpp"
 
 using namespace tailrace::impl;

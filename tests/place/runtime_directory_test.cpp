@@ -11,7 +11,7 @@
 #include <fstream>
 #include <limits>
 
-#include "base/file_mutex.hpp"
+#include "base/os/file_mutex.hpp"
 #include "place/core/server_executable.hpp"
 #include "testing/scratch.hpp"
 

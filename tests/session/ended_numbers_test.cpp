@@ -1,6 +1,6 @@
 // EndedNumbers against a plain set: regular programs in any direction, irregular ones, and a million numbers.
 // run.
-#include "session/ended_numbers.hpp"
+#include "base/ended_numbers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Who comes too late with data for an iteration is told which one, who has ended it, and without whom.
-#include "session/file_group.hpp"
+#include "publish/file_group.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,8 +16,8 @@
 #include "blocks.hpp"
 #include "engine/schedule/slots.hpp"
 #include "place/channel_memory.hpp"
-#include "place/node_rings.hpp"
-#include "session/node_clients.hpp"
+#include "place/client_rings.hpp"
+#include "server/served_clients.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {
@@ -32,7 +32,7 @@ class NoStore final : public LedgerStore {
   std::string name() const override { return "none"; }
 };
 
-class FrozenNode final : public Place, public NodeRings::Host {
+class FrozenNode final : public Place, public ClientRings::Host {
  public:
   explicit FrozenNode(uint64_t pages, EngineOptions engine = {})
       : config_(with_slots(small_config(pages))),
@@ -92,7 +92,7 @@ class FrozenNode final : public Place, public NodeRings::Host {
     return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
   }
 
-  // NodeRings::Host
+  // ClientRings::Host
   Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
   void lost(int client) override { clients_.lost(client); }
@@ -138,8 +138,8 @@ class FrozenNode final : public Place, public NodeRings::Host {
   Slots slots_;
   Engine engine_;
   Ledger ledger_;
-  NodeClients clients_;
-  NodeRings rings_;
+  ServedClients clients_;
+  ClientRings rings_;
   std::optional<Client> client_;
   bool gone_ = false;
   bool dismissed_ = false;

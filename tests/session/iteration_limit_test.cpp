@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "blocks.hpp"
-#include "session/iteration_limit.hpp"
+#include "server/iteration_limit.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -1,5 +1,5 @@
 // LedgerFile: what one server has written is what the next one reads, whatever moment it died at.
-#include "session/ledger_file.hpp"
+#include "recovery/ledger_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

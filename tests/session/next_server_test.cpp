@@ -11,8 +11,8 @@
 #include "blocks.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "place/channel_memory.hpp"
-#include "place/node_rings.hpp"
-#include "session/node_clients.hpp"
+#include "place/client_rings.hpp"
+#include "server/served_clients.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {
@@ -48,7 +48,7 @@ class KeptLines final : public LedgerStore {
 };
 
 // A client and the server of its node on one thread, and then another server. Whoever waits has the server work.
-class TwoServers final : public Place, public NodeRings::Host {
+class TwoServers final : public Place, public ClientRings::Host {
  public:
   TwoServers(const Config& config, LedgerRecord::Kind last)
       : config_(config),
@@ -89,7 +89,7 @@ class TwoServers final : public Place, public NodeRings::Host {
     return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
   }
 
-  // NodeRings::Host
+  // ClientRings::Host
   Status check(int client, const Descriptor& verb) override { return server_->clients.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { server_->clients.accepted(client, verb); }
   void lost(int client) override { server_->clients.lost(client); }
@@ -113,8 +113,8 @@ class TwoServers final : public Place, public NodeRings::Host {
     Fifo fifo;
     Engine engine;
     Ledger ledger;
-    NodeClients clients;
-    NodeRings rings;
+    ServedClients clients;
+    ClientRings rings;
   };
 
   static std::unique_ptr<Format> make_format(int client, const Config& config) {
@@ -127,7 +127,7 @@ class TwoServers final : public Place, public NodeRings::Host {
   void begin_server(std::optional<LedgerRecord::Kind> last) {
     const bool first = losses_ == 0;
     server_ = std::make_unique<Life>(*this, last);
-    NodeClients& clients = server_->clients;
+    ServedClients& clients = server_->clients;
     RequestSink& sink =
         first ? clients.begin(0, config_, server_->channel) : clients.adopt(0, config_, server_->channel);
     if (!first) clients.take_up_ledger();

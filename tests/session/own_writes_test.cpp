@@ -1,5 +1,5 @@
 // OwnWrites against a plain model: for each byte of each file, which write has it.
-#include "session/own_writes.hpp"
+#include "client/own_writes.hpp"
 
 #include <gtest/gtest.h>
 

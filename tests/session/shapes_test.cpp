@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "session/thin_settings.hpp"
+#include "recovery/thin_settings.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::impl {

@@ -1,5 +1,5 @@
 // Unfinished against a plain set.
-#include "session/unfinished.hpp"
+#include "server/unfinished.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "base/doorbell.hpp"
-#include "base/wait_bell.hpp"
+#include "base/sync/doorbell.hpp"
+#include "base/sync/wait_bell.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {

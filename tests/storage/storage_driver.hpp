@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {

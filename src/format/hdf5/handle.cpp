@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "base/process_mark.hpp"
+#include "base/memory/process_mark.hpp"
 
 namespace tailrace::impl {
 namespace {

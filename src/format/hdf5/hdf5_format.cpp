@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/own_file.hpp"
+#include "base/os/own_file.hpp"
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "base/deadline.hpp"
-#include "base/doorbell.hpp"
-#include "base/epoll_set.hpp"
-#include "base/event_fd.hpp"
 #include "base/log.hpp"
-#include "base/process.hpp"
-#include "base/unix_socket.hpp"
+#include "base/os/epoll_set.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
+#include "base/sync/doorbell.hpp"
+#include "base/sync/event_fd.hpp"
 #include "model/core_wire.hpp"
 #include "place/acceptor.hpp"
 #include "place/core/segment.hpp"

@@ -228,7 +228,7 @@ Status CorePlace::go_on_alone() {
 }
 
 void CorePlace::stop() {
-  // release: whoever sees it sees all that was sent; partner: NodeLoop::adopt().
+  // release: whoever sees it sees all that was sent; partner: CoreServer::adopt().
   segment_->control().client_state.store(ChannelControl::kClientLeft, std::memory_order_release);
   if (!stand_in_) return say_goodbye();
   if (!stand_in_->finish(options_.patience)) {

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "base/file_descriptor.hpp"
 #include "base/log.hpp"
-#include "base/process.hpp"
-#include "base/unix_socket.hpp"
+#include "base/os/file_descriptor.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/segment.hpp"
 #include "place/core/stand_in.hpp"

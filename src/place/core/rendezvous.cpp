@@ -9,7 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include "base/file_mutex.hpp"
+#include "base/os/file_mutex.hpp"
 #include "model/failure_wire.hpp"
 
 namespace tailrace::impl {

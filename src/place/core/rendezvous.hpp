@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/deadline.hpp"
-#include "base/file_mutex.hpp"
-#include "base/process.hpp"
-#include "base/unix_socket.hpp"
+#include "base/os/file_mutex.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
 #include "place/core/runtime_directory.hpp"
 
 namespace tailrace::impl {
@@ -23,7 +23,7 @@ struct StartOptions {
   std::vector<std::string> arguments;  // the program announces itself on the descriptor kInheritedDescriptor
   std::string log;                     // the file of its stdout and stderr; empty: none
   Nanoseconds limit = std::chrono::seconds(30);
-  bool own_log = false;  // tailrace made up the name of `log`: base/own_file.hpp
+  bool own_log = false;  // tailrace made up the name of `log`: base/os/own_file.hpp
 };
 
 // The client: a connection to server `server`, a process of this user. Fails with TAILRACE_TIMEOUT if starting it
@@ -34,8 +34,8 @@ Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& o
 // The same if there is one, which is not started.
 Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline);
 
-// The server, in this order: detach() (base/process.hpp), ServerLock::take, UnixListener::listen, announce_ready. The
-// lock is held until after the listener's end.
+// The server, in this order: detach() (base/os/process.hpp), ServerLock::take, UnixListener::listen, announce_ready.
+// The lock is held until after the listener's end.
 
 // "I am server k of this job": held by one living process. In the file `server_<k>.lock`, which is gone after it.
 class ServerLock {

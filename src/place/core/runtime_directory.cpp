@@ -13,7 +13,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/file_mutex.hpp"
+#include "base/os/file_mutex.hpp"
 
 namespace tailrace::impl {
 namespace {

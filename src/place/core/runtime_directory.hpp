@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/private_directory.hpp"
+#include "base/os/private_directory.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {

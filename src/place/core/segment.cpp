@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/memory_map.hpp"
+#include "base/memory/memory_map.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -13,12 +13,12 @@
 #include <span>
 #include <string>
 
-#include "base/closed_in_children.hpp"
-#include "base/file_descriptor.hpp"
-#include "base/memory_guard.hpp"
-#include "base/private_directory.hpp"
-#include "base/process_mark.hpp"
-#include "base/range_allocator.hpp"
+#include "base/memory/memory_guard.hpp"
+#include "base/memory/process_mark.hpp"
+#include "base/memory/range_allocator.hpp"
+#include "base/os/closed_in_children.hpp"
+#include "base/os/file_descriptor.hpp"
+#include "base/os/private_directory.hpp"
 #include "base/status.hpp"
 #include "place/channel_memory.hpp"
 

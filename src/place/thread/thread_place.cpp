@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/range_allocator.hpp"
+#include "base/memory/range_allocator.hpp"
 
 namespace tailrace::impl {
 namespace {

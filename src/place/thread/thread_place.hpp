@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "base/memory_map.hpp"
+#include "base/memory/memory_map.hpp"
 #include "place/channel_memory.hpp"
 #include "place/serve_loop.hpp"
 #include "place/thread/cpus.hpp"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "storage/file_table.hpp"
 #include "storage/fixed_fifo.hpp"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <span>
 
-#include "base/doorbell.hpp"
+#include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
 #include "storage/storage.hpp"
 

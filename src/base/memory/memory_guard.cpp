@@ -1,0 +1,92 @@
+#include "base/memory/memory_guard.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+
+struct MemoryGuard::Slot {
+  std::atomic<bool> taken{false};
+  std::atomic<uintptr_t> begin{0};  // 0: nothing is watched
+  std::atomic<uintptr_t> bytes{0};
+  std::atomic<bool> lost{false};
+};
+
+namespace {
+
+// Of the whole process, as the signal is; the handler may take no lock, and look at nothing that moves.
+std::atomic<bool> surviving{false};
+MemoryGuard::Slot slots[MemoryGuard::kMost];
+struct sigaction before;  // written before `surviving` is
+
+// Whether the address was in memory that is watched. In the thread that looked at it, and perhaps in several: each
+// puts its zeros there, which is once too often but no harm.
+bool replace(uintptr_t address) {
+  for (MemoryGuard::Slot& slot : slots) {
+    // acquire: partner of the release in watch(), so that the two belong together.
+    const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
+    const uintptr_t bytes = slot.bytes.load(std::memory_order_relaxed);
+    if (begin == 0 || address < begin || address - begin >= bytes) continue;
+    // release, and before the zeros are there: who reads one of them sees it; partner: whoever asks lost().
+    slot.lost.store(true, std::memory_order_release);
+    // The bare system call: safe in a handler, and no write of this thread's, which others that look there race with.
+    return syscall(SYS_mmap, begin, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != -1;
+  }
+  return false;
+}
+
+void on_bus_error(int signal, siginfo_t* about, void*) {
+  const int error = errno;
+  const bool by_a_look = about->si_code > 0;  // not sent by a process
+  if (by_a_look && replace(reinterpret_cast<uintptr_t>(about->si_addr))) {
+    errno = error;
+    return;
+  }
+  sigaction(signal, &before, nullptr);
+  raise(signal);  // takes effect when this returns
+}
+
+}  // namespace
+
+void survive_lost_memory() {
+  if (surviving.load()) return;
+  struct sigaction handler {};
+  handler.sa_sigaction = on_bus_error;
+  handler.sa_flags = SA_SIGINFO;
+  sigemptyset(&handler.sa_mask);
+  TAILRACE_ASSERT(sigaction(SIGBUS, &handler, &before) == 0);
+  surviving.store(true);
+}
+
+Result<MemoryGuard> MemoryGuard::watch(std::byte* begin, size_t bytes) {
+  if (!surviving.load()) return MemoryGuard(nullptr);
+  for (Slot& slot : slots) {
+    if (slot.taken.exchange(true)) continue;
+    slot.lost.store(false);
+    slot.bytes.store(bytes);
+    // release: whoever sees where it begins sees how long it is; partner: replace().
+    slot.begin.store(reinterpret_cast<uintptr_t>(begin), std::memory_order_release);
+    return MemoryGuard(&slot);
+  }
+  return Status(TAILRACE_OUT_OF_MEMORY,
+                fmt::format("shared memory: found {} segments mapped, expected room for one more", kMost));
+}
+
+MemoryGuard::~MemoryGuard() {
+  if (slot_ == nullptr) return;
+  slot_->begin.store(0);
+  slot_->taken.store(false);
+}
+
+const std::atomic<bool>* MemoryGuard::lost() const { return slot_ == nullptr ? nullptr : &slot_->lost; }
+
+}  // namespace tailrace::impl

@@ -1,0 +1,127 @@
+#include "base/os/os_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/os/file_descriptor.hpp"
+#include "base/os/own_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// As open does, again if a signal interrupts it.
+int open_again(const char* path, int flags) {
+  int fd = -1;
+  do {
+    fd = ::open(path, flags | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+Result<FileDescriptor> open_by(const std::string& path, int flags) {
+  const int fd = open_again(path.c_str(), flags);
+  if (fd < 0) return Status::of_errno((flags & O_TRUNC) != 0 ? "create" : "open", path, errno);
+  return FileDescriptor(fd);
+}
+
+Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
+  switch (mode) {
+    case OsFile::Mode::create: return open_by(path, O_RDWR | O_CREAT | O_TRUNC);
+    case OsFile::Mode::fresh: return make_own_file(path, 0666);
+    case OsFile::Mode::own: return open_own_file(path, O_RDWR);
+    case OsFile::Mode::edit: return open_by(path, O_RDWR);
+    case OsFile::Mode::update: return open_by(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+    case OsFile::Mode::read: return open_by(path, O_RDONLY);
+    case OsFile::Mode::directory: return open_by(path, O_RDONLY | O_DIRECTORY);
+  }
+  TAILRACE_ASSERT(false);
+}
+
+}  // namespace
+
+Result<OsFile> OsFile::open(const std::string& path, Mode mode, bool want_direct) {
+  Result<FileDescriptor> buffered = open_by(path, mode);
+  if (!buffered.ok()) return buffered.status();
+  return OsFile(path, buffered.value().release(), want_direct && mode != Mode::directory, mode != Mode::read);
+}
+
+OsFile::OsFile(std::string path, int buffered, bool want_direct, bool writable)
+    : path_(std::move(path)), buffered_(buffered), writable_(writable), wants_direct_(want_direct) {}
+
+int OsFile::direct() const {
+  if (!wants_direct_) return direct_;
+  direct_ = open_directly();
+  const bool too_many = direct_ < 0 && (errno == EMFILE || errno == ENFILE);
+  wants_direct_ = too_many;
+  return direct_;
+}
+
+// The very file that is open, whatever has become of its name; never created or truncated.
+int OsFile::open_directly() const {
+  const int flags = (writable_ ? O_RDWR : O_RDONLY) | O_DIRECT;
+  const std::string same = "/proc/self/fd/" + std::to_string(buffered_);
+  const int direct = open_again(same.c_str(), flags);
+  if (direct >= 0 || errno != ENOENT) return direct;
+  // There is no /proc.
+  FileDescriptor named(open_again(path_.c_str(), flags));
+  if (!named.is_open()) return -1;
+  struct stat one {};
+  struct stat other {};
+  const bool is_same = ::fstat(buffered_, &one) == 0 && ::fstat(named.get(), &other) == 0 &&
+                       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  errno = EINVAL;
+  return is_same ? named.release() : -1;
+}
+
+OsFile::OsFile(OsFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      buffered_(std::exchange(other.buffered_, -1)),
+      writable_(other.writable_),
+      wants_direct_(std::exchange(other.wants_direct_, false)),
+      direct_(std::exchange(other.direct_, -1)) {}
+
+OsFile& OsFile::operator=(OsFile&& other) noexcept {
+  if (this != &other) {
+    close();
+    path_ = std::move(other.path_);
+    buffered_ = std::exchange(other.buffered_, -1);
+    writable_ = other.writable_;
+    wants_direct_ = std::exchange(other.wants_direct_, false);
+    direct_ = std::exchange(other.direct_, -1);
+  }
+  return *this;
+}
+
+OsFile::~OsFile() { close(); }
+
+void OsFile::close() {
+  if (buffered_ >= 0) ::close(buffered_);
+  if (direct_ >= 0) ::close(direct_);
+  buffered_ = direct_ = -1;
+}
+
+Status OsFile::allocate(uint64_t offset, uint64_t length) {
+  int result = 0;
+  do {
+    result = ::fallocate(buffered_, 0, static_cast<off_t>(offset), static_cast<off_t>(length));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return {};
+  return Status::of_errno("allocate", path_, errno);
+}
+
+Status OsFile::rename(const std::string& to, bool replace) {
+  Status status = rename_open_file(buffered_, path_, to, replace);
+  if (status.ok()) path_ = to;
+  return status;
+}
+
+Status remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) == 0) return {};
+  return Status::of_errno("remove", path, errno);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,157 @@
+#include "base/os/own_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int kAttempts = 100;  // against others that make such a file at the same time
+
+FileDescriptor open_by(const std::string& path, int flags, mode_t mode) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return FileDescriptor(fd);
+}
+
+const char* kind_of(const struct stat& info) {
+  if (S_ISLNK(info.st_mode)) return "a symbolic link";
+  if (S_ISDIR(info.st_mode)) return "a directory";
+  return S_ISREG(info.st_mode) ? "a file" : "no regular file";
+}
+
+// Who owns what this user makes beside `path`. Asked of the file system itself.
+uid_t owner_of_new_files(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  std::string probe = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + ".tailrace_XXXXXX";
+  const FileDescriptor made(::mkostemp(probe.data(), O_CLOEXEC));
+  struct stat info {};
+  if (!made.is_open() || ::unlink(probe.c_str()) != 0 || ::fstat(made.get(), &info) != 0) return ::geteuid();
+  return info.st_uid;
+}
+
+bool is_ours(const struct stat& info, const std::string& path) {
+  if (!S_ISREG(info.st_mode)) return false;
+  return info.st_uid == ::geteuid() || info.st_uid == owner_of_new_files(path);
+}
+
+Status refuse(const std::string& path, const struct stat& info, int error) {
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.operation = "open";
+  fault.file = path;
+  fault.system_errno = error;
+  const std::string links = error == EMLINK ? fmt::format(" with {} names", info.st_nlink) : "";
+  fault.message = fmt::format(
+      "'{}' is {} of user {}{}; expected nothing, or a regular file of user {} with this name alone: others can make "
+      "files in its directory",
+      path, kind_of(info), info.st_uid, links, ::geteuid());
+  return Status(std::move(fault));
+}
+
+// Why what is named `path` is not to be used; ok if it could be, or if there is nothing.
+Status doubt(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (is_ours(info, path)) return {};
+  return refuse(path, info, S_ISLNK(info.st_mode) ? ELOOP : S_ISREG(info.st_mode) ? EPERM : EEXIST);
+}
+
+Status failed_to_open(const std::string& path, bool creates, int error) {
+  Status reason = error == ENOENT ? Status() : doubt(path);
+  return reason.ok() ? Status::of_errno(creates ? "create" : "open", path, error) : reason;
+}
+
+// Ok if `path` leads to `file`.
+Status expect_at(const std::string& path, const struct stat& file) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return Status::of_errno("rename", path, errno);
+  if (found.st_ino == file.st_ino && found.st_dev == file.st_dev) return {};
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.operation = "rename";
+  fault.file = path;
+  fault.system_errno = ESTALE;
+  fault.message = fmt::format("'{}' is {} of user {}; expected the file that was written here: somebody replaced it",
+                              path, kind_of(found), found.st_uid);
+  return Status(std::move(fault));
+}
+
+// Closing a descriptor, though not the last one, has NFS and its like send what they hold, and say how that went.
+Status send_held(int fd, const std::string& path) {
+  const int again = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (again >= 0 && (::close(again) == 0 || errno == EINTR)) return {};
+  return Status::of_errno("write", path, errno);
+}
+
+int rename_or_link(int fd, const std::string& from, const std::string& to, bool replace) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace ? 0 : RENAME_NOREPLACE) == 0) return 0;
+  if (replace || (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)) return errno;
+  // The file system cannot refuse to replace by a rename. For a moment the file has two names: if this process dies
+  // then, the old one is of no more use.
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
+  return ::unlink(from.c_str()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    FileDescriptor made = open_by(path, O_RDWR | O_CREAT | O_EXCL, mode);
+    if (made.is_open()) return made;
+    if (errno != EEXIST) return Status::of_errno("create", path, errno);
+    if (Status reason = doubt(path); !reason.ok()) return reason;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return Status::of_errno("remove", path, errno);
+  }
+  return Status::of_errno("create", path, EEXIST);
+}
+
+Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode) {
+  TAILRACE_REQUIRE((flags & O_TRUNC) == 0);
+  // Nobody is waited for at a FIFO.
+  FileDescriptor file = open_by(path, flags | O_NONBLOCK, mode);
+  if (!file.is_open()) return failed_to_open(path, (flags & O_CREAT) != 0, errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return Status::of_errno("stat", path, errno);
+  if (!is_ours(info, path)) return refuse(path, info, S_ISREG(info.st_mode) ? EPERM : EEXIST);
+  if (info.st_nlink > 1) return refuse(path, info, EMLINK);
+  const int now = ::fcntl(file.get(), F_GETFL);
+  if (now < 0 || ::fcntl(file.get(), F_SETFL, now & ~O_NONBLOCK) != 0) return Status::of_errno("open", path, errno);
+  return file;
+}
+
+bool is_own_file(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && is_ours(info, path);
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  return ::lstat(one.c_str(), &first) == 0 && ::lstat(other.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
+         first.st_dev == second.st_dev;
+}
+
+// The system renames names, not open files. Who may change names in the directory can do so before and after this as
+// well; but in one with the sticky bit that is the file's owner alone, and elsewhere success means that the file that
+// was written had its name.
+Status rename_open_file(int fd, const std::string& from, const std::string& to, bool replace) {
+  if (Status status = send_held(fd, from); !status.ok()) return status;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return Status::of_errno("stat", from, errno);
+  if (Status there = expect_at(from, file); !there.ok()) return there;
+  if (const int error = rename_or_link(fd, from, to, replace); error != 0)
+    return Status::of_errno(error == EEXIST ? "rename to" : "rename", error == EEXIST ? to : from, error);
+  return expect_at(to, file);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,189 @@
+#include "base/os/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/os/own_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int kAboveTheFew = 10;  // descriptors of ours, out of the way of those that the child gets
+
+// posix_spawn's two arguments, of which the C library owns parts.
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    TAILRACE_ASSERT(posix_spawn_file_actions_init(&actions) == 0);
+    TAILRACE_ASSERT(posix_spawnattr_init(&attributes) == 0);
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+Result<FileDescriptor> open_by(const std::string& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!file.is_open()) return Status::of_errno("open", path, errno);
+  return file;
+}
+
+Result<FileDescriptor> open_output(const std::string& path, bool own) {
+  const std::string name = path.empty() ? "/dev/null" : path;
+  const int flags = O_WRONLY | O_CREAT | O_APPEND;
+  const Result<FileDescriptor> file = own ? open_own_file(name, flags, 0600) : open_by(name, flags);
+  if (!file.ok()) return file.status();
+  FileDescriptor above(fcntl(file.value().get(), F_DUPFD_CLOEXEC, kAboveTheFew));
+  if (!above.is_open()) return Status::of_errno("duplicate", name, errno);
+  return above;
+}
+
+// Our `output` and `inherited` lie above all numbers used here, so that the order of the steps does not matter.
+void plan_descriptors(SpawnPlan& plan, int output, int inherited) {
+  auto* actions = &plan.actions;
+  int failed = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  failed |= posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+  failed |= posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
+  int first_closed = kInheritedDescriptor;
+  if (inherited >= 0) {
+    failed |= posix_spawn_file_actions_adddup2(actions, inherited, kInheritedDescriptor);
+    ++first_closed;
+  }
+  failed |= posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
+  TAILRACE_ASSERT(failed == 0);  // ENOMEM and EBADF (of a negative number) alone
+}
+
+void plan_signals(SpawnPlan& plan) {
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  int failed =
+      posix_spawnattr_setflags(&plan.attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  failed |= posix_spawnattr_setsigmask(&plan.attributes, &none);
+  failed |= posix_spawnattr_setsigdefault(&plan.attributes, &all);
+  TAILRACE_ASSERT(failed == 0);
+}
+
+std::string describe(const siginfo_t& info) {
+  if (info.si_code == CLD_EXITED) return fmt::format("exit status {}", info.si_status);
+  return fmt::format("signal {}", info.si_status);
+}
+
+}  // namespace
+
+Result<ProcessHandle> ProcessHandle::open(pid_t pid) {
+  // The C library's function is not usable from C++ in its version 2.36.
+  FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd.is_open()) return Status::of_errno("watch", fmt::format("process {}", pid), errno);
+  return ProcessHandle(pid, std::move(pidfd));
+}
+
+bool ProcessHandle::wait_end(const Deadline& deadline) const {
+  return !pidfd_.is_open() || wait_for_events(pidfd_.get(), POLLIN, deadline) != 0;
+}
+
+Result<ProcessHandle> spawn(const SpawnOptions& options) {
+  const Result<FileDescriptor> output = open_output(options.output, options.own_output);
+  if (!output.ok()) return output.status();
+  FileDescriptor inherited;
+  if (options.inherited >= 0) {
+    inherited = FileDescriptor(fcntl(options.inherited, F_DUPFD_CLOEXEC, kAboveTheFew));
+    if (!inherited.is_open()) return Status::of_errno("duplicate", "a descriptor for " + options.program, errno);
+  }
+  SpawnPlan plan;
+  plan_descriptors(plan, output.value().get(), inherited.get());
+  plan_signals(plan);
+  std::vector<char*> arguments{const_cast<char*>(options.program.c_str())};
+  for (const std::string& argument : options.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = -1;
+  const int error =
+      posix_spawn(&pid, options.program.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
+  if (error != 0) return Status::of_errno("start", options.program, error);
+  Result<ProcessHandle> child = ProcessHandle::open(pid);
+  if (child.ok()) return child;
+  // It has ended, and the application lets the system forget its children.
+  if (child.status().fault().system_errno == ESRCH) return ProcessHandle(pid, FileDescriptor());
+  ::kill(-pid, SIGKILL);
+  waitid(P_PID, static_cast<id_t>(pid), nullptr, WEXITED);
+  return child;
+}
+
+uint64_t process_begin(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  if (!std::getline(file, line)) return 0;
+  // The name, in parentheses, may hold anything.
+  std::istringstream rest(line.substr(std::min(line.rfind(')'), line.size() - 1) + 1));
+  std::string field;
+  rest >> field;
+  if (field == "Z" || field == "X") return 0;
+  for (int number = 4; number <= 22; ++number) rest >> field;
+  return std::strtoull(field.c_str(), nullptr, 10);
+}
+
+uint64_t process_ticks(Nanoseconds time) {
+  return static_cast<uint64_t>(std::chrono::duration<double>(time).count() *
+                               static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+uint64_t process_clock() {
+  timespec now{};
+  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  return process_ticks(std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec));
+}
+
+double process_age(pid_t process) {
+  const uint64_t began = process_begin(process);
+  timespec now{};
+  if (began == 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  const double up = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  return std::max(0.0, up - static_cast<double>(began) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+Result<HowItEnded> reap(const ProcessHandle& child, const Deadline& deadline) {
+  if (!child.wait_end(deadline)) {
+    return Status(TAILRACE_TIMEOUT, fmt::format("process {} has not ended within {} ms", child.pid(),
+                                                deadline.limit() / std::chrono::milliseconds(1)));
+  }
+  siginfo_t info{};
+  int result = 0;
+  do {
+    result = waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOHANG);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0 && info.si_pid == child.pid()) return HowItEnded(describe(info));
+  if (result == 0 || errno == ECHILD) return HowItEnded();  // the application waits for any child, or ignores them
+  return Status::of_errno("wait for", fmt::format("process {}", child.pid()), errno);
+}
+
+void kill_session(const ProcessHandle& child) { ::kill(-child.pid(), SIGKILL); }
+
+Status detach() {
+  const pid_t pid = fork();
+  if (pid < 0) return Status::of_errno("fork", "this process", errno);
+  if (pid > 0) _exit(0);
+  return {};
+}
+
+}  // namespace tailrace::impl

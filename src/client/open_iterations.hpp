@@ -1,0 +1,56 @@
+// OpenIterations: what a client knows of the iterations it has begun and not ended, and which it has ended.
+//
+// Bounded: the client's path allocates once for each iteration more that it has open at a time. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/ended_numbers.hpp"
+#include "base/memory/pool.hpp"
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+class OpenIterations {
+ public:
+  static constexpr size_t kMaxOpen = 64;  // at once
+
+  // A block of the pool that the application builds, or none.
+  struct Uncommitted {
+    PoolBlock block;       // index kNoBlock: none
+    Nanoseconds spent{0};  // in alloc
+
+    bool held() const { return block.index != kNoBlock; }
+  };
+
+  struct Iteration {
+    int64_t number = -1;  // -1: not in use
+    bool dropped = false;
+    uint64_t blocks = 0;                   // accepted
+    std::vector<Uncommitted> uncommitted;  // by variable; empty until the place is first used
+  };
+
+  explicit OpenIterations(size_t variables);
+
+  // The iteration, begun if need be. TAILRACE_WRONG_ORDER if it has ended, or too many are open.
+  Result<Iteration*> open(int64_t number);
+  // The iteration if it is open, else null.
+  Iteration* find(int64_t number);
+  // Ends an iteration, open or never begun.
+  void end(int64_t number);
+  bool has_ended(int64_t number) const { return ended_.contains(number); }
+
+  // How many are open and not dropped.
+  size_t count() const;
+  // All open ones, oldest first.
+  std::vector<int64_t> numbers() const;
+
+ private:
+  const size_t variables_;
+  std::vector<Iteration> open_;
+  EndedNumbers ended_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,87 @@
+#include "client/own_writes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace tailrace::impl {
+
+void OwnWrites::sent(uint32_t file, uint32_t block, uint64_t sequence, std::span<const Extent> extents,
+                     const std::byte* bytes) {
+  if (sent_.size() <= block) sent_.resize(block + 1);
+  forget_block(block);
+  for (const Extent& extent : extents) {
+    cut(file, extent);
+    runs_[{file, extent.offset}] = {extent.end(), bytes, block, sequence};
+    bytes += extent.length;
+  }
+  sent_[block].file = file;
+  sent_[block].sequence = sequence;
+  sent_[block].extents.assign(extents.begin(), extents.end());
+}
+
+bool OwnWrites::read(uint32_t file, std::span<const Extent> extents, std::byte* to, IsPending is_pending) const {
+  for (const Extent& extent : extents) {
+    auto at = runs_.upper_bound({file, extent.offset});
+    if (at == runs_.begin()) return false;
+    --at;
+    for (uint64_t offset = extent.offset; offset < extent.end(); ++at) {
+      if (at == runs_.end() || at->first.first != file || at->first.second > offset || at->second.end <= offset) {
+        return false;
+      }
+      const Run& run = at->second;
+      if (!is_pending(run.block, run.sequence)) return false;
+      const uint64_t length = std::min(run.end, extent.end()) - offset;
+      std::memcpy(to, run.bytes + (offset - at->first.second), length);
+      to += length;
+      offset += length;
+    }
+  }
+  return true;
+}
+
+void OwnWrites::forget(uint32_t file) {
+  runs_.erase(runs_.lower_bound({file, 0}), runs_.upper_bound({file, UINT64_MAX}));
+}
+
+// The first run that ends after `offset`, of this file or one behind it.
+OwnWrites::Runs::iterator OwnWrites::first_after(uint32_t file, uint64_t offset) {
+  auto at = runs_.upper_bound({file, offset});
+  if (at == runs_.begin()) return at;
+  const auto before = std::prev(at);
+  return before->first.first == file && before->second.end > offset ? before : at;
+}
+
+// Takes away what is known of the extent.
+void OwnWrites::cut(uint32_t file, const Extent& extent) {
+  auto at = first_after(file, extent.offset);
+  while (at != runs_.end() && at->first.first == file && at->first.second < extent.end()) {
+    const uint64_t begin = at->first.second;
+    const Run run = at->second;
+    if (begin < extent.offset) {
+      at->second.end = extent.offset;
+      ++at;
+    } else {
+      at = runs_.erase(at);
+    }
+    if (run.end > extent.end()) {
+      runs_[{file, extent.end()}] = {run.end, run.bytes + (extent.end() - begin), run.block, run.sequence};
+      return;
+    }
+  }
+}
+
+// Of what it held, that which no later write has taken the place of.
+void OwnWrites::forget_block(uint32_t block) {
+  Sent& was = sent_[block];
+  for (const Extent& extent : was.extents) {
+    auto at = first_after(was.file, extent.offset);
+    while (at != runs_.end() && at->first.first == was.file && at->first.second < extent.end()) {
+      const bool its = at->second.block == block && at->second.sequence == was.sequence;
+      at = its ? runs_.erase(at) : std::next(at);
+    }
+  }
+  was.extents.clear();
+}
+
+}  // namespace tailrace::impl

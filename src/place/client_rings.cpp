@@ -1,0 +1,126 @@
+#include "place/client_rings.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int kAtOnce = 64;    // verbs of one client before the others have their turn
+constexpr int kInARow = 1024;  // … before what has come is moved on
+
+}  // namespace
+
+void ClientRings::add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink,
+                      uint64_t accepted) {
+  const bool added = rings_.try_emplace(client, Ring{&channel, &server_asleep, &sink, accepted}).second;
+  TAILRACE_REQUIRE(added);
+}
+
+void ClientRings::lose(int client, bool died) {
+  Ring& ring = rings_.at(client);
+  ring.gone = true;
+  ring.died = died;
+  host_.lost(client);
+}
+
+ClientRings::Round ClientRings::work() {
+  Round round;
+  take_all(round);
+  host_.progress();
+  dismiss_settled(round);
+  round.more = round.more || !round.dismissed.empty() || can_take();
+  return round;
+}
+
+// All that has come, so that it can be merged, whoever sent it and whatever somebody waits for. But nobody who sends
+// for ever keeps what was sent before from being written.
+void ClientRings::take_all(Round& round) {
+  for (auto& [client, ring] : rings_) ring.may_take = kInARow;
+  bool took = true;
+  while (took) {
+    took = false;
+    for (auto& [client, ring] : rings_) took = take(client, ring, round) || took;
+    round.more = round.more || took;
+  }
+}
+
+// Whether what had to wait in a ring need not any more: nobody rings for it again.
+bool ClientRings::can_take() const {
+  return host_.ready() && std::any_of(rings_.begin(), rings_.end(), [](const auto& entry) {
+           const Ring& ring = entry.second;
+           return ring.sink != nullptr && !ring.channel->ring.empty();
+         });
+}
+
+// Returns whether it took anything.
+bool ClientRings::take(int client, Ring& ring, Round& round) {
+  if (ring.sink == nullptr) return false;
+  Channel& channel = *ring.channel;
+  if (channel.is_lost()) {
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its shared memory has been cut short"}, round);
+    return true;
+  }
+  bool took = false;
+  bool broken = false;
+  Descriptor descriptor;
+  const int most = std::min(kAtOnce, ring.may_take);
+  for (int count = 0; count < most && host_.ready() && channel.ring.front(descriptor, broken); ++count) {
+    took = true;
+    --ring.may_take;
+    if (descriptor.sequence <= ring.accepted) {
+      channel.ring.drop();
+      continue;
+    }
+    if (Status status = host_.check(client, descriptor); !status.ok()) {
+      distrust(client, ring, std::move(status), round);
+      return true;
+    }
+    ring.accepted = descriptor.sequence;
+    host_.accepted(client, descriptor);
+    channel.ring.drop();
+    ring.sink->accept(descriptor);
+  }
+  if (broken)
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its ring says that it holds more than it can"}, round);
+  if (took) channel.client_bell.ring();  // there is room in the ring again
+  return took;
+}
+
+void ClientRings::distrust(int client, Ring& ring, Status why, Round& round) {
+  ring.sink = nullptr;
+  if (!ring.gone) lose(client, true);
+  round.distrusted.emplace_back(client, std::move(why));
+}
+
+void ClientRings::dismiss_settled(Round& round) {
+  for (auto it = rings_.begin(); it != rings_.end();) {
+    auto& [client, ring] = *it;
+    if (!ring.left) {
+      const bool drained = ring.sink == nullptr || ring.channel->ring.empty();
+      if (ring.gone && drained && host_.settled(client)) {
+        host_.leave(client);
+        ring.left = true;
+        round.more = true;
+      }
+    }
+    if (!ring.left || !host_.released(client)) {
+      ++it;
+      continue;
+    }
+    host_.dismiss(client);
+    round.dismissed.emplace_back(client, ring.died);
+    it = rings_.erase(it);
+  }
+}
+
+void ClientRings::announce() {
+  for (auto& [client, ring] : rings_) ring.server_asleep->announce();
+}
+
+void ClientRings::retract() {
+  for (auto& [client, ring] : rings_) ring.server_asleep->retract();
+}
+
+}  // namespace tailrace::impl

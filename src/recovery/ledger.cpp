@@ -1,0 +1,232 @@
+#include "recovery/ledger.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "recovery/thin_settings.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr ptrdiff_t kUnpublishedKept = 4096;  // iterations, the latest
+constexpr size_t kStruckOutAtMost = 1024;     // records, beyond as many as are not
+
+using Kind = LedgerRecord::Kind;
+
+// Verbs of no iteration, that need not be done again when they have been answered.
+bool waits(Verb verb) { return verb == Verb::read || is_flush(verb) || is_of_file(verb); }
+
+bool is_known(const LedgerRecord& record) { return record.kind >= Kind::accepted && record.kind <= Kind::absent; }
+
+}  // namespace
+
+Result<Ledger> Ledger::open(std::unique_ptr<LedgerStore> store, Log& log) {
+  Ledger ledger(std::move(store), log);
+  if (Status status = ledger.read(); !status.ok()) return status;
+  return ledger;
+}
+
+Status Ledger::read() {
+  const Result<std::vector<LedgerRecord>> lines = store_->read();
+  if (!lines.ok()) return lines.status();
+  written_ = lines.value().size();
+  for (const LedgerRecord& record : lines.value()) {
+    if (!is_known(record)) {
+      return Status(TAILRACE_INTERNAL, "'" + store_->name() + "': found a line that no server writes");
+    }
+    if (record.kind == Kind::left || record.kind == Kind::unpublished) {
+      strike_out(record.client, record.iteration);
+    }
+    if (record.kind != Kind::left) records_.push_back(record);
+  }
+  return {};
+}
+
+uint64_t Ledger::last_sequence(int client) const {
+  uint64_t last = 0;
+  for (const LedgerRecord& record : records_) {
+    if (record.kind == Kind::accepted && record.client == client) last = std::max(last, record.descriptor.sequence);
+  }
+  return last;
+}
+
+void Ledger::accepted(int client, const Descriptor& descriptor) {
+  LedgerRecord record;
+  record.kind = Kind::accepted;
+  record.client = client;
+  record.iteration = descriptor.iteration;
+  record.descriptor = descriptor;
+  append(record);
+  records_.push_back(record);
+}
+
+void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
+  LedgerRecord record;
+  record.kind = Kind::placed;
+  record.client = block.source;
+  record.iteration = block.iteration;
+  record.chunk = {.variable = block.variable,
+                  .skipped = chunk.skipped,
+                  .effort = static_cast<uint32_t>(chunk.effort),
+                  .reserved = 0,
+                  .index = index,
+                  .bytes = chunk.bytes,
+                  .largest_error = loss.largest_error,
+                  .largest_relative_error = loss.largest_relative_error,
+                  .overflowed = loss.overflowed};
+  append(record);
+  records_.push_back(record);
+}
+
+Ledger::Placed Ledger::placed_by(const LedgerRecord& record) {
+  const auto& of = record.chunk;
+  return {.block = {of.variable, record.iteration, record.client, nullptr},
+          .index = of.index,
+          .chunk = {of.bytes, of.skipped, static_cast<Effort>(of.effort)},
+          .loss = {of.largest_error, of.largest_relative_error, of.overflowed}};
+}
+
+void Ledger::failed(int group, int64_t iteration, const Status& why) { note(Kind::failed, group, iteration, why); }
+
+void Ledger::unpublished(int group, int64_t iteration, const Status& why) {
+  const auto of_kind = [](const LedgerRecord& of) { return of.kind == Kind::unpublished; };
+  if (std::count_if(records_.begin(), records_.end(), of_kind) >= kUnpublishedKept) {
+    records_.erase(std::find_if(records_.begin(), records_.end(), of_kind));
+  }
+  strike_out(group, iteration);
+  note(Kind::unpublished, group, iteration, why);
+  shorten();
+}
+
+Status Ledger::failure_of(const LedgerRecord& record) {
+  Fault fault;
+  fault.code = static_cast<tailrace_status>(record.failure.code);
+  fault.message = record.failure.message;
+  fault.iteration = record.iteration;
+  fault.system_errno = record.failure.system_errno;
+  return Status(std::move(fault));
+}
+
+void Ledger::note(Kind kind, int group, int64_t iteration, const Status& why) {
+  LedgerRecord record;
+  record.kind = kind;
+  record.client = group;
+  record.iteration = iteration;
+  record.failure = {};
+  record.failure.code = why.fault().code;
+  record.failure.system_errno = why.fault().system_errno;
+  std::snprintf(record.failure.message, sizeof record.failure.message, "%s", why.fault().message.c_str());
+  append(record);
+  records_.push_back(record);
+}
+
+void Ledger::left(int group, int64_t iteration) {
+  LedgerRecord record;
+  record.kind = Kind::left;
+  record.client = group;
+  record.iteration = iteration;
+  append(record);
+  strike_out(group, iteration);
+  shorten();
+}
+
+void Ledger::gone(int client) {
+  LedgerRecord record;
+  record.kind = Kind::gone;
+  record.client = client;
+  record.iteration = kNone;
+  append(record);
+  records_.push_back(record);
+}
+
+void Ledger::absent() {
+  LedgerRecord record;
+  record.kind = Kind::absent;
+  record.client = kNode;
+  record.iteration = kNone;
+  append(record);
+  records_.push_back(record);
+}
+
+void Ledger::journaled(int group, uint64_t end) {
+  LedgerRecord record;
+  record.kind = Kind::journaled;
+  record.client = group;
+  record.iteration = kNone;
+  record.journal_end = std::max(end, journal_end(group));  // lines may be written in any order
+  append(record);
+  std::erase_if(records_,
+                [group](const LedgerRecord& of) { return of.kind == Kind::journaled && of.client == group; });
+  records_.push_back(record);
+}
+
+uint64_t Ledger::journal_end(int group) const {
+  uint64_t end = 0;
+  for (const LedgerRecord& of : records_) {
+    if (of.kind == Kind::journaled && of.client == group) end = std::max(end, of.journal_end);
+  }
+  return end;
+}
+
+void Ledger::strike_out(int group, int64_t iteration) {
+  std::erase_if(records_, [&](const LedgerRecord& of) {
+    if (of.iteration != iteration) return false;
+    if (of.kind == Kind::unpublished) return false;
+    if (of.kind == Kind::placed) return group == kNode || of.client == group;
+    if (of.kind != Kind::accepted) return of.client == group;
+    return !waits(of.descriptor.verb) && (group == kNode || of.client == group);
+  });
+}
+
+void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answered) {
+  std::erase_if(records_, [&](const LedgerRecord& of) {
+    if (of.kind != Kind::accepted) return false;
+    return waits(of.descriptor.verb) && answered(of.client, of.descriptor);
+  });
+  records_ = thin_settings(std::move(records_));
+  shorten();
+}
+
+void Ledger::forget(int client) {
+  std::erase_if(records_, [&](const LedgerRecord& of) { return of.client == client && of.kind != Kind::gone; });
+  write_anew();
+}
+
+void Ledger::keep_only(const std::set<int>& clients) {
+  const size_t forgotten = std::erase_if(records_, [&](const LedgerRecord& of) {
+    return of.client != kNode && of.kind != Kind::gone && !clients.contains(of.client);
+  });
+  if (forgotten > 0) write_anew();
+}
+
+void Ledger::append(const LedgerRecord& record) {
+  if (given_up_) return;
+  if (const Status status = store_->append(record); !status.ok()) return give_up(status);
+  ++written_;
+}
+
+void Ledger::shorten() {
+  if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
+}
+
+void Ledger::write_anew() {
+  if (given_up_) return;
+  if (const Status status = store_->replace(records_); !status.ok()) return give_up(status);
+  written_ = records_.size();
+}
+
+// The data still go where they belong; but a death of the server would lose some.
+void Ledger::give_up(const Status& why) {
+  log_->error("the ledger cannot be written, so that nobody could go on after a death of this server: {}",
+              why.fault().message);
+  given_up_ = true;
+}
+
+void Ledger::remove() {
+  store_->remove();
+  given_up_ = true;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,48 @@
+// LedgerFile: a ledger's lines in a file in shared memory, which outlives the process but not the node, as the
+// blocks' bytes do. The server's thread.
+//
+// The file is mapped, so that a line costs no system call. It is longer than its lines: behind the last there are
+// zeros, or what a server was about to write when it died, with the kind, which is written last, still zero.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/os/file_descriptor.hpp"
+#include "base/os/private_directory.hpp"
+#include "recovery/ledger_store.hpp"
+
+namespace tailrace::impl {
+
+class LedgerFile final : public LedgerStore {
+ public:
+  // The file `name`, made if there is none. The directory is borrowed.
+  static Result<std::unique_ptr<LedgerFile>> open(const PrivateDirectory& directory, std::string name);
+  ~LedgerFile() override;
+
+  Result<std::vector<LedgerRecord>> read() override;
+  Status append(const LedgerRecord& record) override;
+  Status replace(std::span<const LedgerRecord> records) override;
+  void remove() override;
+  std::string name() const override { return directory_.path_of(name_); }
+
+ private:
+  LedgerFile(const PrivateDirectory& directory, std::string name, FileDescriptor file)
+      : directory_(directory), name_(std::move(name)), file_(std::move(file)) {}
+
+  // Maps the file, which has room for `records`.
+  Status map(size_t records);
+  void unmap();
+  Status grow();
+  Status failed(const char* what, int error) const;
+
+  const PrivateDirectory& directory_;
+  const std::string name_;
+  FileDescriptor file_;
+  LedgerRecord* lines_ = nullptr;  // of the mapping; null: there is none
+  size_t room_ = 0;                // lines that the file has room for
+  size_t written_ = 0;             // lines in it
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,429 @@
+#include "runtime/core_server.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "action/find_plugin_host.hpp"
+#include "base/descriptor_limit.hpp"
+#include "base/limited_log.hpp"
+#include "base/memory/memory_guard.hpp"
+#include "base/os/process.hpp"
+#include "base/os/unix_socket.hpp"
+#include "config/config_merge.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "place/core/rendezvous.hpp"
+#include "place/core/server_cpu.hpp"
+#include "recovery/ledger_file.hpp"
+#include "runtime/client_message.hpp"
+#include "runtime/client_note.hpp"
+#include "runtime/descriptors.hpp"
+#include "runtime/earlier_files.hpp"
+#include "runtime/engine_options.hpp"
+#include "runtime/filter_threads.hpp"
+#include "runtime/open_storage.hpp"
+#include "runtime/output_directories.hpp"
+#include "runtime/provenance.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr int kMostServers = 64;  // of a node: place.cores
+
+ChannelSizes sizes_of(const Config& config) {
+  return ChannelSizes{.variables = static_cast<uint32_t>(config.variables.size())};
+}
+
+uint64_t pool_of(const Config& config) { return Segment::pool_of(config.memory.budget); }
+
+Status not_common(const std::string& key, const std::string& found, const std::string& expected) {
+  return Status(TAILRACE_INVALID_CONFIG,
+                fmt::format("the clients of a node's server write by one configuration: found {} '{}', expected '{}'",
+                            key, found, expected));
+}
+
+std::string this_program() {
+  std::error_code ignored;  // then the name is empty, and what lies beside it is not found
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+class SystemProcesses final : public ProcessClock {
+ public:
+  uint64_t began(pid_t process) const override { return process_begin(process); }
+  uint64_t now() const override { return process_clock(); }
+  uint64_t ticks(Nanoseconds time) const override { return process_ticks(time); }
+};
+
+const SystemProcesses kProcesses;
+
+const char* name_of(bool flag) { return flag ? "true" : "false"; }
+
+bool same_actions(const Config& one, const Config& other) {
+  const auto texts = [](const Config& config) {
+    std::vector<std::string> of;
+    for (const Action& action : config.actions) {
+      of.push_back(fmt::format("{} {} {}", action.event, action.text, static_cast<int>(action.scope)));
+    }
+    return of;
+  };
+  return texts(one) == texts(other);
+}
+
+}  // namespace
+
+std::string default_runtime_root() { return RuntimeDirectory::default_root(); }
+
+CoreServer::CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, Log& log)
+    : options_(options), job_(job), log_(log) {}
+
+CoreServer::~CoreServer() = default;
+
+Status CoreServer::run(const CoreServerOptions& options) {
+  survive_lost_memory();          // which clients can do to theirs
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write
+  raise_descriptor_limit();       // it opens the files of many
+  const auto fail = [&](const Status& status) {
+    announce_failure(options.announce, status);
+    return status;
+  };
+  auto opened = open_log(log_level_of(options.log_level), options.log_file,
+                         fmt::format("tailrace core {} of {}", options.server, options.job));
+  if (!opened.ok()) return fail(opened.status());
+  LimitedLog log(*opened.value(), log_level_of(options.log_level));  // clients decide how much there is to say
+  Result<RuntimeDirectory> job = RuntimeDirectory::open(options.root, options.job);
+  if (!job.ok()) return fail(job.status());
+  Status status;
+  bool announced = false;
+  {
+    Result<ServerLock> lock = ServerLock::take(job.value(), options.server);
+    if (!lock.ok()) return fail(lock.status());
+    if (!options.drain || options.server < RuntimeDirectory::kFirstOwnServer) {
+      drain_own_servers(options, job.value(), log);
+    }
+    CoreServer server(options, job.value(), log);
+    status = server.serve();
+    announced = server.announced_;
+  }
+  (void)job.value().remove_if_unused();
+  // Last: who hears it finds nothing of this server's, and removes the rest.
+  return status.ok() || announced ? status : fail(status);
+}
+
+// What clients have left that were their own servers, and have died: it is little, as they had written all but their
+// last verb. So whoever comes next finds it done.
+void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log) {
+  const auto names = job.directory().names();
+  if (!names.ok()) return;
+  for (const int server : RuntimeDirectory::servers_of(names.value())) {
+    if (server < RuntimeDirectory::kFirstOwnServer) continue;
+    CoreServerOptions own = options;
+    own.server = server;
+    own.drain = true;
+    own.announce = -1;
+    const Result<ServerLock> lock = ServerLock::take(job, server);
+    const Status status = lock.ok() ? CoreServer(own, job, log).serve() : lock.status();
+    if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
+    log.error("what client {} has left is left as it is: {}", server - RuntimeDirectory::kFirstOwnServer,
+              status.fault().message);
+  }
+}
+
+// A client that is its own server is left alone as long as it lives.
+Status CoreServer::check_own_server() const {
+  const int client = options_.server - RuntimeDirectory::kFirstOwnServer;
+  if (client < 0) return {};
+  const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+  if (!note.ok() || !note.value().alive()) return {};
+  return Status(TAILRACE_CLIENT_IN_USE,
+                fmt::format("client {} lives (process {}), and is its own server", client, note.value().process));
+}
+
+Status CoreServer::serve() {
+  if (Status status = check_own_server(); !status.ok()) return status;
+  // Of one that died while it made them.
+  (void)job_.directory().remove_file(ClientNote::fresh_name(options_.server));
+  (void)job_.directory().remove_file(RuntimeDirectory::fresh_segment(options_.server));
+  Result<std::unique_ptr<LedgerFile>> file =
+      LedgerFile::open(job_.directory(), RuntimeDirectory::server_ledger(options_.server));
+  if (!file.ok()) return file.status();
+  Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
+  if (!ledger.ok()) return ledger.status();
+  ledger_ = std::move(ledger).value();
+  Result<EpollSet> epoll = EpollSet::create();
+  if (!epoll.ok()) return epoll.status();
+  Result<UnixListener> listener =
+      UnixListener::listen(job_.directory(), RuntimeDirectory::server_socket(options_.server));
+  if (!listener.ok()) return listener.status();
+  ServerCore::Options options;
+  options.drain = options_.drain;
+  options.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
+  core_.emplace(clock_, kProcesses, doorbell_, *ledger_, log_, options);
+  acceptor_.emplace(job_.directory(), listener.value(), epoll.value(), doorbell_,
+                    static_cast<CoreAcceptor::Host&>(*this), log_, RuntimeDirectory::fresh_segment(options_.server));
+  if (Status status = adopt_all(); !status.ok()) {
+    acceptor_.reset();  // it refers to what ends here
+    return status;
+  }
+  core_->take_up_ledger();
+  announced_ = true;
+  announce_ready(options_.announce);
+  core_->run(*acceptor_);
+  acceptor_.reset();  // nobody is met any more
+  core_->finish();
+  core_.reset();
+  engine_.reset();
+  if (!left_aside_) ledger_->remove();
+  return {};
+}
+
+// ---- what an earlier server left ----------------------------------------------------------------------------
+
+Status CoreServer::adopt_all() {
+  const auto names = job_.directory().names();
+  if (!names.ok()) return names.status();
+  std::set<int> ours;
+  for (const int client : RuntimeDirectory::noted_clients(names.value())) {
+    const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+    if (note.ok() && note.value().server != options_.server) continue;
+    if (!note.ok() && note.status().fault().system_errno == ENOENT) continue;  // another server's, which has left
+    ours.insert(client);
+    if (Status status = note.ok() ? adopt(client, note.value()) : note.status(); !status.ok()) {
+      left_aside_ = true;
+      log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
+                 job_.directory().path(), status.fault().message);
+    }
+  }
+  ledger_->keep_only(ours);  // others have gone on by themselves, and may come as new ones
+  remove_forgotten(names.value());
+  return {};
+}
+
+// Segments that nobody has written down, which no server leaves. Other servers may be taking clients in and letting
+// them go meanwhile: only if there is none, it is what it seems.
+void CoreServer::remove_forgotten(const std::vector<std::string>& names) const {
+  for (const int client : RuntimeDirectory::clients_of(names)) {
+    const auto is_noted = [&] {
+      const Status status = ClientNote::read(job_.directory(), client).status();
+      return status.ok() || status.fault().system_errno != ENOENT;
+    };
+    if (is_noted() || others_are_alive() || is_noted()) continue;
+    (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  }
+}
+
+bool CoreServer::others_are_alive() const {
+  for (int server = 0; server < kMostServers; ++server) {
+    if (server != options_.server && ServerLock::is_taken(job_, server)) return true;
+  }
+  return false;
+}
+
+Status CoreServer::adopt(int client, const ClientNote& note) {
+  Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
+  // It was not welcomed yet, or not needed any more: nothing of it is left to do.
+  if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
+    return ClientNote::remove(job_.directory(), client);
+  }
+  if (!note.run.empty()) run_ = note.run;
+  const Result<CoreAcceptor::Needs> needs = admit(client, note.process, note.message);
+  if (!needs.ok()) return needs.status();
+  const Guest& guest = guests_[client];
+  if (Status status = lock_outputs(client); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  auto segment = memory.ok() ? Segment::map(std::move(memory).value(), needs.value().sizes, needs.value().pool)
+                             : Result<std::unique_ptr<Segment>>(memory.status());
+  if (!segment.ok()) {
+    guests_.erase(client);
+    return segment.status();
+  }
+  if (Status status = share_with_actions(client, *segment.value()); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  std::optional<ProcessHandle> alive;
+  if (note.alive()) {
+    Result<ProcessHandle> handle = ProcessHandle::open(note.process);
+    if (handle.ok()) alive = std::move(handle).value();
+  }
+  ChannelControl& control = segment.value()->control();
+  const bool has_left = control.client_state.load(std::memory_order_acquire) == ChannelControl::kClientLeft;
+  core_->adopt(client, guest.config, {segment.value()->channel(), control.server_asleep, note.process}, note.began,
+               alive.has_value(), has_left);
+  log_.warning("client {} is taken over from a server that died", client);
+  return acceptor_->adopt(client, std::move(segment).value(), std::move(alive));
+}
+
+// ---- CoreAcceptor::Host -------------------------------------------------------------------------------------------
+
+Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const std::string& configuration) {
+  Result<ClientMessage> message = decode_client(configuration);
+  if (!message.ok()) return message.status();
+  if (message.value().input.client != client) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("the client's number: found {} and {}", client, message.value().input.client));
+  }
+  guests_.erase(client);  // one who could not come after all
+  Result<Config> config = config_of(message.value());
+  if (!config.ok()) return config.status();
+  if (Status status = prepare(config.value()); !status.ok()) return status;
+  const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value())};
+  guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
+  return needs;
+}
+
+// After it has been written down that there is such a client: whoever goes on after a death knows what to give up.
+Status CoreServer::lock_outputs(int client) {
+  Guest& guest = guests_[client];
+  auto locks = take_output_directories(guest.config, fmt::format("c{}", client), log_);
+  if (locks.ok()) guest.locks = std::move(locks).value();
+  return locks.status();
+}
+
+// Storage and engine, by the first client's configuration; the others must agree with it.
+Status CoreServer::prepare(const Config& config) {
+  if (common_) {
+    if (config.name != common_->name) return not_common("name", config.name, common_->name);
+    if (config.storage.paths != common_->storage.paths) {
+      return not_common("storage.path", config.storage.paths[0], common_->storage.paths[0]);
+    }
+    if (config.storage.durability != common_->storage.durability) {
+      return not_common("storage.durability", name_of(config.storage.durability),
+                        name_of(common_->storage.durability));
+    }
+    if (config.storage.file_per != common_->storage.file_per) {
+      return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common_->storage.file_per));
+    }
+    if (!same_actions(config, *common_)) return not_common("actions", "others", "those of the first client");
+    if (config.place.clients != common_->place.clients) {
+      return not_common("place.clients", std::to_string(config.place.clients),
+                        std::to_string(common_->place.clients));
+    }
+    if (config.place.node != common_->place.node) {
+      return not_common("place.node", std::to_string(config.place.node), std::to_string(common_->place.node));
+    }
+    if (config.place.nodes != common_->place.nodes) {
+      return not_common("place.nodes", std::to_string(config.place.nodes), std::to_string(common_->place.nodes));
+    }
+    if (config.storage.slots != common_->storage.slots) {
+      return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
+    }
+    if (const auto differs = merge_difference(config, *common_)) {
+      return not_common(differs->key, differs->found, differs->expected);
+    }
+    return {};
+  }
+  if (config.shares_files()) {
+    const bool job = config.storage.file_per == FilePer::job;
+    auto locks = take_output_directories(config, job ? "job" : fmt::format("n{}", config.place.node), log_);
+    if (!locks.ok()) return locks.status();
+    shared_locks_ = std::move(locks).value();
+  }
+  const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
+  auto storage = open_storage(config, cpus, doorbell_, log_);
+  if (!storage.ok()) return storage.status();
+  storage_ = std::move(storage).value();
+  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
+  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
+  if (run_.empty()) run_ = new_run();
+  common_ = config;
+  const auto make_format = [this](int client, const Config& of) {
+    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
+  };
+  core_->equip(config, {*engine_, slots_ ? &*slots_ : nullptr, make_format, crew_.get(), descriptors_in_server,
+                        clients_to_expect()});
+  return prepare_actions();
+}
+
+Scheduler& CoreServer::make_scheduler(const Config& config) {
+  const int servers = config.place.nodes * config.place.cores;
+  if (!config.storage.slots || servers == 1) return fifo_;
+  return slots_.emplace(fifo_, Slots::Turn{config.place.node * config.place.cores + options_.server, servers});
+}
+
+// The plugin hosts are started when the first client has come.
+Status CoreServer::prepare_actions() {
+  if (!ServerActions::needed(*common_)) return {};
+  ActionOptions options;
+  const Result<std::string> host = find_plugin_host(this_program());
+  options.host_executable = host.ok() ? host.value() : "tailrace-plugin-host";
+  if (!host.ok()) log_.error("{}", host.status().fault().message);
+  auto actions = ServerActions::create(*common_, std::move(options), clock_, log_);
+  if (!actions.ok()) return actions.status();
+  actions_ = std::move(actions).value();
+  core_->serve_actions(*actions_);
+  return acceptor_->watch(actions_->fd());
+}
+
+// Read-only, without the channel's parts.
+Status CoreServer::share_with_actions(int client, const Segment& segment) {
+  return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
+}
+
+// What an earlier run left where this one is about to write. Before its first byte; not for who joins a run that has
+// begun.
+Status CoreServer::make_way_for(int client) {
+  const Config& config = guests_[client].config;
+  if (config.shares_files() && !core_->came().empty()) return {};
+  return make_way(config, series_of(config, client), log_);
+}
+
+Status CoreServer::serve(int client, Segment& segment) {
+  const Guest& guest = guests_[client];
+  Status status = share_with_actions(client, segment);
+  if (status.ok()) status = put_names(client, guest);
+  if (!status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  status = lock_outputs(client);
+  if (status.ok()) status = make_way_for(client);
+  if (!status.ok()) {
+    remove_names(client);
+    guests_.erase(client);
+    return status;
+  }
+  core_->begin(client, guest.config, {segment.channel(), segment.control().server_asleep, guest.process});
+  return {};
+}
+
+// Asked when a client has come, so that there is a storage.
+std::string CoreServer::description() const {
+  return fmt::format("core {}; storage {}", options_.server, storage_->capabilities().name);
+}
+
+// What another server must know of the client to go on for it, and then the segment: whoever finds one knows whose it
+// is, whenever this server dies.
+Status CoreServer::put_names(int client, const Guest& guest) const {
+  const PrivateDirectory& directory = job_.directory();
+  const ClientNote note{options_.server, guest.process, process_begin(guest.process), run_, guest.message};
+  if (Status status = note.put(directory, client); !status.ok()) return status;
+  const std::string fresh = RuntimeDirectory::fresh_segment(options_.server);
+  const std::string name = RuntimeDirectory::client_segment(client);
+  if (::renameat(directory.fd(), fresh.c_str(), directory.fd(), name.c_str()) == 0) return {};
+  const Status status = Status::of_errno("name", directory.path_of(name), errno);
+  (void)ClientNote::remove(directory, client);
+  return status;
+}
+
+// In the other order.
+void CoreServer::remove_names(int client) const {
+  (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  (void)ClientNote::remove(job_.directory(), client);
+}
+
+void CoreServer::dismissed(int client) {
+  // Before its lock is given up: who takes that finds no data of it. Its note goes last, as with remove_names().
+  (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  guests_.erase(client);
+  remove_names(client);
+}
+
+}  // namespace tailrace::impl

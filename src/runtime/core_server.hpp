@@ -1,0 +1,111 @@
+// CoreServer: the server of a node with everything behind it, for place `core`. The other composition root, beside
+// Session: only in these two do concrete classes meet.
+//
+// Builds storage and engine when the first client comes, and for each client a format; keeps in its directory what
+// another server would need to know of them. Finds what a server that died left: its clients' segments, and its
+// ledger. What it does all its life is ServerCore's. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/os/lock_file.hpp"
+#include "base/sync/doorbell.hpp"
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "engine/schedule/slots.hpp"
+#include "model/config.hpp"
+#include "place/core/core_acceptor.hpp"
+#include "place/core/runtime_directory.hpp"
+#include "recovery/ledger.hpp"
+#include "runtime/client_note.hpp"
+#include "server/server_core.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+// Where runtime directories are unless said otherwise; see RuntimeDirectory.
+std::string default_runtime_root();
+
+struct CoreServerOptions {
+  std::string root;    // of runtime directories
+  std::string job;     // see RuntimeDirectory::job_name
+  int server = 0;      // which of the node's
+  int announce = -1;   // a descriptor to say on that it is ready, or why not; -1: nobody waits
+  bool drain = false;  // write what an earlier server left, meet nobody, and end
+  std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
+  std::string log_level = "warning";
+  std::string log_file;  // empty: stderr
+};
+
+class CoreServer final : private CoreAcceptor::Host {
+ public:
+  // Serves until the last client has gone: all that its process does.
+  static Status run(const CoreServerOptions& options);
+
+ private:
+  // What is known of a client, from its greeting on.
+  struct Guest {
+    std::string message;  // as it came
+    pid_t process = 0;
+    Config config;
+    std::vector<LockFile> locks;
+  };
+
+  CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
+  ~CoreServer() override;
+
+  static void drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
+  Status serve();
+  Status check_own_server() const;
+  Status adopt_all();
+  Status adopt(int client, const ClientNote& note);
+  bool others_are_alive() const;
+  Status lock_outputs(int client);
+  Status prepare(const Config& config);
+  Status prepare_actions();
+  Status share_with_actions(int client, const Segment& segment);
+  void remove_forgotten(const std::vector<std::string>& names) const;
+  Status put_names(int client, const Guest& guest) const;
+  void remove_names(int client) const;
+  Scheduler& make_scheduler(const Config& config);
+  Status make_way_for(int client);
+
+  // CoreAcceptor::Host
+  Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;
+  Status serve(int client, Segment& segment) override;
+  void lose(int client, bool died) override { core_->lose(client, died); }
+  bool gone(int client) const override { return core_->gone(client); }
+  void dismissed(int client) override;
+  void refused() override { core_->refused(); }
+  Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
+  std::string description() const override;
+
+  const CoreServerOptions options_;
+  RuntimeDirectory& job_;
+  Log& log_;
+  const SteadyClock clock_;
+  bool announced_ = false;
+  Doorbell doorbell_;
+  bool left_aside_ = false;             // something of an earlier server's, which is left to whoever can read it
+  std::optional<Config> common_;        // of the first client: what all have in common
+  std::vector<LockFile> shared_locks_;  // where clients share files
+  std::unique_ptr<Storage> storage_;
+  Fifo fifo_;
+  std::optional<Slots> slots_;  // none: nothing is held back
+  std::unique_ptr<Engine> engine_;
+  std::optional<Ledger> ledger_;
+  std::map<int, Guest> guests_;
+  std::unique_ptr<ServerActions> actions_;  // none: the configuration has no actions
+  std::unique_ptr<FilterCrew> crew_;
+  std::optional<ServerCore> core_;
+  std::optional<CoreAcceptor> acceptor_;
+  std::string run_;  // which one is being served: the first client's coming begins it
+};
+
+}  // namespace tailrace::impl

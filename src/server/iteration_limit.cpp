@@ -1,0 +1,27 @@
+#include "server/iteration_limit.hpp"
+
+#include <algorithm>
+
+#include "place/iteration_table.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// What the metadata of an iteration take up while its file is unfinished, about.
+constexpr uint64_t kMetadata = uint64_t{12} << 10;           // bytes …
+constexpr uint64_t kMetadataOfVariable = uint64_t{2} << 10;  // … and of each variable
+// All of them together, beside the budget.
+constexpr uint64_t kLeastForMetadata = uint64_t{2} << 20;
+constexpr uint64_t kMostForMetadata = uint64_t{4} << 20;
+
+}  // namespace
+
+uint32_t iteration_limit(const Config& config, uint64_t descriptors) {
+  const uint64_t each = kMetadata + kMetadataOfVariable * config.variables.size();
+  const uint64_t memory = std::clamp(config.memory.budget, kLeastForMetadata, kMostForMetadata);
+  uint64_t limit = std::max(memory / each, kIterationsWhateverMemory);
+  limit = std::min({limit, descriptors / kDescriptorsPerIteration, uint64_t{config.memory.iterations}});
+  return static_cast<uint32_t>(std::clamp<uint64_t>(limit, 1, IterationTable<>::kMost));
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,456 @@
+#include "server/raw_files/raw_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/memory/range_allocator.hpp"
+#include "base/os/path_below.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+const char* name_of(Verb verb) {
+  switch (verb) {
+    case Verb::file_open: return "file_open";
+    case Verb::file_write:
+    case Verb::file_write_at:
+    case Verb::file_borrow: return "file_write";
+    case Verb::file_read: return "file_read";
+    case Verb::file_sync: return "file_sync";
+    case Verb::file_close: return "file_close";
+    default: break;
+  }
+  TAILRACE_ASSERT(false);
+}
+
+bool has_block(Verb verb) { return verb != Verb::file_sync && verb != Verb::file_borrow; }
+bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); }
+
+// "3 extents from offset 0 to 4096", for messages.
+std::string text_of(const std::vector<Piece>& pieces) {
+  if (pieces.size() == 1) {
+    return fmt::format("{} bytes at offset {}", pieces[0].extent.length, pieces[0].extent.offset);
+  }
+  uint64_t begin = kMostFileEnd;
+  uint64_t end = 0;
+  for (const Piece& piece : pieces) {
+    begin = std::min(begin, piece.extent.offset);
+    end = std::max(end, piece.extent.end());
+  }
+  return fmt::format("{} extents from offset {} to {}", pieces.size(), begin, end);
+}
+
+Status refuse(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, what); }
+
+Status not_opened(const Status& why) {
+  if (why.ok() || why.fault().system_errno != ENOENT) return why;
+  Fault fault = why.fault();
+  fault.code = TAILRACE_NOT_FOUND;
+  return Status(std::move(fault));
+}
+
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+RawFiles::RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files,
+                   Host& host, FileMeter& meter)
+    : config_(config),
+      client_(client),
+      channel_(channel),
+      engine_(engine),
+      files_(files),
+      host_(host),
+      life_(channel.life.load(std::memory_order_relaxed)),
+      meter_(meter) {}
+
+SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
+  if ((mode & kFileTruncate) != 0) return SharedFiles::Mode::truncate;
+  return (mode & kFileWrite) == 0 ? SharedFiles::Mode::read : SharedFiles::Mode::write;
+}
+
+// ---- what a client may send -----------------------------------------------------------------------------------
+
+Status RawFiles::check(const Descriptor& descriptor) {
+  if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
+  if (descriptor.verb == Verb::file_borrow) return refuse("bytes in memory that is the client's own");
+  if (has_block(descriptor.verb)) {
+    if (Status sound = check_block(descriptor); !sound.ok()) return sound;
+  }
+  if (!writes_file(descriptor.verb) && descriptor.ticket == kNoTicket) return refuse("a question without a ticket");
+  return descriptor.verb == Verb::file_open ? check_opening(descriptor) : check_open_file(descriptor);
+}
+
+Status RawFiles::check_block(const Descriptor& descriptor) const {
+  const Descriptor::Bytes& bytes = descriptor.bytes;
+  const uint64_t pool = channel_.memory.size();
+  if (bytes.address > pool || descriptor.block_bytes() > pool - bytes.address)
+    return refuse("a block outside its pool");
+  if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
+  if (bytes.block >= channel_.returned.capacity()) return refuse("a block of an impossible number");
+  return {};
+}
+
+Status RawFiles::check_opening(const Descriptor& descriptor) const {
+  if (descriptor.variable <= last_) return refuse("a file's number for the second time");
+  if (open_.size() >= kMostOpenFiles) return refuse("too many files to open at once");
+  return read_file_opening(block_of(descriptor)).status();
+}
+
+Status RawFiles::check_open_file(const Descriptor& descriptor) {
+  const auto found = open_.find(descriptor.variable);
+  if (found == open_.end() || found->second.closing) return refuse("a verb about a file that it has not opened");
+  if (writes_file(descriptor.verb) && !found->second.writes) return refuse("bytes for a file that it only reads");
+  if (descriptor.verb == Verb::file_close && descriptor.bytes.block != found->second.block)
+    return refuse("a close with a block that is not its file's");
+  if (!has_list(descriptor.verb)) return {};
+  Result<std::vector<Piece>> pieces = read_pieces(descriptor);
+  if (!pieces.ok()) return pieces.status();
+  checked_ = {descriptor.sequence, std::move(pieces).value()};
+  return {};
+}
+
+std::span<std::byte> RawFiles::block_of(const Descriptor& descriptor) const {
+  return channel_.memory.subspan(descriptor.bytes.address, descriptor.block_bytes());
+}
+
+Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) const {
+  const bool borrows = descriptor.verb == Verb::file_borrow;
+  if (!borrows && descriptor.verb != Verb::file_write_at) return read_file_list(block_of(descriptor));
+  const Extent extent{descriptor.at.offset, descriptor.at.length};
+  if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
+  if (extent.length == 0) return refuse("an empty extent");
+  // Of the client's own memory it is only read from.
+  std::byte* const own = borrows ? reinterpret_cast<std::byte*>(descriptor.at.address) : nullptr;
+  return std::vector<Piece>{{extent, borrows ? own : block_of(descriptor).data()}};
+}
+
+// Read once: the client may have changed the block since.
+Result<std::vector<Piece>> RawFiles::pieces_of(const Descriptor& descriptor) {
+  Checked checked = std::exchange(checked_, {});
+  if (checked.sequence == descriptor.sequence && !checked.pieces.empty()) return std::move(checked.pieces);
+  return read_pieces(descriptor);
+}
+
+// ---- verbs ----------------------------------------------------------------------------------------------------
+
+void RawFiles::begin(const Descriptor& descriptor) {
+  if (descriptor.verb == Verb::file_open) return open(descriptor, false);
+  const auto found = open_.find(descriptor.variable);
+  if (found == open_.end()) {
+    // An earlier server closed it and did not come to say so.
+    const bool closed = descriptor.verb == Verb::file_close;
+    return end(descriptor, closed ? Status() : refuse("the file is not open"), {}, {});
+  }
+  Open& of = found->second;
+  if (descriptor.verb == Verb::file_close) {
+    of.closing = true;
+    of.waiting.push_back(descriptor);
+    return;
+  }
+  if (!of.failure.ok()) {
+    if (writes_file(descriptor.verb) && !of.opening.empty()) set_failed(of.opening);
+    return end(descriptor, of.failure, of.path, {});
+  }
+  if (descriptor.verb == Verb::file_sync) {
+    of.waiting.push_back(descriptor);
+    return;
+  }
+  begin_list(descriptor, of, false);
+}
+
+void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true); }
+
+void RawFiles::open(const Descriptor& descriptor, bool again) {
+  last_ = std::max(last_, descriptor.variable);
+  const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
+  const Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
+  const std::string path = wanted.ok() ? config_.file_path(wanted.value().path) : "";
+  if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
+  if (file.ok() || again) {
+    Open& of = open_[descriptor.variable];
+    of.block = descriptor.bytes.block;
+    of.sequence = descriptor.sequence;
+    of.failure = file.status();
+    of.path = path;
+    of.record = wanted.ok() ? wanted.value().record : 0;
+    if (file.ok()) of.file = file.value();
+    of.seals = wanted.ok() && wanted.value().is_sealed();
+    if (of.seals || (wanted.ok() && wanted.value().is_published())) of.opening = block_of(descriptor);
+    of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
+    of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
+    if (of.file != nullptr) meter_.opened(of.record, of.file->data);
+  }
+  if (!again) end(descriptor, not_opened(file.status()), path, {});
+}
+
+// The opening need not be done again by whoever goes on after a death. Before its end is told: the client uses the
+// block for other things then.
+void RawFiles::forget_opening(uint32_t block, uint64_t sequence) {
+  // release: partner: the acquire in Server::has_ended().
+  channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
+}
+
+Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
+  const auto check = [this](const std::string& path) {
+    return config_.storage.backend == Backend::memory ? Status() : check_below(config_.files_root(), path);
+  };
+  if (Status below = check(wanted.path); !below.ok()) return below;
+  OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
+  if (again) for_one = OpenMode::edit;
+  if (wanted.is_sealed()) return files_.open_to_seal(config_.file_path(wanted.path), for_one);
+  if (wanted.is_published()) {
+    if (Status below = check(name_of_partial(wanted.path)); !below.ok()) return below;
+    // One that is not there any more has its name.
+    return files_.open_to_publish(config_.file_path(wanted.path), for_one);
+  }
+  SharedFiles::Mode mode = mode_of(wanted.mode);
+  if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
+  return files_.open(config_.file_path(wanted.path), mode);
+}
+
+void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
+  Result<std::vector<Piece>> pieces = pieces_of(descriptor);
+  if (!pieces.ok()) return end(descriptor, pieces.status(), of.path, {});
+  const bool write = writes_file(descriptor.verb);
+  const uint64_t token = new_work(descriptor, !write && !again && is_written(of.file));
+  ++of.under_way;
+  of.writing += write ? 1 : 0;
+  const bool waited_for = write && descriptor.ticket != kNoTicket;
+  const bool immediate = !write || of.immediate || (waited_for && config_.merge.by_count);
+  submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value(), immediate);
+}
+
+bool RawFiles::progress() {
+  bool moved = false;
+  for (auto at = open_.begin(); at != open_.end();) {
+    Open& of = at->second;
+    moved = begin_waiting(of) || moved;
+    if (!of.closing || of.under_way > 0 || of.waiting.size() != 1) {
+      ++at;
+      continue;
+    }
+    constexpr uint32_t kPublication = 1;  // requests, one after the other
+    if (engine_.room() < kPublication) break;
+    const Descriptor close = of.waiting.front();
+    of.waiting.pop_front();
+    ++at;  // the close may end at once
+    begin_close(close, of);
+    moved = true;
+  }
+  return files_.progress() || moved;
+}
+
+bool RawFiles::is_waited_for() const {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& entry) { return !entry.second.waiting.empty(); });
+}
+
+bool RawFiles::begin_waiting(Open& of) {
+  bool moved = false;
+  while (!of.waiting.empty() && of.waiting.front().verb != Verb::file_close) {
+    if (engine_.room() == 0 || is_written(of.file)) break;
+    const Descriptor next = of.waiting.front();
+    of.waiting.pop_front();
+    next.verb == Verb::file_sync ? begin_sync(next, of) : begin_list(next, of, true);
+    moved = true;
+  }
+  return moved;
+}
+
+// All else of the file has ended.
+void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
+  if (of.file != nullptr) meter_.closed(of.record, of.file->data);
+  const bool publishes = of.seals ? has_seal(of.opening) : !of.opening.empty();
+  Status left = publishes ? unpublished(of) : Status();
+  if (of.file == nullptr || !publishes || !left.ok()) {
+    if (of.file != nullptr) files_.release(*of.file);
+    return end_close(descriptor, left);
+  }
+  ++of.under_way;
+  const uint64_t token = new_work(descriptor, false);
+  if (config_.storage.durability != Durability::durable) return publish(token, of);
+  submit(token, of.file->data, Operation::sync, {}, false);
+}
+
+// Why a file is neither published nor sealed; of one that is to be published the engine says by itself what it knows.
+Status RawFiles::unpublished(const Open& of) const {
+  const auto left = [&of](const std::string& why, Fault fault = {}) {
+    fault.code = TAILRACE_NOT_PUBLISHED;
+    fault.message = of.seals ? fmt::format("'{}' is not whole since {}", of.path, why)
+                             : fmt::format("'{}' is not published since {}", name_of_partial(of.path), why);
+    return Status(std::move(fault));
+  };
+  const bool known_to_engine = of.file != nullptr && engine_.has_failed(of.file->data);
+  if (known_to_engine && of.seals) {
+    const Fault& first = engine_.failure(of.file->data).fault();
+    return left("something in it failed: " + first.message, first);
+  }
+  if (has_failed(of.opening) && !known_to_engine) return left("something in it failed before, or it was given up");
+  if (channel_.is_lost()) return left("its client has cut its shared memory short");
+  if (of.file != nullptr || (!of.seals && of.failure.fault().system_errno == ENOENT)) return {};
+  return left("it could not be opened again: " + of.failure.fault().message);
+}
+
+// The data are where they have to be before.
+void RawFiles::publish(uint64_t token, Open& of) {
+  if (of.seals) return seal(token, of);
+  submit(token, of.file->data, Operation::publish, {}, false);
+}
+
+void RawFiles::seal(uint64_t token, Open& of) {
+  Status whole = unpublished(of);  // a sync of it may have failed
+  Result<Piece> seal = whole.ok() ? read_seal(of.opening) : whole;
+  if (seal.ok()) return submit(token, of.file->data, Operation::write, {seal.value()}, true);
+  files_.release(*std::exchange(of.file, nullptr));
+  end_publishing(token, seal.status());
+}
+
+// A sync of the data (of which only the engine need know how it went), the publication or the seal and a sync of it,
+// a sync of the directory.
+void RawFiles::went_on_publishing(const Request& request, const Status& how) {
+  const Work work = works_[request.token];
+  Open& of = open_.at(work.descriptor.variable);
+  const bool durable = config_.storage.durability == Durability::durable;
+  if (work.directory != 0) {
+    close_directory(work);
+    return end_publishing(request.token, how);
+  }
+  if (request.operation == Operation::sync && !work.sealed) return publish(request.token, of);
+  if (request.operation == Operation::write && how.ok() && durable) {
+    works_[request.token].sealed = true;
+    return submit(request.token, of.file->data, Operation::sync, {}, false);
+  }
+  SharedFile& file = *std::exchange(of.file, nullptr);
+  of.seals ? files_.release(file) : files_.published(file);
+  Status status = how;
+  if (status.ok() && durable) {
+    status = sync_directory(request.token, of);
+    if (status.ok()) return;
+  }
+  end_publishing(request.token, status);
+}
+
+void RawFiles::end_publishing(uint64_t token, const Status& status) {
+  free_works_.push_back(token);
+  end_close(works_[token].descriptor, status);
+}
+
+void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
+  const auto node = open_.extract(descriptor.variable);
+  end(descriptor, status, node.mapped().path, {});
+}
+
+// Whether this client has writes of it under way, by whichever of its numbers.
+bool RawFiles::is_written(const SharedFile* file) const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [file](const auto& entry) { return entry.second.file == file && entry.second.writing > 0; });
+}
+
+void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
+  if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // nobody can have written it
+  const uint64_t token = new_work(descriptor, false);
+  ++of.under_way;
+  submit(token, of.file->sync, Operation::sync, {}, false);
+}
+
+void RawFiles::close_directory(const Work& work) {
+  Request close;
+  close.operation = Operation::close;
+  close.file = work.directory;
+  engine_.submit(std::move(close));
+}
+
+// The file may be new: its name must be on the device, too.
+Status RawFiles::sync_directory(uint64_t token, const Open& of) {
+  const Result<FileId> directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
+  if (!directory.ok()) return directory.status();
+  works_[token].directory = directory.value();
+  submit(token, directory.value(), Operation::sync, {}, false);
+  return {};
+}
+
+uint64_t RawFiles::new_work(const Descriptor& descriptor, bool may_repeat) {
+  if (free_works_.empty()) {
+    free_works_.push_back(works_.size());
+    works_.emplace_back();
+  }
+  const uint64_t token = free_works_.back();
+  free_works_.pop_back();
+  works_[token] = {descriptor, 0, may_repeat};
+  return token;
+}
+
+void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate) {
+  Request request;
+  request.operation = operation;
+  request.file = file;
+  request.pieces = std::move(pieces);
+  request.client = client_;
+  request.sequence = works_[token].descriptor.sequence;
+  request.sink = this;
+  request.token = token;
+  request.immediate = immediate;
+  engine_.submit(std::move(request));
+}
+
+void RawFiles::ended(const Request& request, const Status& how) {
+  if (works_[request.token].descriptor.verb == Verb::file_close) return went_on_publishing(request, how);
+  Status status = how;
+  const Work work = works_[request.token];
+  const Descriptor& descriptor = work.descriptor;
+  Open& of = open_.at(descriptor.variable);
+  if (work.directory != 0) {
+    close_directory(work);
+    of.file->named = of.file->named || status.ok();
+  } else if (descriptor.verb == Verb::file_sync && status.ok() && !of.file->named) {
+    status = sync_directory(request.token, of);
+    if (status.ok()) return;
+  }
+  free_works_.push_back(request.token);
+  --of.under_way;
+  if (writes_file(descriptor.verb)) {
+    --of.writing;
+    host_.file_write_went(descriptor, request, status);
+  }
+  // So that a server which goes on after this one's death knows.
+  if (!status.ok() && request.operation != Operation::read && !of.opening.empty()) set_failed(of.opening);
+  look(of);
+  // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
+  if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
+  end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
+}
+
+// Of a file that is written without a pause, now and then.
+void RawFiles::look(const Open& of) {
+  constexpr uint32_t kEvery = 64;
+  if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);
+}
+
+// `what`: which part of the file it is about.
+void RawFiles::end(const Descriptor& descriptor, const Status& status, const std::string& path,
+                   const std::string& what) {
+  if (status.ok()) return host_.file_verb_ended(descriptor, {});
+  Fault fault = status.fault();
+  // A sync after one that has failed: what is on the device is not known any more.
+  if (fault.code == TAILRACE_NOT_PUBLISHED && descriptor.verb != Verb::file_close) fault.code = TAILRACE_IO_ERROR;
+  fault.operation = name_of(descriptor.verb);
+  if (!path.empty()) fault.file = path;
+  fault.message = fmt::format("{}{}{}: {}", fault.operation, what.empty() ? "" : " of ", what, fault.message);
+  host_.file_verb_ended(descriptor, Status(std::move(fault)));
+}
+
+void RawFiles::leave() {
+  TAILRACE_REQUIRE(idle());
+  for (auto& [number, of] : open_) {
+    if (of.file == nullptr) continue;
+    meter_.closed(of.record, of.file->data);
+    files_.release(*of.file);
+  }
+  open_.clear();
+}
+
+}  // namespace tailrace::impl

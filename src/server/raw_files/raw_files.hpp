@@ -1,0 +1,135 @@
+// RawFiles: the raw files that one client has open, on the server's side. Turns the client's verbs about them into
+// requests of the engine, and tells how each has ended.
+//
+// Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
+// pool. A sync waits for the client's own writes alone, a close for all that it does with the file, to which it then
+// gives its name or its seal, if it is published or sealed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "model/config.hpp"
+#include "model/file_wire.hpp"
+#include "place/channel.hpp"
+#include "server/raw_files/file_meter.hpp"
+#include "server/raw_files/shared_files.hpp"
+
+namespace tailrace::impl {
+
+class RawFiles final : public CompletionSink {
+ public:
+  // The server of the client.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // A verb has ended: from here on its memory is not used.
+    virtual void file_verb_ended(const Descriptor& descriptor, const Status& status) = 0;
+    // How a write went, before its end.
+    virtual void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) = 0;
+  };
+
+  // All but `client` are borrowed for the life of this.
+  RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files, Host& host,
+           FileMeter& meter);
+
+  // Whether a verb, the next one to begin(), makes sense: nothing that the client wrote is believed. Says what does
+  // not, for "it sent …".
+  Status check(const Descriptor& descriptor);
+  // The engine has room.
+  void begin(const Descriptor& descriptor);
+  // A file_open that an earlier server has answered: the file is there, and is not emptied again.
+  void open_again(const Descriptor& descriptor);
+  // Begins what has waited. Returns whether there was something.
+  bool progress();
+  // Nothing is under way, and nothing more comes.
+  void leave();
+
+  bool idle() const { return free_works_.size() == works_.size(); }
+  // Whether a verb waits until all writes before it have ended.
+  bool is_waited_for() const;
+
+  void ended(const Request& request, const Status& status) override;
+
+ private:
+  struct Open {
+    SharedFile* file = nullptr;  // none: it could not be opened again after an earlier server's death
+    Status failure;              // why not
+    std::string path;
+    uint32_t block = 0;  // of its opening
+    uint64_t sequence = 0;
+    uint32_t record = 0;  // of the channel's FileLog
+    bool writes = false;
+    bool immediate = false;        // its writes are not held back to be merged
+    bool closing = false;          // its close has come
+    std::span<std::byte> opening;  // its block, of a file that is published or sealed; else none
+    bool seals = false;            // it is sealed
+    uint32_t writing = 0;          // writes under way
+    uint32_t under_way = 0;        // verbs under way, all of them
+    // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
+    std::deque<Descriptor> waiting;
+  };
+  struct Work {
+    Descriptor descriptor;
+    FileId directory = 0;     // file_sync, file_close, last part: opened for this work alone
+    bool may_repeat = false;  // file_read: the client's own writes were under way when it began
+    bool sealed = false;      // file_close: the seal is written
+  };
+  // What check() has read of a verb, for begin().
+  struct Checked {
+    uint64_t sequence = 0;
+    std::vector<Piece> pieces;
+  };
+
+  static SharedFiles::Mode mode_of(uint32_t mode);
+  Status check_opening(const Descriptor& descriptor) const;
+  Status check_block(const Descriptor& descriptor) const;
+  Status check_open_file(const Descriptor& descriptor);
+  std::span<std::byte> block_of(const Descriptor& descriptor) const;
+  void open(const Descriptor& descriptor, bool again);
+  Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
+  Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
+  Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
+  void begin_list(const Descriptor& descriptor, Open& of, bool again);
+  void begin_sync(const Descriptor& descriptor, Open& of);
+  Status sync_directory(uint64_t token, const Open& of);
+  void close_directory(const Work& work);
+  void begin_close(const Descriptor& descriptor, Open& of);
+  Status unpublished(const Open& of) const;
+  void publish(uint64_t token, Open& of);
+  void seal(uint64_t token, Open& of);
+  void went_on_publishing(const Request& request, const Status& how);
+  void end_publishing(uint64_t token, const Status& status);
+  void end_close(const Descriptor& descriptor, const Status& status);
+  void forget_opening(uint32_t block, uint64_t sequence);
+  void look(const Open& of);
+  bool begin_waiting(Open& of);
+  bool is_written(const SharedFile* file) const;
+  uint64_t new_work(const Descriptor& descriptor, bool may_repeat);
+  void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate);
+  void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
+
+  // Constant after construction.
+  const Config& config_;
+  const uint32_t client_;
+  Channel& channel_;
+  Engine& engine_;
+  SharedFiles& files_;
+  Host& host_;
+  const uint32_t life_;
+  FileMeter& meter_;
+
+  // The server's thread only.
+  std::map<uint32_t, Open> open_;  // by the client's number
+  uint32_t last_ = 0;              // the largest of these numbers so far
+  std::vector<Work> works_;        // by token; used again
+  std::vector<uint64_t> free_works_;
+  Checked checked_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,515 @@
+#include "server/served_clients.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "client/open_iterations.hpp"
+#include "server/iteration_limit.hpp"
+#include "server/server.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// Reads, flushes, settings of parameters and verbs about raw files, before those that matter no more are struck out;
+// at least as many as there were other records, or looking for them would be all that is done.
+constexpr size_t kPassingKept = 256;
+
+// Verbs that belong to no iteration, and are not struck out with one.
+bool is_passing(Verb verb) {
+  return verb == Verb::read || is_flush(verb) || verb == Verb::parameter || is_of_file(verb);
+}
+
+}  // namespace
+
+// The files of one client, or of all.
+struct ServedClients::Files final : FileGroup::Witness {
+  Files(int group_in, Config config_in, ServedClients& clients_in)
+      : group(group_in), config(std::move(config_in)), clients(clients_in), log(clients_in.log_.part()) {}
+
+  const int group;  // see Ledger
+  const Config config;
+  ServedClients& clients;
+  const std::unique_ptr<Log> log;  // what is said of them
+  std::unique_ptr<Format> format;
+  std::unique_ptr<FileGroup> files;
+  std::set<int64_t> published;  // by an earlier server, and not struck out of the ledger when this one began
+
+  bool has(int client) const { return group == Ledger::kNode || group == client; }
+  void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) override {
+    clients.ledger_.placed(block, index, chunk, loss);
+  }
+  void failed(int64_t iteration, const Status& why) override { clients.ledger_.failed(group, iteration, why); }
+  void unpublished(int64_t iteration, const Status& why) override {
+    clients.ledger_.unpublished(group, iteration, why);
+    clients.forget_iteration(group, iteration);
+  }
+  Status doubt(int64_t iteration) override { return clients.lost_memory(*this, iteration); }
+  void journaled(uint64_t end) override { clients.ledger_.journaled(group, end); }
+  void left(int64_t iteration) override {
+    clients.ledger_.left(group, iteration);
+    clients.forget_iteration(group, iteration);
+  }
+};
+
+struct ServedClients::Member {
+  Member(int number_in, Config config_in, Channel& channel_in)
+      : number(number_in), config(std::move(config_in)), channel(channel_in) {}
+
+  const int number;
+  const Config config;
+  Channel& channel;
+  TraceLog trace{0};
+  std::unique_ptr<Files> own;  // none where clients share files
+  Files* files = nullptr;
+  std::unique_ptr<Server> server;
+  std::set<int64_t> open;      // iterations that its verbs have begun and not ended
+  std::set<int64_t> involved;  // iterations with verbs of it that have not left
+  bool is_lost = false;
+  bool has_left = false;
+};
+
+ServedClients::ServedClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew,
+                             Descriptors descriptors, uint32_t expected)
+    : engine_(engine),
+      ledger_(ledger),
+      log_(log),
+      make_format_(std::move(make_format)),
+      crew_(crew),
+      descriptors_(std::move(descriptors)),
+      expected_(expected),
+      raw_files_(engine) {}
+
+ServedClients::~ServedClients() = default;
+
+std::unique_ptr<ServedClients::Files> ServedClients::make_files(int group, const Config& config, int client) {
+  auto files = std::make_unique<Files>(group, config, *this);
+  const bool node = group == Ledger::kNode;
+  files->format = make_format_(client, files->config);
+  FileGroup::Options options;
+  options.journal = fmt::format("{}/{}.dropped", config.storage.paths[0], series_of(config, client));
+  options.journal_end = ledger_.journal_end(group);
+  options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
+  options.witness = files.get();
+  files->files = std::make_unique<FileGroup>(files->config, engine_, *files->format, *files->log, std::move(options));
+  return files;
+}
+
+ServedClients::Files& ServedClients::files_for(Member& member) {
+  if (!member.config.shares_files()) {
+    member.own = make_files(member.number, member.config, member.number);
+    return *member.own;
+  }
+  if (!node_files_) node_files_ = make_files(Ledger::kNode, member.config, member.number);
+  return *node_files_;
+}
+
+RequestSink& ServedClients::begin(int client, Config config, Channel& channel) {
+  auto made = std::make_unique<Member>(client, std::move(config), channel);
+  Member& member = *made;
+  member.files = &files_for(member);
+  member.server =
+      std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
+  member.server->serve_files(raw_files_);
+  if (actions_ != nullptr) actions_->join(client, *member.server);
+  channel.unfinished.forget_common();
+  for (const int64_t iteration : common_) channel.unfinished.begun_by_any(iteration);
+  members_[client] = std::move(made);
+  came_.insert(client);
+  share_descriptors();
+  return *member.server;
+}
+
+// All clients that may come get the same, so that none has used up what another needs.
+void ServedClients::share_descriptors() {
+  for (auto& [client, member] : members_) {
+    const auto& place = member->config.place;
+    const int expected =
+        place.clients > 0 ? (place.clients + place.cores - 1) / place.cores : static_cast<int>(expected_);
+    const uint64_t clients = std::max(static_cast<uint64_t>(expected), members_.size());
+    uint64_t each = descriptors_(clients);
+    // Of files that all share one that is late may begin as many again.
+    if (!member->own) each = std::max(each, each * clients / 2);
+    member->channel.unfinished.set_limit(iteration_limit(member->config, each));
+  }
+}
+
+// Whether the memory of a client that has a part in the iteration has gone: zeros may have been written for its
+// bytes.
+Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
+  for (const auto& [client, member] : members_) {
+    if (member->files != &files || !member->involved.contains(iteration) || !member->channel.is_lost()) continue;
+    return Status(TAILRACE_IO_ERROR, fmt::format("client {} has cut its shared memory short", client));
+  }
+  return {};
+}
+
+// An iteration of a group has left: its members are not needed for it any more, and may begin another one.
+void ServedClients::forget_iteration(int group, int64_t iteration) {
+  const bool common = common_.erase(iteration) > 0;
+  for (auto& [client, member] : members_) {
+    if (member->files->group == group) member->involved.erase(iteration);
+    if (!common) continue;
+    member->channel.unfinished.left(iteration);
+    member->channel.client_bell.ring();
+  }
+}
+
+// The client has a part in the iteration. Not if that has ended without a file: then it has left, and nothing that
+// comes after waits for others.
+void ServedClients::involve(Member& member, int64_t iteration) {
+  bool found = false;
+  if (!member.files->files->unfinished_file(iteration, found).ok()) return;
+  member.involved.insert(iteration);
+  if (member.own || !common_.insert(iteration).second) return;
+  for (auto& [client, other] : members_) {
+    other->channel.unfinished.begun_by_any(iteration);
+    other->channel.client_bell.ring();
+  }
+}
+
+RequestSink& ServedClients::adopt(int client, Config config, Channel& channel) {
+  // release: the client that sees this life sees the last marks of the one before; partner: Client::reclaim().
+  channel.life.store(channel.life.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  return begin(client, std::move(config), channel);
+}
+
+// ---- what an earlier server left ----------------------------------------------------------------------------
+
+void ServedClients::take_up_ledger() {
+  note_earlier_clients();
+  if (node_files_) resume(*node_files_);
+  for (auto& [client, member] : members_) {
+    if (member->own) resume(*member->own);
+  }
+  for (const LedgerRecord& record : ledger_.records()) {
+    const bool again = record.kind == LedgerRecord::Kind::accepted || record.kind == LedgerRecord::Kind::placed;
+    if (again && members_.contains(record.client) && !is_published(record)) again_.push_back(record);
+  }
+  replaying_ = true;
+  if (crew_ != nullptr) crew_->pause(true);  // new places come after all the old ones
+}
+
+// Clients that the earlier server knew to have left, and whether it had given up those who had yet to come.
+void ServedClients::note_earlier_clients() {
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind == LedgerRecord::Kind::absent) gave_up_absent_ = true;
+    // Who has gone and is still here, since not all of it was published, will leave again.
+    const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
+    if (!has_gone) continue;
+    came_.insert(record.client);
+    if (node_files_) node_files_->files->note_gone(record.client);
+    if (actions_ != nullptr) actions_->note_left(record.client);
+  }
+  if (!gave_up_absent_) return;
+  if (node_files_) node_files_->files->give_up_absent(absent_numbers());
+  if (actions_ != nullptr) actions_->give_up_absent();
+}
+
+// Whether a record is of an iteration that an earlier server has published: nothing of it is to be done again.
+bool ServedClients::is_published(const LedgerRecord& record) const {
+  const bool passing = record.kind == LedgerRecord::Kind::accepted && is_passing(record.descriptor.verb);
+  return !passing && members_.at(record.client)->files->published.contains(record.iteration);
+}
+
+void ServedClients::resume(Files& files) {
+  struct Seen {
+    std::set<int> ended;
+    bool dropped = false;
+    bool all_written = true;
+    bool some_written = false;
+  };
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind != LedgerRecord::Kind::unpublished || record.client != files.group) continue;
+    files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
+  }
+  std::map<int64_t, Seen> iterations;
+  std::map<int64_t, Status> failures;
+  std::set<int> gone;
+  for (const LedgerRecord& record : ledger_.records()) {
+    if (record.kind == LedgerRecord::Kind::gone && files.has(record.client)) gone.insert(record.client);
+    if (record.kind == LedgerRecord::Kind::failed && record.client == files.group) {
+      failures[record.iteration] = Ledger::failure_of(record);
+    }
+    const auto member = members_.find(record.client);
+    if (record.kind != LedgerRecord::Kind::accepted || member == members_.end() || !files.has(record.client))
+      continue;
+    const Descriptor& verb = record.descriptor;
+    if (is_passing(verb.verb)) continue;
+    Seen& seen = iterations[record.iteration];
+    involve(*member->second, record.iteration);
+    member->second->open.insert(record.iteration);
+    if (verb.verb == Verb::end_iteration || verb.verb == Verb::drop_iteration) {
+      member->second->open.erase(record.iteration);
+      seen.ended.insert(record.client);
+      seen.dropped = seen.dropped || verb.verb == Verb::drop_iteration;
+    }
+    if (verb.verb != Verb::write) continue;
+    const bool written = member->second->server->has_ended(verb);
+    seen.some_written = seen.some_written || written;
+    seen.all_written = seen.all_written && written;
+  }
+  size_t clients = files.group == Ledger::kNode ? static_cast<size_t>(files.config.place.clients) : 1;
+  if (files.group == Ledger::kNode && gave_up_absent_) clients = came_.size();
+  for (const auto& [iteration, seen] : iterations) {
+    std::set<int> done = seen.ended;
+    done.insert(gone.begin(), gone.end());
+    // What was dropped is dropped again: a file of its name is of an earlier run.
+    const bool whole = !seen.dropped && done.size() >= clients && seen.some_written && seen.all_written;
+    // It died between the rename and writing it down.
+    if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
+      files.published.insert(iteration);
+      give_room(files, iteration);
+      files.files->complete_publication(iteration);
+      continue;
+    }
+    // A block that has failed has ended, too: there need not be a file.
+    files.files->resume(iteration, seen.some_written && !failures.contains(iteration));
+    if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
+  }
+  for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);
+}
+
+// The server that published the iteration died before its clients knew that they may begin others.
+void ServedClients::give_room(const Files& files, int64_t iteration) {
+  for (const auto& [client, member] : members_) {
+    if (member->files == &files) member->server->give_room(iteration);
+  }
+}
+
+void ServedClients::accept_again() {
+  while (!again_.empty() && engine_.room() >= FileGroup::kRequestsAtOnce) {
+    const LedgerRecord record = again_.front();
+    again_.pop_front();
+    accept_again(record);
+  }
+  if (!again_.empty()) return;
+  for (const auto& [files, iteration] : std::exchange(held_, {})) files->release(iteration);
+  if (crew_ != nullptr) crew_->pause(false);
+  if (std::exchange(replaying_, false)) {
+    for (auto& [client, member] : members_) member->server->end_again();
+    if (actions_ != nullptr) actions_->taken_up();
+  }
+}
+
+void ServedClients::accept_again(const LedgerRecord& record) {
+  const auto found = members_.find(record.client);
+  if (found == members_.end()) return;
+  Server& server = *found->second->server;
+  if (record.kind == LedgerRecord::Kind::accepted) return server.accept_again(record.descriptor);
+  // It had been struck out with its iteration, if that was taken for published.
+  const Ledger::Placed placed = Ledger::placed_by(record);
+  server.place_again(placed.block, placed.index, placed.chunk, placed.loss);
+}
+
+// ---- what clients send --------------------------------------------------------------------------------------
+
+// Nothing that a client wrote is believed: what a verb refers to must be its own, and must exist.
+Status ServedClients::check(int client, const Descriptor& descriptor) {
+  Member& member = *members_[client];
+  const auto refuse = [](const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); };
+  if (is_of_file(descriptor.verb)) {
+    const Status makes_sense = member.server->check_file(descriptor);
+    return makes_sense.ok() ? Status() : refuse(makes_sense.fault().message);
+  }
+  const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::read;
+  if (block) {
+    if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
+    const Layout& layout = *member.server->shapes().of(descriptor.variable);
+    const uint64_t pool = member.channel.memory.size();
+    const Descriptor::Bytes& bytes = descriptor.bytes;
+    if (bytes.length != layout.bytes()) return refuse("a block of another length");
+    if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
+    if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
+    if (bytes.block >= member.channel.returned.capacity()) return refuse("a block of an impossible number");
+  }
+  switch (descriptor.verb) {
+    case Verb::flush:
+    case Verb::close: return {};
+    case Verb::parameter: {
+      const Status makes_sense = member.server->check_setting(descriptor);
+      return makes_sense.ok() ? Status() : refuse("a setting of a parameter: " + makes_sense.fault().message);
+    }
+    case Verb::read: return descriptor.iteration >= 0 ? Status() : refuse("an iteration below 0");
+    case Verb::signal:
+      if (descriptor.event[0] == '\0' || std::memchr(descriptor.event, '\0', sizeof descriptor.event) == nullptr) {
+        return refuse("an event without an end to its name");
+      }
+      [[fallthrough]];
+    case Verb::write:
+      if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      member.open.insert(descriptor.iteration);
+      involve(member, descriptor.iteration);
+      if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
+      return {};
+    case Verb::end_iteration:
+    case Verb::drop_iteration:
+      if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      member.open.erase(descriptor.iteration);
+      involve(member, descriptor.iteration);
+      return {};
+    default: break;  // borrow, which is for place `thread`, and what is no verb
+  }
+  return refuse("a verb that there is not");
+}
+
+void ServedClients::accepted(int client, const Descriptor& descriptor) {
+  ledger_.accepted(client, descriptor);
+  if (descriptor.verb == Verb::write) {
+    ServerCounters& counters = members_[client]->channel.counters;
+    counters.blocks_accepted.add();
+    counters.bytes_accepted.add(descriptor.bytes.length);
+  }
+  if (!is_passing(descriptor.verb) || ++passing_ < passing_kept_) return;
+  strike_out_passing();
+}
+
+void ServedClients::strike_out_passing() {
+  passing_ = 0;
+  ledger_.settle([this](int of, const Descriptor& verb) { return is_done(of, verb); });
+  passing_kept_ = std::max(kPassingKept, ledger_.records().size());
+}
+
+// Whether nobody who goes on after a death need know of such a verb. A raw file's opening is needed until it is
+// closed.
+bool ServedClients::is_done(int client, const Descriptor& verb) const {
+  const auto found = members_.find(client);
+  if (found == members_.end()) return true;
+  const Server& server = *found->second->server;
+  if (gives_file_block(verb.verb) || verb.verb == Verb::file_open) return server.has_ended(verb);
+  return !found->second->channel.tickets.pending(verb.ticket);
+}
+
+void ServedClients::lost(int client) { members_.at(client)->is_lost = true; }
+
+bool ServedClients::pressed() const {
+  if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return true;
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const auto& entry) { return entry.second->is_lost || entry.second->server->pressed(); });
+}
+
+bool ServedClients::settled(int client) const { return again_.empty() && members_.at(client)->server->settled(); }
+
+void ServedClients::leave(int client) {
+  Member& member = *members_.at(client);
+  member.has_left = true;
+  const bool counted = actions_ != nullptr && actions_->of_node();
+  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client);
+  if (actions_ != nullptr) actions_->leave(client);
+  member.server->leave();
+  member.files->files->abandon();
+}
+
+// Where clients share files, others may have to end what it has a part in; and if another server must go on, it
+// needs the client's segment to know what has been written.
+bool ServedClients::released(int client) const {
+  const Member& member = *members_.at(client);
+  if (actions_ != nullptr && !actions_->released(client)) return false;
+  return member.own ? member.files->files->idle() : member.involved.empty();
+}
+
+void ServedClients::dismiss(int client) {
+  const auto node = members_.extract(client);
+  if (actions_ != nullptr) actions_->dismiss(client);
+  if (passing_ > 0) strike_out_passing();  // the ledger is written anew: with no more than there must be
+  ledger_.forget(client);
+  share_descriptors();
+}
+
+// How many clients files or actions of all wait for; 0: none do.
+size_t ServedClients::expected() const {
+  const bool of_all = node_files_ || (actions_ != nullptr && actions_->of_node());
+  if (!of_all || members_.empty()) return node_files_ ? static_cast<size_t>(node_files_->config.place.clients) : 0;
+  return static_cast<size_t>(members_.begin()->second->config.place.clients);
+}
+
+bool ServedClients::expects_more() const {
+  return node_files_ && !gave_up_absent_ && came_.size() < static_cast<size_t>(node_files_->config.place.clients);
+}
+
+bool ServedClients::waits_for_absent() const {
+  if (gave_up_absent_ || came_.size() >= expected()) return false;
+  if (actions_ != nullptr && actions_->waits()) return true;
+  if (!node_files_) return false;
+  const auto closes = [](const auto& entry) { return entry.second->server->is_closing(); };
+  return node_files_->files->ended_by_all_here() || (!members_.empty() && all_gone()) ||
+         std::any_of(members_.begin(), members_.end(), closes);
+}
+
+bool ServedClients::is_gone(int client) const {
+  const auto found = members_.find(client);
+  return found == members_.end() || found->second->is_lost;
+}
+
+bool ServedClients::all_gone() const {
+  return std::all_of(members_.begin(), members_.end(), [](const auto& entry) { return entry.second->is_lost; });
+}
+
+// The numbers of the clients that never came, if those who came show which numbers the node's clients have: from 0
+// on, or, on node k, from k times their count on.
+std::vector<int> ServedClients::absent_numbers() const {
+  const auto count = static_cast<int>(expected());
+  if (count == 0 || members_.empty()) return {};
+  const int on_node = members_.begin()->second->config.place.node * count;
+  for (const int first : {0, on_node}) {
+    const auto is_outside = [&](int client) { return client < first || client >= first + count; };
+    if (std::any_of(came_.begin(), came_.end(), is_outside)) continue;
+    std::vector<int> absent;
+    for (int client = first; client < first + count; ++client) {
+      if (!came_.contains(client)) absent.push_back(client);
+    }
+    return absent;
+  }
+  return {};
+}
+
+void ServedClients::give_up_absent(const std::string& why) {
+  const size_t clients = expected();
+  if (gave_up_absent_ || came_.size() >= clients) return;
+  ledger_.absent();  // first: whoever goes on after a death publishes nothing that waits for them
+  gave_up_absent_ = true;
+  const std::vector<int> absent = absent_numbers();
+  const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;
+  Status missing(
+      TAILRACE_CLIENTS_MISSING,
+      fmt::format("{}: found {} of the {} clients that place.clients says (client{} {}), expected all; {}",
+                  absent.empty() ? std::string("clients have not come")
+                                 : fmt::format("client{} {} {} not come", absent.size() > 1 ? "s" : "",
+                                               fmt::join(absent, ", "), absent.size() > 1 ? "have" : "has"),
+                  came_.size(), clients, came_.size() > 1 ? "s" : "", fmt::join(came_, ", "),
+                  keeps ? "the files of iterations that wait for them stay unpublished" + why
+                        : "the files of iterations are published without them" + why));
+  log_.warning("{}", missing.fault().message);
+  for (auto& [client, member] : members_) member->server->tell(missing);
+  if (actions_ != nullptr) actions_->give_up_absent();
+  if (node_files_) node_files_->files->give_up_absent(absent);
+  for (auto& [client, member] : members_) {
+    if (member->has_left) member->files->files->abandon();
+  }
+}
+
+// Room that the engine has got is for those, too, who came to their turn before: nobody wakes the server for them.
+void ServedClients::progress() {
+  uint32_t room = 0;
+  do {
+    room = engine_.room();
+    accept_again();
+    raw_files_.progress();
+    if (actions_ != nullptr) actions_->progress();
+    for (auto& [client, member] : members_) {
+      if (member->is_lost && member->config.holds_writes()) engine_.hurry();
+      member->server->progress();
+    }
+    if (members_.empty()) engine_.progress();
+  } while (engine_.room() > room);
+}
+
+bool ServedClients::ready() const {
+  if (actions_ != nullptr && !actions_->ready()) return false;
+  return again_.empty() && engine_.room() >= FileGroup::kRequestsAtOnce;
+}
+
+}  // namespace tailrace::impl
