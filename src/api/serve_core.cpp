@@ -12,9 +12,9 @@
 
 #include "base/memory/heap.hpp"
 #include "base/os/process.hpp"
-#include "runtime/core_server.hpp"
-#include "runtime/job_status.hpp"
-#include "runtime/server_job.hpp"
+#include "runtime/core/core_server.hpp"
+#include "runtime/core/job_status.hpp"
+#include "runtime/core/server_job.hpp"
 
 namespace {
 

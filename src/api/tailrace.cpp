@@ -7,8 +7,8 @@
 #include <string>
 
 #include "api/handle.hpp"
-#include "model/file_wire.hpp"
-#include "runtime/expect.hpp"
+#include "model/wire/file_wire.hpp"
+#include "runtime/parts/expect.hpp"
 #include "runtime/recover.hpp"
 #include "runtime/stats.hpp"
 

@@ -21,8 +21,8 @@
 #include "base/status.hpp"
 #include "client/file_book.hpp"
 #include "client/own_writes.hpp"
-#include "model/file_wire.hpp"
 #include "model/trace.hpp"
+#include "model/wire/file_wire.hpp"
 #include "place/place.hpp"
 
 namespace tailrace::impl {

@@ -10,7 +10,7 @@
 
 #include "base/nearest_word.hpp"
 #include "config/config_arrays.hpp"
-#include "model/descriptor_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
 
 namespace tailrace::impl {
 namespace {

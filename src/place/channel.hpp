@@ -16,7 +16,7 @@
 #include "base/sync/free_stack.hpp"
 #include "base/sync/spsc_ring.hpp"
 #include "base/sync/wait_bell.hpp"
-#include "model/descriptor_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
 #include "place/counters.hpp"
 #include "place/failure_log.hpp"
 #include "place/file_log.hpp"

@@ -15,7 +15,7 @@
 
 #include "base/status.hpp"
 #include "base/sync/spsc_ring.hpp"
-#include "model/failure_wire.hpp"
+#include "model/wire/failure_wire.hpp"
 
 namespace tailrace::impl {
 

@@ -19,7 +19,7 @@
 
 #include "base/histogram.hpp"
 #include "base/size_histogram.hpp"
-#include "model/file_wire.hpp"
+#include "model/wire/file_wire.hpp"
 
 namespace tailrace::impl {
 

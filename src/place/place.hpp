@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/function_ref.hpp"
 #include "base/status.hpp"
-#include "model/descriptor_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
 #include "place/channel.hpp"
 
 namespace tailrace::impl {

@@ -17,7 +17,7 @@
 #include "base/status.hpp"
 #include "filter/pipeline.hpp"
 #include "model/block.hpp"
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 #include "recovery/ledger_store.hpp"
 
 namespace tailrace::impl {

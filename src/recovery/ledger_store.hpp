@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 
 namespace tailrace::impl {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 
 namespace tailrace::impl {
 

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/files_json.hpp"
-#include "runtime/iterations_json.hpp"
-#include "runtime/new_text_file.hpp"
+#include "runtime/measurements/files_json.hpp"
+#include "runtime/measurements/iterations_json.hpp"
+#include "runtime/measurements/new_text_file.hpp"
 #include "runtime/stats.hpp"
 
 namespace tailrace::impl {

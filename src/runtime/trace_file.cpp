@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/new_text_file.hpp"
+#include "runtime/measurements/new_text_file.hpp"
 
 namespace tailrace::impl {
 namespace {

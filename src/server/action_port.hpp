@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/block.hpp"
-#include "model/descriptor_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
 
 namespace tailrace::impl {
 

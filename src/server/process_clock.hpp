@@ -1,5 +1,5 @@
-// The process clock port: when processes began, and whether they live. The system's (runtime/core_server.cpp), or the
-// simulator's.
+// The process clock port: when processes began, and whether they live. The system's (runtime/core/core_server.cpp),
+// or the simulator's.
 #pragma once
 
 #include <sys/types.h>

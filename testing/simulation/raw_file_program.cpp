@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
-#include "model/file_wire.hpp"
+#include "model/wire/file_wire.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 #include "server/process_clock.hpp"
 #include "testing/simulation/session_plan.hpp"
 #include "testing/simulation/sim_segment.hpp"

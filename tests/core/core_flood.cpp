@@ -16,7 +16,7 @@
 
 #include "place/core/runtime_directory.hpp"
 #include "raw_client.hpp"
-#include "runtime/client_message.hpp"
+#include "runtime/core/client_message.hpp"
 
 namespace {
 

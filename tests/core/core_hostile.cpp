@@ -27,11 +27,11 @@
 
 #include "base/memory/range_allocator.hpp"
 #include "base/os/unix_socket.hpp"
-#include "model/core_wire.hpp"
-#include "model/file_wire.hpp"
+#include "model/wire/core_wire.hpp"
+#include "model/wire/file_wire.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "raw_client.hpp"
-#include "runtime/client_message.hpp"
+#include "runtime/core/client_message.hpp"
 
 namespace {
 

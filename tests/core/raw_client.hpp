@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/os/unix_socket.hpp"
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 #include "place/core/segment.hpp"
 
 namespace test {

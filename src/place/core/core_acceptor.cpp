@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 
 namespace tailrace::impl {
 namespace {

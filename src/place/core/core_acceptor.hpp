@@ -23,7 +23,7 @@
 #include "base/os/unix_socket.hpp"
 #include "base/sync/doorbell.hpp"
 #include "base/sync/event_fd.hpp"
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 #include "place/acceptor.hpp"
 #include "place/core/segment.hpp"
 

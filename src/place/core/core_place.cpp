@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "model/core_wire.hpp"
+#include "model/wire/core_wire.hpp"
 
 namespace tailrace::impl {
 namespace {

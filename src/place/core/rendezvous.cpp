@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/os/file_mutex.hpp"
-#include "model/failure_wire.hpp"
+#include "model/wire/failure_wire.hpp"
 
 namespace tailrace::impl {
 namespace {

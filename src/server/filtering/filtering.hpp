@@ -19,7 +19,7 @@
 
 #include "engine/engine.hpp"
 #include "model/config.hpp"
-#include "model/descriptor_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
 #include "place/channel.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filter_crew.hpp"

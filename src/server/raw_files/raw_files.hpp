@@ -15,7 +15,7 @@
 
 #include "engine/engine.hpp"
 #include "model/config.hpp"
-#include "model/file_wire.hpp"
+#include "model/wire/file_wire.hpp"
 #include "place/channel.hpp"
 #include "server/raw_files/file_meter.hpp"
 #include "server/raw_files/shared_files.hpp"

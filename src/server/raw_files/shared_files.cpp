@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "model/file_wire.hpp"
+#include "model/wire/file_wire.hpp"
 
 namespace tailrace::impl {
 namespace {

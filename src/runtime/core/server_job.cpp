@@ -1,4 +1,4 @@
-#include "runtime/server_job.hpp"
+#include "runtime/core/server_job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/provenance.hpp"
+#include "runtime/parts/provenance.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

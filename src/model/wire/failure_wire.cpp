@@ -1,4 +1,4 @@
-#include "model/failure_wire.hpp"
+#include "model/wire/failure_wire.hpp"
 
 #include <cstring>
 #include <string>

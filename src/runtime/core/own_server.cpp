@@ -1,4 +1,4 @@
-#include "runtime/own_server.hpp"
+#include "runtime/core/own_server.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "recovery/ledger_file.hpp"
-#include "runtime/client_note.hpp"
-#include "runtime/descriptors.hpp"
-#include "runtime/engine_options.hpp"
-#include "runtime/filter_threads.hpp"
-#include "runtime/open_storage.hpp"
-#include "runtime/output_directories.hpp"
-#include "runtime/provenance.hpp"
+#include "runtime/core/client_note.hpp"
+#include "runtime/output/output_directories.hpp"
+#include "runtime/parts/descriptors.hpp"
+#include "runtime/parts/engine_options.hpp"
+#include "runtime/parts/filter_threads.hpp"
+#include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
 namespace {

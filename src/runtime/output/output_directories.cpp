@@ -1,4 +1,4 @@
-#include "runtime/output_directories.hpp"
+#include "runtime/output/output_directories.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/provenance.hpp"
+#include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
 

@@ -1,4 +1,4 @@
-#include "runtime/earlier_files.hpp"
+#include "runtime/output/earlier_files.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/os/os_file.hpp"
-#include "runtime/recover.hpp"
+#include "runtime/output/leftover.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/config_yaml.hpp"
-#include "runtime/core_server.hpp"
+#include "runtime/core/core_server.hpp"
 
 namespace tailrace::impl {
 

@@ -1,4 +1,4 @@
-#include "runtime/iterations_json.hpp"
+#include "runtime/measurements/iterations_json.hpp"
 
 #include <chrono>
 

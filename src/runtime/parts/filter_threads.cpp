@@ -1,4 +1,4 @@
-#include "runtime/filter_threads.hpp"
+#include "runtime/parts/filter_threads.hpp"
 
 #include <unistd.h>
 

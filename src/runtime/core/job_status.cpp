@@ -1,4 +1,4 @@
-#include "runtime/job_status.hpp"
+#include "runtime/core/job_status.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,10 +18,10 @@
 #include "place/core/rendezvous.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"
-#include "runtime/client_message.hpp"
-#include "runtime/client_note.hpp"
-#include "runtime/files_json.hpp"
-#include "runtime/iterations_json.hpp"
+#include "runtime/core/client_message.hpp"
+#include "runtime/core/client_note.hpp"
+#include "runtime/measurements/files_json.hpp"
+#include "runtime/measurements/iterations_json.hpp"
 
 namespace tailrace::impl {
 namespace {

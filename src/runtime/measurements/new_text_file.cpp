@@ -1,4 +1,4 @@
-#include "runtime/new_text_file.hpp"
+#include "runtime/measurements/new_text_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runtime/core_server.hpp"
+#include "runtime/core/core_server.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,15 +21,15 @@
 #include "place/core/rendezvous.hpp"
 #include "place/core/server_cpu.hpp"
 #include "recovery/ledger_file.hpp"
-#include "runtime/client_message.hpp"
-#include "runtime/client_note.hpp"
-#include "runtime/descriptors.hpp"
-#include "runtime/earlier_files.hpp"
-#include "runtime/engine_options.hpp"
-#include "runtime/filter_threads.hpp"
-#include "runtime/open_storage.hpp"
-#include "runtime/output_directories.hpp"
-#include "runtime/provenance.hpp"
+#include "runtime/core/client_message.hpp"
+#include "runtime/core/client_note.hpp"
+#include "runtime/output/earlier_files.hpp"
+#include "runtime/output/output_directories.hpp"
+#include "runtime/parts/descriptors.hpp"
+#include "runtime/parts/engine_options.hpp"
+#include "runtime/parts/filter_threads.hpp"
+#include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/engine_options.hpp"
+#include "runtime/parts/engine_options.hpp"
 
 #include <chrono>
 

@@ -1,12 +1,12 @@
-#include "runtime/shared_leavings.hpp"
+#include "runtime/core/shared_leavings.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "place/core/runtime_directory.hpp"
-#include "runtime/client_message.hpp"
-#include "runtime/client_note.hpp"
+#include "runtime/core/client_message.hpp"
+#include "runtime/core/client_note.hpp"
 
 namespace tailrace::impl {
 namespace {

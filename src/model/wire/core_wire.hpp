@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "model/descriptor_wire.hpp"
-#include "model/failure_wire.hpp"
+#include "model/wire/descriptor_wire.hpp"
+#include "model/wire/failure_wire.hpp"
 
 namespace tailrace::impl {
 

@@ -1,4 +1,4 @@
-#include "runtime/open_storage.hpp"
+#include "runtime/parts/open_storage.hpp"
 
 #include <utility>
 

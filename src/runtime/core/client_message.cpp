@@ -1,4 +1,4 @@
-#include "runtime/client_message.hpp"
+#include "runtime/core/client_message.hpp"
 
 #include <fmt/format.h>
 

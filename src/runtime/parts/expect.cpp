@@ -1,4 +1,4 @@
-#include "runtime/expect.hpp"
+#include "runtime/parts/expect.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "runtime/descriptors.hpp"
+#include "runtime/parts/descriptors.hpp"
 
 #include <algorithm>
 #include <thread>

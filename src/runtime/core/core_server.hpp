@@ -23,7 +23,7 @@
 #include "place/core/core_acceptor.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "recovery/ledger.hpp"
-#include "runtime/client_note.hpp"
+#include "runtime/core/client_note.hpp"
 #include "server/server_core.hpp"
 #include "storage/storage.hpp"
 

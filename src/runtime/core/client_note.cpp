@@ -1,4 +1,4 @@
-#include "runtime/client_note.hpp"
+#include "runtime/core/client_note.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

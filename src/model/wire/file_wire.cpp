@@ -1,4 +1,4 @@
-#include "model/file_wire.hpp"
+#include "model/wire/file_wire.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/files_json.hpp"
+#include "runtime/measurements/files_json.hpp"
 
 namespace tailrace::impl {
 namespace {
