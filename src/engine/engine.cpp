@@ -88,7 +88,7 @@ void Engine::submit(Request request) {
   if (ready != nullptr) waited_for = ready->is_fence() || ready->immediate;
   if (waited_for) gather_.impatient(file);
   if (ready != nullptr) {
-    queue_.served(ready->slot) ? served_.push_back(ready) : scheduler_.push(ready);
+    (queue_.served(ready->slot) ? served_ : ready_).push_back(ready);
   }
   counts_.pending_peak = std::max<uint64_t>(counts_.pending_peak, options_.max_pending - queue_.room());
 }
@@ -128,26 +128,49 @@ bool Engine::serve() {
   return true;
 }
 
-// Takes what is ready from the scheduler, merges what moves bytes and need not gather, and starts it all. Returns
+// Takes what is ready through gathering and the scheduler, merges what moves bytes, and starts it all. Returns
 // whether there was something.
 bool Engine::take_ready() {
   const Nanoseconds now = clock_.now();
-  bool taken = false;
-  while (const Request* request = scheduler_.pop()) {
+  bool taken = gather_ready(now);
+  batch_.clear();
+  while (const Request* request = scheduler_.next(now)) {
     taken = true;
+    if (request->is_fence()) {
+      start(*request);
+    } else {
+      batch_.push_back(request);
+    }
+  }
+  carry_out(batch_);
+  return taken;
+}
+
+// What need not gather, or has gathered, goes to the scheduler. Returns whether something was ready.
+bool Engine::gather_ready(Nanoseconds now) {
+  const std::vector<const Request*> ready = std::exchange(ready_, {});
+  for (const Request* request : ready) {
     const Status& inherited = queue_.inherited(request->slot);
     if (!inherited.ok()) {
       finish(request, Status(inherited));
     } else if (!request->is_fence()) {
       under_way_[request->slot].small = gather_.put(request, now);
     } else {
-      start(*request);
+      scheduler_.push(request);
     }
   }
-  batch_.clear();
-  gather_.take(now, batch_);
-  carry_out(batch_);
-  return taken || !batch_.empty();
+  gathered_.clear();
+  gather_.take(now, gathered_);
+  for (const Request* request : gathered_) scheduler_.push(request);
+  return !ready.empty();
+}
+
+// While all transfers that the storage takes are under way, the end of one of them comes first.
+std::optional<Nanoseconds> Engine::due() const {
+  if (!executor_.hungry()) return std::nullopt;
+  const std::optional<Nanoseconds> gathering = gather_.due();
+  const std::optional<Nanoseconds> schedule = scheduler_.due();
+  return gathering && schedule ? std::min(gathering, schedule) : gathering ? gathering : schedule;
 }
 
 void Engine::carry_out(std::span<const Request* const> batch) {
@@ -268,8 +291,6 @@ void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
 // What was to be done for a request has been done: it ends, now or with others.
 void Engine::finish(const Request* request, const Status& status) {
   queue_.finish(request->slot, status, over_, ready_);
-  for (const Request* ready : ready_) scheduler_.push(ready);
-  ready_.clear();
   for (RequestQueue::Ended& end : over_) note_end(end);
   // A sink may submit more, but nothing ends by that.
   for (RequestQueue::Ended& end : over_) {
@@ -290,6 +311,7 @@ void Engine::note_end(RequestQueue::Ended& end) {
   counts_.merged += request.course.merged ? 1 : 0;
   if (request.course.merged) ++file(id).sizes->merged;
   if (request.is_fence() || request.immediate) gather_.patient(id);
+  scheduler_.ended(request);
   if (!gone) return;
   files_.erase(id);
   gather_.forget(id);

@@ -1,4 +1,5 @@
-// Engine: queue → schedule → merge → execute, put together. Takes requests; each ends exactly once, at its sink.
+// Engine: queue → gather → schedule → merge → execute, put together. Takes requests; each ends exactly once, at its
+// sink.
 //
 // A state machine driven by one thread that calls progress() whenever there may be something to do; it never sleeps
 // and never reads a clock of its own. Knows neither who feeds it nor what the bytes mean.
@@ -67,6 +68,8 @@ class Engine {
 
   // Somebody waits for requests, and nobody knows for which: during the next progress() nothing gathers.
   void hurry() { gather_.hurry(); }
+  // Somebody waits, or soon would: the scheduler holds nothing back.
+  void hurry_schedule() { scheduler_.hurry(); }
 
   // Moves everything on as far as it goes now.
   void progress();
@@ -74,7 +77,7 @@ class Engine {
   bool idle() const { return queue_.empty(); }
 
   // When progress() must be called though nothing else happens; none: it need not. A time that has passed: at once.
-  std::optional<Nanoseconds> due() const { return gather_.due(); }
+  std::optional<Nanoseconds> due() const;
 
   // What it has done so far.
   struct Counts {
@@ -131,6 +134,7 @@ class Engine {
   void note_written_to(const Request& request);
   bool step();
   bool take_ready();
+  bool gather_ready(Nanoseconds now);
   bool serve();
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
@@ -155,10 +159,11 @@ class Engine {
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;
   std::vector<Progress> under_way_;     // by slot
-  std::vector<const Request*> ready_;   // between the queue and the scheduler
+  std::vector<const Request*> ready_;   // between the queue and gathering
   std::vector<const Request*> served_;  // reads for which no storage is needed
   std::vector<Executor::Ended> ended_;
   std::vector<RequestQueue::Ended> over_;  // between the queue and the sinks
+  std::vector<const Request*> gathered_;   // between gathering and the scheduler
   std::vector<const Request*> batch_;
   Counts counts_;  // but for `transfers`, which the executor counts
   bool was_busy_ = false;

@@ -30,7 +30,6 @@ ServerCore::~ServerCore() = default;
 void ServerCore::equip(const Config& common, Equipment equipment) {
   common_ = common;
   engine_ = &equipment.engine;
-  slots_ = equipment.slots;
   clients_.emplace(equipment.engine, ledger_, log_, std::move(equipment.make_format), equipment.crew,
                    std::move(equipment.descriptors), equipment.expected);
 }
@@ -180,7 +179,6 @@ std::optional<Nanoseconds> ServerCore::limit() const {
   if (!had_client_ && options_.first_client_in) by(began_ + *options_.first_client_in);
   by(alone_until_);
   if (actions_ != nullptr) by(actions_->deadline());
-  if (slots_ != nullptr) by(slots_->due());
   if (engine_ != nullptr) by(engine_->due());
   by(absent_due());
   if (!next) return std::nullopt;
@@ -189,8 +187,7 @@ std::optional<Nanoseconds> ServerCore::limit() const {
 
 void ServerCore::progress() {
   if (!clients_) return;
-  if (slots_ != nullptr) slots_->look(clock_.now());
-  if (slots_ != nullptr && clients_->pressed()) slots_->open();
+  if (clients_->pressed()) engine_->hurry_schedule();
   clients_->progress();
   look_for_absent();
 }
@@ -198,7 +195,7 @@ void ServerCore::progress() {
 void ServerCore::finish() {
   while (engine_ != nullptr && !engine_->idle()) {
     doorbell_.prepare();
-    if (slots_ != nullptr) slots_->open();
+    engine_->hurry_schedule();
     engine_->progress();
     if (engine_->idle()) break;
     doorbell_.sleep();

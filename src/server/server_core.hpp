@@ -14,7 +14,6 @@
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
-#include "engine/schedule/slots.hpp"
 #include "place/acceptor.hpp"
 #include "place/client_rings.hpp"
 #include "recovery/ledger.hpp"
@@ -33,7 +32,6 @@ class ServerCore final : private ClientRings::Host {
   // What the first client's configuration decides. All is borrowed but the functions.
   struct Equipment {
     Engine& engine;
-    Slots* slots = nullptr;  // the engine's scheduler, if it holds back requests until a time slot
     ServedClients::MakeFormat make_format;
     FilterCrew* crew = nullptr;  // needed if there are filtered variables
     ServedClients::Descriptors descriptors = ServedClients::as_many_as_wanted;
@@ -113,7 +111,6 @@ class ServerCore final : private ClientRings::Host {
   ClientRings rings_;
   std::optional<Config> common_;
   Engine* engine_ = nullptr;
-  Slots* slots_ = nullptr;
   ServerActions* actions_ = nullptr;
   std::optional<ServedClients> clients_;  // none: nobody has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed

@@ -279,7 +279,7 @@ void SimNode::live(Life& life) {
   const auto make_format = [](int client, const Config& config) {
     return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", same_date});
   };
-  life.core->equip(clients_[0].config, {life.engine, &life.slots, make_format});
+  life.core->equip(clients_[0].config, {life.engine, make_format});
   adopt_all(life);
   life.core->take_up_ledger();
   life.core->run(life);

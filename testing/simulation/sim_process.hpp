@@ -28,7 +28,7 @@ class AnyOrder final : public Scheduler {
  public:
   explicit AnyOrder(SplitDice dice) : dice_(dice) {}
   void push(const Request* request) override { ready_.push_back(request); }
-  const Request* pop() override {
+  const Request* next(Nanoseconds /*now*/) override {
     if (ready_.empty()) return nullptr;
     std::swap(ready_[dice_.below(ready_.size())], ready_.back());
     const Request* const request = ready_.back();

@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -33,14 +34,21 @@ class Program {
     return &requests_.back();
   }
 
-  static std::vector<uint64_t> take(Scheduler& from) {
-    std::vector<uint64_t> tokens;
-    while (const Request* request = from.pop()) tokens.push_back(request->token);
-    return tokens;
+  // It is `now`: takes what goes.
+  void look(Scheduler& from, Nanoseconds now) {
+    now_ = now;
+    while (const Request* request = from.next(now)) taken_.push_back(request->token);
+  }
+  // What has gone since the last call, and goes now.
+  std::vector<uint64_t> take(Scheduler& from) {
+    look(from, now_);
+    return std::exchange(taken_, {});
   }
 
  private:
   std::deque<Request> requests_;
+  Nanoseconds now_{0};
+  std::vector<uint64_t> taken_;
 };
 
 using Tokens = std::vector<uint64_t>;
@@ -50,8 +58,8 @@ TEST(Slots, NothingIsHeldBeforeATimeIsKnown) {
   Slots slots(fifo, {1, 2});
   Program program;
   slots.push(program.request(1));
-  slots.look(milliseconds(5));
-  EXPECT_EQ(Program::take(slots), Tokens{1});
+  program.look(slots, milliseconds(5));
+  EXPECT_EQ(program.take(slots), Tokens{1});
   EXPECT_FALSE(slots.due());
   EXPECT_FALSE(slots.between());
 }
@@ -63,22 +71,22 @@ TEST(Slots, AServerBeginsAtItsShareOfTheTimeBetweenPhases) {
     Slots slots(fifo, {server, 4});
     Program program;
     slots.push(program.request(1));
-    slots.look(milliseconds(0));
-    EXPECT_EQ(Program::take(slots), Tokens{1});
+    program.look(slots, milliseconds(0));
+    EXPECT_EQ(program.take(slots), Tokens{1});
     slots.push(program.request(2));
     EXPECT_EQ(slots.due(), Nanoseconds::zero()) << "it must be looked at first";
-    slots.look(milliseconds(100));
+    program.look(slots, milliseconds(100));
     EXPECT_EQ(slots.between(), milliseconds(100));
     if (server > 0) {
       EXPECT_EQ(slots.due(), milliseconds(100 + 25 * server));
-      slots.look(milliseconds(100 + 25 * server) - Nanoseconds(1));
-      EXPECT_EQ(Program::take(slots), Tokens{});
-      slots.look(milliseconds(100 + 25 * server));
+      program.look(slots, milliseconds(100 + 25 * server) - Nanoseconds(1));
+      EXPECT_EQ(program.take(slots), Tokens{});
+      program.look(slots, milliseconds(100 + 25 * server));
     }
-    EXPECT_EQ(Program::take(slots), Tokens{2});
+    EXPECT_EQ(program.take(slots), Tokens{2});
     EXPECT_FALSE(slots.due());
     slots.push(program.request(2));
-    EXPECT_EQ(Program::take(slots), Tokens{3}) << "the slot is there";
+    EXPECT_EQ(program.take(slots), Tokens{3}) << "the slot is there";
   }
 }
 
@@ -87,15 +95,15 @@ TEST(Slots, WhatIsOfNoPhaseOrOfAnEarlierOneGoesAtOnce) {
   Slots slots(fifo, {1, 2});
   Program program;
   slots.push(program.request(10));
-  slots.look(milliseconds(0));
+  program.look(slots, milliseconds(0));
   slots.push(program.request(20));
-  slots.look(milliseconds(100));
-  Program::take(slots);
+  program.look(slots, milliseconds(100));
+  program.take(slots);
   slots.push(program.request(0));
   slots.push(program.request(10));
   slots.push(program.request(15));
   slots.push(program.request(20));
-  EXPECT_EQ(Program::take(slots), (Tokens{3, 4, 5}));
+  EXPECT_EQ(program.take(slots), (Tokens{3, 4, 5}));
 }
 
 TEST(Slots, WhoeverWaitsOpensTheSlot) {
@@ -103,17 +111,17 @@ TEST(Slots, WhoeverWaitsOpensTheSlot) {
   Slots slots(fifo, {1, 2});
   Program program;
   slots.push(program.request(1));
-  slots.look(milliseconds(0));
+  program.look(slots, milliseconds(0));
   slots.push(program.request(2));
-  slots.look(milliseconds(100));
-  Program::take(slots);
-  slots.open();
-  EXPECT_EQ(Program::take(slots), Tokens{2});
+  program.look(slots, milliseconds(100));
+  program.take(slots);
+  slots.hurry();
+  EXPECT_EQ(program.take(slots), Tokens{2});
   slots.push(program.request(2));
-  EXPECT_EQ(Program::take(slots), Tokens{3}) << "the rest of the phase does not wait, either";
+  EXPECT_EQ(program.take(slots), Tokens{3}) << "the rest of the phase does not wait, either";
   slots.push(program.request(3));
-  slots.look(milliseconds(200));
-  EXPECT_EQ(Program::take(slots), Tokens{}) << "the next phase has its slot again";
+  program.look(slots, milliseconds(200));
+  EXPECT_EQ(program.take(slots), Tokens{}) << "the next phase has its slot again";
 }
 
 TEST(Slots, APhaseGoesWhenTheNextButOneBegins) {
@@ -121,15 +129,15 @@ TEST(Slots, APhaseGoesWhenTheNextButOneBegins) {
   Slots slots(fifo, {9, 10});
   Program program;
   slots.push(program.request(1));
-  slots.look(milliseconds(0));
+  program.look(slots, milliseconds(0));
   slots.push(program.request(2));
-  slots.look(milliseconds(1000));
+  program.look(slots, milliseconds(1000));
   slots.push(program.request(3));
-  slots.look(milliseconds(1001));
-  EXPECT_EQ(Program::take(slots), Tokens{1});
+  program.look(slots, milliseconds(1001));
+  EXPECT_EQ(program.take(slots), Tokens{1});
   slots.push(program.request(4));
-  slots.look(milliseconds(1002));
-  EXPECT_EQ(Program::take(slots), Tokens{2});
+  program.look(slots, milliseconds(1002));
+  EXPECT_EQ(program.take(slots), Tokens{2});
 }
 
 TEST(Slots, TheTimeBetweenPhasesIsSmoothed) {
@@ -138,8 +146,8 @@ TEST(Slots, TheTimeBetweenPhasesIsSmoothed) {
   Program program;
   const auto begin = [&](uint64_t phase, int at) {
     slots.push(program.request(phase));
-    slots.look(milliseconds(at));
-    Program::take(slots);
+    program.look(slots, milliseconds(at));
+    program.take(slots);
   };
   begin(1, 0);
   begin(2, 80);
@@ -243,25 +251,26 @@ TEST_P(SlotsProgram, HoldsWhatTheModelHolds) {
       if (phase > newest) newest = phase;
     } else if (kind < 92) {
       now += static_cast<int64_t>(below(2) * below(1'000'000));
-      slots.look(Nanoseconds(now));
+      program.look(slots, Nanoseconds(now));
       model.look(now);
       const auto due = slots.due();
       EXPECT_TRUE(!due || *due > Nanoseconds(now)) << "what is due has gone";
     } else if (kind < 95) {
-      slots.look(Nanoseconds(now));
+      program.look(slots, Nanoseconds(now));
       model.look(now);
-      slots.open();
+      slots.hurry();
       model.open();
     }
-    const Tokens taken = Program::take(slots);
+    const Tokens taken = program.take(slots);
+    model.look(now);
     ASSERT_EQ(std::set<uint64_t>(taken.begin(), taken.end()), model.take())
         << "seed " << GetParam() << ", step " << step;
   }
-  slots.look(Nanoseconds(now));
-  slots.open();
+  program.look(slots, Nanoseconds(now));
+  slots.hurry();
   model.look(now);
   model.open();
-  const Tokens taken = Program::take(slots);
+  const Tokens taken = program.take(slots);
   EXPECT_EQ(std::set<uint64_t>(taken.begin(), taken.end()), model.take()) << "nothing is forgotten";
 }
 
@@ -357,10 +366,7 @@ struct TimedServer {
       engine.submit(std::move(request));
     }
   }
-  void step(Nanoseconds now) {
-    slots.look(now);
-    engine.progress();
-  }
+  void step() { engine.progress(); }
 
   TimedStorage storage;
   Fifo fifo;
@@ -390,12 +396,12 @@ int overlaps(int servers, bool takes_turns, uint64_t seed) {
     for (const auto& server : all) server->bring(iteration, kBlocks, slot * 4 / 5 / kBlocks);
     const uint64_t steps = 980 + random() % 40;
     for (uint64_t step = 0; step < steps; ++step) {
-      for (const auto& server : all) server->step(clock.now());
+      for (const auto& server : all) server->step();
       clock.advance(std::chrono::microseconds(100));
     }
   }
   for (int step = 0; step < 2000; ++step) {
-    for (const auto& server : all) server->step(clock.now());
+    for (const auto& server : all) server->step();
     clock.advance(std::chrono::microseconds(100));
   }
   int found = 0;

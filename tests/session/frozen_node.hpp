@@ -104,8 +104,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
     dismissed_ = true;
   }
   void progress() override {
-    slots_.look(clock_.now());
-    if (clients_.pressed()) slots_.open();
+    if (clients_.pressed()) engine_.hurry_schedule();
     clients_.progress();
   }
   bool ready() override { return clients_.ready(); }

@@ -11,7 +11,7 @@ class Fifo final : public Scheduler {
  public:
   void push(const Request* request) override { ready_.push_back(request); }
 
-  const Request* pop() override {
+  const Request* next(Nanoseconds /*now*/) override {
     if (ready_.empty()) return nullptr;
     const Request* first = ready_.front();
     ready_.pop_front();

@@ -20,6 +20,12 @@ void Slots::push(const Request* request) {
   closed->held.push_back(request);
 }
 
+const Request* Slots::next(Nanoseconds now) {
+  if (!phases_.empty()) look(now);
+  return next_.next(now);
+}
+
+// Lets go what is due.
 void Slots::look(Nanoseconds now) {
   begin(now);
   while (!phases_.empty() && (phases_.front().count + 2 <= count_)) {
@@ -49,9 +55,10 @@ void Slots::measure(Nanoseconds now) {
   begun_ = now;
 }
 
-void Slots::open() {
+void Slots::hurry() {
   for (Phase& phase : phases_) release(phase);
   phases_.clear();
+  next_.hurry();
 }
 
 void Slots::release(Phase& phase) {
@@ -60,7 +67,7 @@ void Slots::release(Phase& phase) {
 }
 
 std::optional<Nanoseconds> Slots::due() const {
-  std::optional<Nanoseconds> least;
+  std::optional<Nanoseconds> least = next_.due();
   for (const Phase& phase : phases_) {
     const Nanoseconds slot = phase.slot.value_or(Nanoseconds::zero());
     least = std::min(least.value_or(slot), slot);

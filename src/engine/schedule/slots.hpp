@@ -4,8 +4,8 @@
 // Requests of a phase (Request::phase: what a program hands over between two computations) begin when the phase has
 // begun and a share of the time between phases has passed: server s of S begins at s/S of it. That time is estimated:
 // an exponential mean of the times from phase to phase, in which the latest counts a fourth. While it is not known,
-// and when a phase is over so far that the next but one has begun, nothing is held. Whoever waits for an end calls
-// open(). Knows the time only as it is told; decides when, and leaves the order to the scheduler behind it.
+// and when a phase is over so far that the next but one has begun, nothing is held. Decides when, and leaves the
+// order to the scheduler behind it.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,13 @@ class Slots final : public Scheduler {
   Slots(Scheduler& next, Turn turn) : next_(next), turn_(turn) {}
 
   // The first request of a phase with a higher number than all before begins it; its moment is that of the next
-  // look().
+  // call of next().
   void push(const Request* request) override;
-  const Request* pop() override { return next_.pop(); }
-
-  // It is `now`: lets go what is due. Never earlier than the time before.
-  void look(Nanoseconds now);
-  // Somebody waits: lets go all that is held, and whatever comes of the phases that have begun.
-  void open();
-  // When look() must be called again; none: nothing is held. A time that has passed: at once.
-  std::optional<Nanoseconds> due() const;
+  const Request* next(Nanoseconds now) override;
+  void ended(const Request& request) override { next_.ended(request); }
+  std::optional<Nanoseconds> due() const override;
+  // Also lets go whatever comes of the phases that have begun.
+  void hurry() override;
   // The estimated time between phases; none: not known yet.
   std::optional<Nanoseconds> between() const { return between_; }
 
@@ -48,17 +45,18 @@ class Slots final : public Scheduler {
   struct Phase {
     uint64_t number = 0;
     uint64_t count = 0;               // of all phases
-    std::optional<Nanoseconds> slot;  // none: it has not been looked at yet
+    std::optional<Nanoseconds> slot;  // none: next() has not seen it yet
     std::vector<const Request*> held;
   };
 
+  void look(Nanoseconds now);
   void begin(Nanoseconds now);
   void measure(Nanoseconds now);
   void release(Phase& phase);
 
   Scheduler& next_;
   const Turn turn_;
-  std::deque<Phase> phases_;          // at most two after look(), in the order in which they began
+  std::deque<Phase> phases_;          // at most two after next(), in the order in which they began
   uint64_t newest_ = 0;               // number of the latest phase; 0: there was none
   uint64_t count_ = 0;                // of phases
   std::optional<Nanoseconds> begun_;  // the latest

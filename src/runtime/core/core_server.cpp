@@ -337,8 +337,7 @@ Status CoreServer::prepare(const Config& config) {
   const auto make_format = [this](int client, const Config& of) {
     return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
   };
-  core_->equip(config, {*engine_, slots_ ? &*slots_ : nullptr, make_format, crew_.get(), descriptors_in_server,
-                        clients_to_expect()});
+  core_->equip(config, {*engine_, make_format, crew_.get(), descriptors_in_server, clients_to_expect()});
   return prepare_actions();
 }
 
