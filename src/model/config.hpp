@@ -20,6 +20,7 @@ enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
+enum class ScheduleKind { fifo };
 enum class ReadAfter { submitted, written };
 enum class Existing { refuse, replace, resume };
 enum class OnMissing { publish, keep };
@@ -143,6 +144,9 @@ struct Config {
     ReadAfter read_after = ReadAfter::submitted;
     Visibility visibility = Visibility::written;  // of one client's writes to reads of others
   } merge;
+  struct {
+    ScheduleKind kind = ScheduleKind::fifo;  // in which order requests begin that wait for nothing
+  } schedule;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`
     Unit unit;        // dimension of time

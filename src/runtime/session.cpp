@@ -16,6 +16,7 @@
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/engine_options.hpp"
 #include "runtime/parts/filter_threads.hpp"
+#include "runtime/parts/make_scheduler.hpp"
 #include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
 #include "runtime/report.hpp"
@@ -74,7 +75,8 @@ Status Session::build_for_thread() {
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
   if (prefault) storage_->use_memory(thread.channel().memory);  // to prepare it is to take it
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
+  scheduler_ = make_scheduler(config_);
+  engine_ = std::make_unique<Engine>(*storage_, *scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
   format_ =
       std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now, new_run()});

@@ -16,7 +16,7 @@
 #include "client/client.hpp"
 #include "config/config_yaml.hpp"
 #include "engine/engine.hpp"
-#include "engine/schedule/fifo.hpp"
+#include "engine/schedule/scheduler.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
 #include "place/thread/thread_place.hpp"
@@ -74,7 +74,7 @@ class Session {
   std::unique_ptr<Place> place_;
   // Place `thread`: the server's half.
   std::unique_ptr<Storage> storage_;
-  Fifo scheduler_;
+  std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
   std::unique_ptr<Format> format_;

@@ -28,6 +28,7 @@
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/engine_options.hpp"
 #include "runtime/parts/filter_threads.hpp"
+#include "runtime/parts/make_scheduler.hpp"
 #include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
 
@@ -315,6 +316,9 @@ Status CoreServer::prepare(const Config& config) {
     if (config.storage.slots != common_->storage.slots) {
       return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
     }
+    if (config.schedule.kind != common_->schedule.kind) {
+      return not_common("schedule.kind", "another", "that of the first client");
+    }
     if (const auto differs = merge_difference(config, *common_)) {
       return not_common(differs->key, differs->found, differs->expected);
     }
@@ -330,7 +334,7 @@ Status CoreServer::prepare(const Config& config) {
   auto storage = open_storage(config, cpus, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, make_scheduler(config), clock_, engine_options(config, true));
+  engine_ = std::make_unique<Engine>(*storage_, schedule(config), clock_, engine_options(config, true));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
   if (run_.empty()) run_ = new_run();
   common_ = config;
@@ -341,10 +345,11 @@ Status CoreServer::prepare(const Config& config) {
   return prepare_actions();
 }
 
-Scheduler& CoreServer::make_scheduler(const Config& config) {
+Scheduler& CoreServer::schedule(const Config& config) {
+  scheduler_ = make_scheduler(config);
   const int servers = config.place.nodes * config.place.cores;
-  if (!config.storage.slots || servers == 1) return fifo_;
-  return slots_.emplace(fifo_, Slots::Turn{config.place.node * config.place.cores + options_.server, servers});
+  if (!config.storage.slots || servers == 1) return *scheduler_;
+  return slots_.emplace(*scheduler_, Slots::Turn{config.place.node * config.place.cores + options_.server, servers});
 }
 
 // The plugin hosts are started when the first client has come.

@@ -17,7 +17,7 @@
 #include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
-#include "engine/schedule/fifo.hpp"
+#include "engine/schedule/scheduler.hpp"
 #include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
 #include "place/core/core_acceptor.hpp"
@@ -73,7 +73,7 @@ class CoreServer final : private CoreAcceptor::Host {
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
-  Scheduler& make_scheduler(const Config& config);
+  Scheduler& schedule(const Config& config);
   Status make_way_for(int client);
 
   // CoreAcceptor::Host
@@ -96,7 +96,7 @@ class CoreServer final : private CoreAcceptor::Host {
   std::optional<Config> common_;        // of the first client: what all have in common
   std::vector<LockFile> shared_locks_;  // where clients share files
   std::unique_ptr<Storage> storage_;
-  Fifo fifo_;
+  std::unique_ptr<Scheduler> scheduler_;
   std::optional<Slots> slots_;  // none: nothing is held back
   std::unique_ptr<Engine> engine_;
   std::optional<Ledger> ledger_;

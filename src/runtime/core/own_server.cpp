@@ -18,6 +18,7 @@
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/engine_options.hpp"
 #include "runtime/parts/filter_threads.hpp"
+#include "runtime/parts/make_scheduler.hpp"
 #include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
 
@@ -57,7 +58,8 @@ Status OwnServer::build(const Segment& segment) {
   auto storage = open_storage(config_, {}, doorbell_, log_);
   if (!storage.ok()) return storage.status();
   storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, scheduler_, clock_, engine_options(config_, false));
+  scheduler_ = make_scheduler(config_);
+  engine_ = std::make_unique<Engine>(*storage_, *scheduler_, clock_, engine_options(config_, false));
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, {}));
   return {};
 }

@@ -15,7 +15,7 @@
 #include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
-#include "engine/schedule/fifo.hpp"
+#include "engine/schedule/scheduler.hpp"
 #include "model/config.hpp"
 #include "place/client_rings.hpp"
 #include "place/core/runtime_directory.hpp"
@@ -72,7 +72,7 @@ class OwnServer final : public StandIn, private ClientRings::Host {
   std::vector<LockFile> locks_;
   Doorbell doorbell_;
   std::unique_ptr<Storage> storage_;
-  Fifo scheduler_;
+  std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
   std::optional<Ledger> ledger_;
