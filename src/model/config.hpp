@@ -169,13 +169,14 @@ struct Config {
   std::string program_python;      // of the program, if that is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
-  // Whether the blocks of several clients share files.
-  // Where the raw file `path` lies, which is relative.
+  // The directory that raw files lie below.
   const std::string& files_root() const { return storage.files.empty() ? storage.paths[0] : storage.files; }
+  // Where the raw file `path` lies, which is relative.
   std::string file_path(const std::string& path) const {
     const std::string& root = files_root();
     return root.ends_with('/') ? root + path : root + "/" + path;
   }
+  // Whether the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
   // Whether small writes may gather though the storage is idle, so that who waits for them must say so. Not for
   // `delay` where a program that finds no memory does something else than wait: it would find less.

@@ -499,12 +499,24 @@ void ServedClients::progress() {
     accept_again();
     raw_files_.progress();
     if (actions_ != nullptr) actions_->progress();
-    for (auto& [client, member] : members_) {
-      if (member->is_lost && member->config.holds_writes()) engine_.hurry();
-      member->server->progress();
-    }
-    if (members_.empty()) engine_.progress();
+    drive_engine();
   } while (engine_.room() > room);
+  const Engine::Counts counts = engine_.counts();
+  for (auto& [client, member] : members_) member->server->report(counts);
+}
+
+// Once for all clients, until none of them has more to begin.
+void ServedClients::drive_engine() {
+  for (auto& [client, member] : members_) {
+    if (member->is_lost && member->config.holds_writes()) engine_.hurry();
+    member->server->hurry_if_waited_for();
+  }
+  bool more = true;
+  while (more) {
+    engine_.progress();
+    more = false;
+    for (auto& [client, member] : members_) more = member->server->begin_more() || more;
+  }
 }
 
 bool ServedClients::ready() const {

@@ -107,6 +107,7 @@ class ServedClients {
   bool is_published(const LedgerRecord& record) const;
   bool is_done(int client, const Descriptor& verb) const;
   void strike_out_passing();
+  void drive_engine();
   void accept_again();
   void accept_again(const LedgerRecord& record);
   Status lost_memory(const Files& files, int64_t iteration) const;

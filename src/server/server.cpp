@@ -138,20 +138,31 @@ void Server::file_write_went(const Descriptor& descriptor, const Request& reques
 }
 
 void Server::progress() {
-  if (config_.holds_writes() && is_waited_for()) engine_.hurry();
+  hurry_if_waited_for();
   do {
     engine_.progress();
-  } while ((filtering_ && filtering_->progress()) || files_.progress() || (raw_ && raw_->progress()));
+  } while (begin_more());
+  report(engine_.counts());
+}
+
+void Server::hurry_if_waited_for() {
+  if (config_.holds_writes() && is_waited_for()) engine_.hurry();
+}
+
+bool Server::begin_more() {
+  return (filtering_ && filtering_->progress()) || files_.progress() || (raw_ && raw_->progress());
+}
+
+void Server::report(const Engine::Counts& counts) {
   const bool filtering = crew_ != nullptr && crew_->working();
   meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
-  copy_counts();
+  copy_counts(counts);
   answer_flushes();
   if (channel_.has_memory_for_waiting()) channel_.client_bell.ring();
 }
 
 // Whoever has waited for a flush sees the counts of all before it: they are copied before it is answered.
-void Server::copy_counts() {
-  const Engine::Counts counts = engine_.counts();
+void Server::copy_counts(const Engine::Counts& counts) {
   ServerCounters& to = channel_.counters;
   to.busy_nanoseconds.set(static_cast<uint64_t>(counts.busy.count()));
   to.requests_merged.set(counts.merged);

@@ -42,7 +42,14 @@ class Server final : public RequestSink,
 
   bool ready() const override;
   void accept(const Descriptor& descriptor) override;
+  // For a server that has the engine for itself. Several clients' servers share one: whoever drives that calls the
+  // parts of this, the engine's once for all of them.
   void progress() override;
+  void hurry_if_waited_for();
+  // Begins what had to wait for room in the engine. Returns whether it did.
+  bool begin_more();
+  // Tells the client what has come of all that; `counts` are the engine's.
+  void report(const Engine::Counts& counts);
   // True when everything accepted has ended.
   bool idle() const override { return works_.empty() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
@@ -138,7 +145,7 @@ class Server final : public RequestSink,
   void end_work(WorkId id);
   void end_block(const Work& work);
   void measure_block(const Work& work);
-  void copy_counts();
+  void copy_counts(const Engine::Counts& counts);
   bool is_waited_for() const;
   bool is_short_of_memory() const;
   bool is_short_of_iterations() const;

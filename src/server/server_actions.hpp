@@ -108,7 +108,6 @@ class ServerActions final : public ActionPort {
   ServerActions(const Config& config, const Clock& clock, Log& log);
   void begin(const std::vector<DueEvent>& due);
   void begin(const DueEvent& due);
-  bool end_for_node(int client, int64_t iteration);
   void end_event(const EndedEvent& ended);
   void note_findings(const EndedEvent& ended, const ActionEnd& end);
   void log_output(const Action& action, const ActionEnd& end);
