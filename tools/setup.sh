@@ -43,11 +43,27 @@ install_debian_packages() {
   fi
   say "Debian packages to install: ${missing[*]}"
   step "apt-get update" "${sudo[@]}" apt-get update
-  # Debian 12's `cargo` is too old and `cargo-web` is not; later releases have only the former.
-  if ! apt-cache show cargo-web >/dev/null 2>&1; then missing=("${missing[@]/#cargo-web/cargo}"); fi
-  step "apt-get install" "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends "${missing[@]}"
+  local cargo=
+  for package in "${!missing[@]}"; do
+    [ "${missing[$package]}" = cargo-web ] || continue
+    # Debian 12's `cargo` is too old and `cargo-web` is not; later releases have only the former.
+    if apt-cache show cargo-web >/dev/null 2>&1; then cargo=cargo-web; else cargo=cargo; fi
+    unset "missing[$package]"
+    missing+=($(apt-cache depends "$cargo" | sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p'))
+  done
+  local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive
+    apt-get install -y --no-install-recommends --no-upgrade)
+  step "apt-get install" "${install[@]}" "${missing[@]}"
+  [ -z "$cargo" ] && return
+  step "unpacking $cargo into .deps/cargo" unpack_cargo "$cargo"
+  PATH=$root/.deps/cargo/usr/bin:$PATH have_new_cargo || step "apt-get install $cargo" "${install[@]}" "$cargo"
 }
+
+# Without what it depends on to compile, which is not wanted here: the Rust compiler takes half a gigabyte.
+unpack_cargo() (
+  mkdir -p "$root/.deps/cargo" && cd "$root/.deps/cargo" && rm -rf ./* &&
+    apt-get download "$1" && dpkg-deb -x "$1"_*.deb . && rm "$1"_*.deb
+)
 
 # The first Python that is new enough and can make an environment.
 find_python() {
