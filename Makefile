@@ -1,6 +1,6 @@
 # The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
+.PHONY: help demo setup build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -16,6 +16,9 @@ help:
 	@echo "make format  lay out the C and C++ sources"
 	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv; after"
 	@echo "make demo the others install and build what tests and benchmarks need."
+
+setup:
+	@tools/setup.sh
 
 build:
 	@tools/build.sh
@@ -37,17 +40,17 @@ bench-hdf5: build
 bench-peers: build
 	@tools/bench_peers.sh $(ARGS)
 
-fuzz:
+fuzz: setup
 	@tools/fuzz.sh
 
 soak:
 	@tools/soak.sh $(MINUTES)
 
-mutants:
+mutants: setup
 	@tools/mutants.py
 
-sanitizers:
+sanitizers: setup
 	@tools/sanitizers.sh
 
-format:
+format: setup
 	@tools/format.sh
