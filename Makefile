@@ -1,10 +1,10 @@
 # The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
+.PHONY: help demo setup build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
 
 help:
-	@echo "make demo    build, then compute a tsunami and write it with and without tailrace (about a minute)"
-	@echo "make build   install what is missing, build into build/release, put the Python package into .venv"
+	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
+	@echo "make build   install what is missing, build all into build/release, put the Python package into .venv"
 	@echo "make test    build, then run all tests"
 	@echo "make bench   build, then run the benchmarks"
 	@echo "make bench-hdf5    build, then run HDF5 programs with the connector beside plain HDF5 (ARGS=--help says more)"
@@ -14,12 +14,17 @@ help:
 	@echo "make mutants put known faults into a copy one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make format  lay out the C and C++ sources"
-	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv."
+	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv; after"
+	@echo "make demo the others install and build what tests and benchmarks need."
+
+setup:
+	@tools/setup.sh
 
 build:
 	@tools/build.sh
 
-demo: build
+demo:
+	@tools/build.sh demo
 	@.venv/bin/tailrace demo
 
 test:
@@ -35,17 +40,17 @@ bench-hdf5: build
 bench-peers: build
 	@tools/bench_peers.sh $(ARGS)
 
-fuzz:
+fuzz: setup
 	@tools/fuzz.sh
 
 soak:
 	@tools/soak.sh $(MINUTES)
 
-mutants:
+mutants: setup
 	@tools/mutants.py
 
-sanitizers:
+sanitizers: setup
 	@tools/sanitizers.sh
 
-format:
+format: setup
 	@tools/format.sh

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds everything that users run: the libraries, tests, applications and benchmarks (preset release, in
-# build/release) and the Python package with the command line, installed into .venv. Repeats only what has changed.
+# Builds what users run: the libraries, applications and benchmarks (preset release, in build/release) and the Python
+# package with the command line, installed into .venv; and the tests. Repeats only what has changed.
 #
-#   tools/build.sh
+#   tools/build.sh          all of that
+#   tools/build.sh demo     without tests and benchmarks, and what these need: for `make demo`
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -22,16 +23,55 @@ python_package_is_current() {
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
 
-tools/setup.sh
+install_python_package() {
+  if [ ! -f pyproject.toml ]; then
+    say "no pyproject.toml: the Python package is left out"
+  elif python_package_is_current; then
+    say "Python package in .venv is up to date"
+  else
+    step "installing the Python package into .venv" python_package
+  fi
+}
+
+# What is configured for tests, too, stays so. The next build_all configures for them.
+configure_for_demo() {
+  [ -f build/release/build.ninja ] ||
+    step "configuring (preset release, without tests and benchmarks)" \
+      cmake --preset release -DTAILRACE_TESTS=OFF -DTAILRACE_BENCH=OFF
+}
+
+# First what the Python package has as well, which then takes it from the compiler cache, beside the rest.
+build_for_demo() {
+  local package code=0
+  configure_for_demo
+  step "building the library (build/release)" \
+    cmake --build --preset release --target tailrace tailrace-core tailrace-plugin-host tailrace_hdf5
+  install_python_package >"$logs/package.txt" 2>&1 &
+  package=$!
+  step "building the tsunami and the Fortran module (build/release)" \
+    cmake --build --preset release --target tsunami tailrace_fortran
+  wait "$package" || code=$?
+  cat "$logs/package.txt"
+  return "$code"
+}
+
+build_all() {
+  local mpi
+  mpi=$(python3 -B python/tailrace/bench/mpis.py)
+  say "$mpi"
+  step "configuring (preset release)" cmake --preset release
+  step "building (build/release)" cmake --build --preset release
+  install_python_package
+}
+
+case ${1:-} in
+  '') build=build_all ;;
+  demo) build=build_for_demo ;;
+  *)
+    say "build.sh: expected nothing or demo, found $1" >&2
+    exit 2
+    ;;
+esac
+tools/setup.sh "$@"
 source tools/common.sh # again: ccache may have come just now
-mpi=$(python3 -B python/tailrace/bench/mpis.py)
-say "$mpi"
-step "configuring (preset release)" cmake --preset release
-step "building (build/release)" cmake --build --preset release
-if [ ! -f pyproject.toml ]; then
-  say "no pyproject.toml: the Python package is left out"
-elif python_package_is_current; then
-  say "Python package in .venv is up to date"
-else
-  step "installing the Python package into .venv" python_package
-fi
+$build

@@ -42,8 +42,6 @@ shorten_dsets() {
   [ "$(grep -c DSETS_ALL "$work/source/test/dsets.c")" = 2 ]
 }
 
-# The compiler cache then sees the same commands, whatever this folder is called.
-export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
 programs=(h5_api_test testhdf5 dsets dtypes h5copy h5diff h5dump h5ls h5repack h5stat)
 
 fetch_source

@@ -17,6 +17,9 @@ begin_building() {
   [ ! -f "$stamp" ] || exit 0
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
+  # The compiler cache then sees the same commands, whatever this folder is called. And it does not preprocess first,
+  # which takes half as long as compiling.
+  export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
   echo "tailrace: building $what into $destination (once) ..." >&2
 }
 

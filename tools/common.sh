@@ -8,6 +8,8 @@ venv=$root/.venv
 logs=$root/build/logs
 # Rust from rustup is not always on the PATH of a shell that is not a login shell.
 [ -d "${HOME:-}/.cargo/bin" ] && PATH=$PATH:$HOME/.cargo/bin
+# Cargo alone, where setup.sh found none or an old one.
+[ -d "$root/.deps/cargo/usr/bin" ] && PATH=$root/.deps/cargo/usr/bin:$PATH
 # One name for the compiler, and CMake's defaults for a launcher: HDF5, the presets and the Python package then give
 # the compiler cache the same commands. (scikit-build-core would name the compiler that Python was built with.)
 export CC=${CC:-cc} CXX=${CXX:-c++}

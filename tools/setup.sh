@@ -4,11 +4,13 @@
 # quickly, when nothing is to do. Removes or upgrades nothing.
 #
 #   tools/setup.sh          what building and testing need
-#   tools/setup.sh bench    only what benchmarks need beside that (bench-packages.txt); `make bench` calls it
+#   tools/setup.sh demo     of that, what is not marked tests: what `make demo` builds and runs
+#   tools/setup.sh bench    only what benchmarks need beside all that (bench-packages.txt); `make bench` calls it
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-names_in() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' "$1" | sed '/^$/d'; }
+# names_in LIST [MARK]: the packages in tools/LIST, without those that are marked so.
+names_in() { sed -e "${2:+/#.*$2/d}" -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$root/tools/$1"; }
 
 # From 1.68 on Cargo asks its registry for single entries; before, it clones the whole index from another place.
 have_new_cargo() {
@@ -17,7 +19,7 @@ have_new_cargo() {
     printf '1.68\n%s\n' "$version" | sort -CV
 }
 
-# install_debian_packages LIST: what stands in tools/LIST.
+# install_debian_packages LIST [MARK]: what stands in tools/LIST, but for what is marked so.
 install_debian_packages() {
   local list=$1
   if ! command -v dpkg-query >/dev/null; then
@@ -25,7 +27,7 @@ install_debian_packages() {
     return
   fi
   local missing=() package
-  for package in $(names_in "$root/tools/$list"); do
+  for package in $(names_in "$@"); do
     [ "$package" = cargo-web ] && have_new_cargo && continue
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
@@ -41,11 +43,27 @@ install_debian_packages() {
   fi
   say "Debian packages to install: ${missing[*]}"
   step "apt-get update" "${sudo[@]}" apt-get update
-  # Debian 12's `cargo` is too old and `cargo-web` is not; later releases have only the former.
-  if ! apt-cache show cargo-web >/dev/null 2>&1; then missing=("${missing[@]/#cargo-web/cargo}"); fi
-  step "apt-get install" "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends "${missing[@]}"
+  local cargo=
+  for package in "${!missing[@]}"; do
+    [ "${missing[$package]}" = cargo-web ] || continue
+    # Debian 12's `cargo` is too old and `cargo-web` is not; later releases have only the former.
+    if apt-cache show cargo-web >/dev/null 2>&1; then cargo=cargo-web; else cargo=cargo; fi
+    unset "missing[$package]"
+    missing+=($(apt-cache depends "$cargo" | sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p'))
+  done
+  local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive
+    apt-get install -y --no-install-recommends --no-upgrade)
+  step "apt-get install" "${install[@]}" "${missing[@]}"
+  [ -z "$cargo" ] && return
+  step "unpacking $cargo into .deps/cargo" unpack_cargo "$cargo"
+  PATH=$root/.deps/cargo/usr/bin:$PATH have_new_cargo || step "apt-get install $cargo" "${install[@]}" "$cargo"
 }
+
+# Without what it depends on to compile, which is not wanted here: the Rust compiler takes half a gigabyte.
+unpack_cargo() (
+  mkdir -p "$root/.deps/cargo" && cd "$root/.deps/cargo" && rm -rf ./* &&
+    apt-get download "$1" && dpkg-deb -x "$1"_*.deb . && rm "$1"_*.deb
+)
 
 # The first Python that is new enough and can make an environment.
 find_python() {
@@ -60,18 +78,22 @@ find_python() {
   return 1
 }
 
-# The stamp holds the list's hash and lives in the environment, so that it goes when the environment goes.
+# install_python_packages [MARK]: those that are not marked so. The stamp holds the list's hash, and the mark of what
+# was left out; it lives in the environment, so that it goes when the environment goes.
 install_python_packages() {
-  local list=$root/tools/python-packages.txt stamp=$venv/tailrace-packages.stamp hash required optional package
+  local without=${1:-} list=$root/tools/python-packages.txt stamp=$venv/tailrace-packages.stamp hash required package
+  local optional=
   hash=$(sha256sum "$list" | cut -d' ' -f1)
-  if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]; then return; fi
+  if [ -x "$venv/bin/python" ]; then
+    case $(cat "$stamp" 2>/dev/null) in "$hash all" | "$hash all${without:+ but $without}") return ;; esac
+  fi
   if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
     local python
     python=$(find_python)
     step "making .venv with $("$python" --version)" "$python" -m venv --clear "$venv"
   fi
-  required=$(grep -v '# optional' "$list" | sed -e 's/#.*//')
-  optional=$(sed -n 's/#[[:space:]]*optional.*//p' "$list")
+  required=$(names_in python-packages.txt "${without:-optional}")
+  [ -n "$without" ] || optional=$(sed -n 's/#.*optional.*//p' "$list")
   # shellcheck disable=SC2086  # one word a package
   step "installing Python packages into .venv" "$venv/bin/pip" install --disable-pip-version-check $required
   for package in $optional; do
@@ -82,26 +104,35 @@ install_python_packages() {
       printf 'not installable here (%s); its tests will skip\n' "build/logs/pip_$package.log"
     fi
   done
-  printf '%s\n' "$hash" >"$stamp"
+  printf '%s\n' "$hash all${without:+ but $without}" >"$stamp"
 }
 
 # Quick when it is complete; build_hdf5.sh decides, so that CMake alone can call it too.
 build_hdf5() {
   "$root/tools/build_hdf5.sh" --is-built "$root/.deps/hdf5" && return
-  step "building HDF5 from source (once, about a minute)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
+  step "building HDF5 from source (once, half a minute)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
 }
 
-if [ "${1:-}" = bench ]; then
-  install_debian_packages bench-packages.txt
-  exit
-fi
-install_debian_packages packages.txt
+without=
+case ${1:-} in
+  '') ;;
+  demo) without=tests ;;
+  bench)
+    install_debian_packages bench-packages.txt
+    exit
+    ;;
+  *)
+    say "setup.sh: expected nothing, demo or bench; found $1" >&2
+    exit 2
+    ;;
+esac
+install_debian_packages packages.txt $without
 source "$root/tools/common.sh" # again: ccache and cargo may have come just now
 # Beside each other: one computes, the other waits for the network.
 mkdir -p "$logs"
 build_hdf5 >"$logs/hdf5.txt" 2>&1 &
 hdf5=$!
-install_python_packages
+install_python_packages $without
 wait "$hdf5" || code=$?
 cat "$logs/hdf5.txt"
 exit "${code:-0}"
