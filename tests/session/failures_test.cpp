@@ -2,7 +2,7 @@
 // of its iteration and of no other.
 #include <gtest/gtest.h>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 #include "testing/seeds.hpp"
 
 namespace tailrace::impl {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 #include "testing/seeds.hpp"
 
 namespace tailrace::impl {

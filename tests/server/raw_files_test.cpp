@@ -1,7 +1,7 @@
 // Raw files when storage fails (promise 1), and what of a file goes to storage when.
 #include <gtest/gtest.h>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

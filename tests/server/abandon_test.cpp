@@ -1,7 +1,7 @@
 // What a client leaves behind that it has not ended, when the engine has little room.
 #include <gtest/gtest.h>
 
-#include "frozen_node.hpp"
+#include "testing/frozen_node.hpp"
 
 namespace tailrace::impl {
 namespace {

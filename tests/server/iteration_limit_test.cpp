@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "blocks.hpp"
 #include "server/iteration_limit.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

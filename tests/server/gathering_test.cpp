@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

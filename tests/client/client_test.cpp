@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "blocks.hpp"
 #include "server/iteration_limit.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {

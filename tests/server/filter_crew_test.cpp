@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

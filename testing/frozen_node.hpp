@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "blocks.hpp"
 #include "engine/schedule/slots.hpp"
 #include "place/channel_memory.hpp"
 #include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
+#include "testing/blocks.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {

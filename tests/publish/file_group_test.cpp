@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "blocks.hpp"
+#include "testing/blocks.hpp"
 
 namespace tailrace::impl {
 namespace {

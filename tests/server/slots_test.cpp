@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "frozen_node.hpp"
+#include "testing/frozen_node.hpp"
 
 namespace tailrace::impl {
 namespace {
