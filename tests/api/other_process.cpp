@@ -49,7 +49,11 @@ tailrace_status obey(std::istringstream& line, const std::string& verb) {
     test::Config config;
     int id = 0;
     line >> directory >> config.name >> id;
-    return test::open_client(config, directory, id, &client);
+    const tailrace_status status = test::open_client(config, directory, id, &client);
+    if (status != TAILRACE_OK && status != TAILRACE_CLIENT_IN_USE) {
+      std::cerr << "open: " << test::last_error(nullptr).message << std::endl;  // NOLINT: the process may be killed
+    }
+    return status;
   }
   if (verb == "write") {
     int64_t iteration = 0;

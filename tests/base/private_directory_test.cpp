@@ -133,6 +133,23 @@ TEST(PrivateDirectory, DirectoriesInIt) {
 
 // A server that leaves removes the directory while clients come: what they cannot make there they make again
 // elsewhere, if they can tell. (Some file systems refuse new files a moment before the path is gone.)
+// A server that ends removes its directory while the next one, or a client, makes it.
+TEST(PrivateDirectory, IsMadeThoughOthersRemoveIt) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch / "private";
+  std::atomic<bool> over{false};
+  std::thread remover([&] {
+    while (!over) ::rmdir(path.c_str());
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    const auto made = PrivateDirectory::open(path, PrivateDirectory::Missing::create);
+    if (!made.ok()) ADD_FAILURE() << made.status().fault().message;
+    if (!made.ok()) break;
+  }
+  over = true;
+  remover.join();
+}
+
 TEST(PrivateDirectory, WhereNothingCanBeMadeItIsNotThere) {
   const ScratchDirectory scratch;
   const Result<PrivateDirectory> parent = PrivateDirectory::open(scratch.path(), Missing::refuse);

@@ -42,6 +42,8 @@ Status check_private(int fd, const std::string& path) {
   return {};
 }
 
+constexpr int kTries = 1000;  // to open a directory that others remove as often as it is made
+
 struct CloseDirectory {
   void operator()(DIR* stream) const { closedir(stream); }
 };
@@ -50,11 +52,15 @@ struct CloseDirectory {
 
 Result<PrivateDirectory> PrivateDirectory::open_at(int parent, const std::string& name, std::string path,
                                                    Missing missing) {
-  if (missing == Missing::create && mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST)
-    return Status::of_errno("make the directory", path, errno);
-  FileDescriptor fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  FileDescriptor fd;
+  int error = ENOENT;
+  for (int tries = missing == Missing::create ? kTries : 1; tries > 0 && error == ENOENT; --tries) {
+    if (missing == Missing::create && mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST)
+      return Status::of_errno("make the directory", path, errno);
+    fd = FileDescriptor(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    error = fd.is_open() ? 0 : errno;  // ENOENT: somebody has removed it between the two calls
+  }
   if (!fd.is_open()) {
-    const int error = errno;
     struct stat info {};
     if ((error == ENOTDIR || error == ELOOP) && fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
       return refuse(path, kind_of(info.st_mode), error);
