@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel_ends.hpp"
+#include "channel/channel_memory.hpp"
 #include "engine/schedule/slots.hpp"
-#include "place/channel_memory.hpp"
 #include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
@@ -49,7 +50,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
     layout_.construct(parts);
     client_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
     server_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
-    RequestSink& sink = clients_.begin(0, config_, *server_channel_);
+    RequestSink& sink = clients_.begin(0, config_, to_client_.emplace(*server_channel_));
     rings_.add(0, *server_channel_, ChannelMemory::control(parts).server_asleep, sink, 0);
     client_.emplace(config_, *this, clock_, log_, trace_);
   }
@@ -131,6 +132,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
   std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, and the channel's parts behind it
   std::optional<Channel> client_channel_;
   std::optional<Channel> server_channel_;
+  std::optional<ChannelEnds> to_client_;
   Doorbell doorbell_;
   MemoryStorage storage_;
   Fifo fifo_;

@@ -37,7 +37,8 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}_c0.dropped", config_.storage.paths[0], config_.name);
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, log_, std::move(files));
-  server_ = std::make_unique<Server>(config_, 0, place_->channel(), *engine_, *files_, server_trace_, crew_.get());
+  to_client_ = std::make_unique<ChannelEnds>(place_->channel());
+  server_ = std::make_unique<Server>(config_, 0, *to_client_, *engine_, *files_, server_trace_, crew_.get());
   raw_files_ = std::make_unique<SharedFiles>(*engine_);
   server_->serve_files(*raw_files_);
   client_ = std::make_unique<Client>(config_, *place_, clock_, log_, client_trace_);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel_ends.hpp"
 #include "client/client.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
@@ -102,6 +103,7 @@ class SessionRig {
   std::unique_ptr<Hdf5Format> format_;
   std::unique_ptr<FileGroup> files_;
   std::unique_ptr<SharedFiles> raw_files_;
+  std::unique_ptr<ClientEnds> to_client_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
 };

@@ -535,7 +535,7 @@ Result<std::optional<PoolBlock>> Client::wait_for_memory(uint64_t bytes) {
 // The server may keep blocks: it must know that they are waited for, and how much the client has seen come back. It
 // may have given back more since, and rings then.
 void Client::tell_hunger() {
-  // release: what was collected is before; partner: the acquire in Channel::waits_for_memory().
+  // release: what was collected is before; partner: the acquire in ChannelEnds::waits_for_memory().
   channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
   place_.ring();
 }
@@ -649,8 +649,8 @@ void Client::note(What what, uint32_t variable, int64_t iteration, Nanoseconds s
 void Client::reclaim() {
   if (losses_ == place_.losses()) return;
   losses_ = place_.losses();
-  // acquire: every server before this life has pushed its last block; partner: ServedClients::adopt(). In this order,
-  // since the one of this life may die, and another begin, at any moment.
+  // acquire: every server before this life has pushed its last block; partner: ChannelEnds::take_over(). In this
+  // order, since the one of this life may die, and another begin, at any moment.
   const uint32_t life = channel_.life.load(std::memory_order_acquire);
   pool_.collect();
   for (uint32_t block = 0; block < sent_.size(); ++block) {

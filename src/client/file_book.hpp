@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/histogram.hpp"
-#include "place/file_log.hpp"
+#include "channel/file_log.hpp"
 
 namespace tailrace::impl {
 

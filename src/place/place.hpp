@@ -10,8 +10,8 @@
 #include "base/clock.hpp"
 #include "base/function_ref.hpp"
 #include "base/status.hpp"
+#include "channel/channel.hpp"
 #include "model/wire/descriptor_wire.hpp"
-#include "place/channel.hpp"
 
 namespace tailrace::impl {
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "channel/channel_ends.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
@@ -83,8 +84,8 @@ Status Session::build_for_thread() {
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
-  server_ =
-      std::make_unique<Server>(config_, client_id_, thread.channel(), *engine_, *files_, server_trace_, crew_.get());
+  to_client_ = std::make_unique<ChannelEnds>(thread.channel());
+  server_ = std::make_unique<Server>(config_, client_id_, *to_client_, *engine_, *files_, server_trace_, crew_.get());
   raw_files_ = std::make_unique<SharedFiles>(*engine_);
   server_->serve_files(*raw_files_);
   thread.start(*server_);

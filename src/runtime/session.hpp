@@ -80,6 +80,7 @@ class Session {
   std::unique_ptr<Format> format_;
   std::unique_ptr<FileGroup> files_;
   std::unique_ptr<SharedFiles> raw_files_;
+  std::unique_ptr<ClientEnds> to_client_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
   std::string description_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "place/iteration_table.hpp"
+#include "channel/iteration_table.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
-#include "place/iteration_log.hpp"
+#include "channel/iteration_log.hpp"
 
 namespace tailrace::impl {
 

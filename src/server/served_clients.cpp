@@ -56,12 +56,12 @@ struct ServedClients::Files final : FileGroup::Witness {
 };
 
 struct ServedClients::Member {
-  Member(int number_in, Config config_in, Channel& channel_in)
-      : number(number_in), config(std::move(config_in)), channel(channel_in) {}
+  Member(int number_in, Config config_in, ClientEnds& to_client_in)
+      : number(number_in), config(std::move(config_in)), to_client(to_client_in) {}
 
   const int number;
   const Config config;
-  Channel& channel;
+  ClientEnds& to_client;
   TraceLog trace{0};
   std::unique_ptr<Files> own;  // none where clients share files
   Files* files = nullptr;
@@ -107,16 +107,16 @@ ServedClients::Files& ServedClients::files_for(Member& member) {
   return *node_files_;
 }
 
-RequestSink& ServedClients::begin(int client, Config config, Channel& channel) {
-  auto made = std::make_unique<Member>(client, std::move(config), channel);
+RequestSink& ServedClients::begin(int client, Config config, ClientEnds& to_client) {
+  auto made = std::make_unique<Member>(client, std::move(config), to_client);
   Member& member = *made;
   member.files = &files_for(member);
   member.server =
-      std::make_unique<Server>(member.config, client, channel, engine_, *member.files->files, member.trace, crew_);
+      std::make_unique<Server>(member.config, client, to_client, engine_, *member.files->files, member.trace, crew_);
   member.server->serve_files(raw_files_);
   if (actions_ != nullptr) actions_->join(client, *member.server);
-  channel.unfinished.forget_common();
-  for (const int64_t iteration : common_) channel.unfinished.begun_by_any(iteration);
+  to_client.forget_shared();
+  for (const int64_t iteration : common_) to_client.begun_by_any(iteration);
   members_[client] = std::move(made);
   came_.insert(client);
   share_descriptors();
@@ -133,7 +133,7 @@ void ServedClients::share_descriptors() {
     uint64_t each = descriptors_(clients);
     // Of files that all share one that is late may begin as many again.
     if (!member->own) each = std::max(each, each * clients / 2);
-    member->channel.unfinished.set_limit(iteration_limit(member->config, each));
+    member->to_client.set_iteration_limit(iteration_limit(member->config, each));
   }
 }
 
@@ -141,7 +141,7 @@ void ServedClients::share_descriptors() {
 // bytes.
 Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
   for (const auto& [client, member] : members_) {
-    if (member->files != &files || !member->involved.contains(iteration) || !member->channel.is_lost()) continue;
+    if (member->files != &files || !member->involved.contains(iteration) || !member->to_client.is_lost()) continue;
     return Status(TAILRACE_IO_ERROR, fmt::format("client {} has cut its shared memory short", client));
   }
   return {};
@@ -152,9 +152,7 @@ void ServedClients::forget_iteration(int group, int64_t iteration) {
   const bool common = common_.erase(iteration) > 0;
   for (auto& [client, member] : members_) {
     if (member->files->group == group) member->involved.erase(iteration);
-    if (!common) continue;
-    member->channel.unfinished.left(iteration);
-    member->channel.client_bell.ring();
+    if (common) member->to_client.left_for_all(iteration);
   }
 }
 
@@ -165,16 +163,12 @@ void ServedClients::involve(Member& member, int64_t iteration) {
   if (!member.files->files->unfinished_file(iteration, found).ok()) return;
   member.involved.insert(iteration);
   if (member.own || !common_.insert(iteration).second) return;
-  for (auto& [client, other] : members_) {
-    other->channel.unfinished.begun_by_any(iteration);
-    other->channel.client_bell.ring();
-  }
+  for (auto& [client, other] : members_) other->to_client.begun_by_any(iteration);
 }
 
-RequestSink& ServedClients::adopt(int client, Config config, Channel& channel) {
-  // release: the client that sees this life sees the last marks of the one before; partner: Client::reclaim().
-  channel.life.store(channel.life.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  return begin(client, std::move(config), channel);
+RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_client) {
+  to_client.take_over();
+  return begin(client, std::move(config), to_client);
 }
 
 // ---- what an earlier server left ----------------------------------------------------------------------------
@@ -319,12 +313,12 @@ Status ServedClients::check(int client, const Descriptor& descriptor) {
   if (block) {
     if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
     const Layout& layout = *member.server->shapes().of(descriptor.variable);
-    const uint64_t pool = member.channel.memory.size();
+    const uint64_t pool = member.to_client.memory().size();
     const Descriptor::Bytes& bytes = descriptor.bytes;
     if (bytes.length != layout.bytes()) return refuse("a block of another length");
     if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
     if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
-    if (bytes.block >= member.channel.returned.capacity()) return refuse("a block of an impossible number");
+    if (bytes.block >= member.to_client.blocks()) return refuse("a block of an impossible number");
   }
   switch (descriptor.verb) {
     case Verb::flush:
@@ -359,7 +353,7 @@ Status ServedClients::check(int client, const Descriptor& descriptor) {
 void ServedClients::accepted(int client, const Descriptor& descriptor) {
   ledger_.accepted(client, descriptor);
   if (descriptor.verb == Verb::write) {
-    ServerCounters& counters = members_[client]->channel.counters;
+    ServerCounters& counters = members_[client]->to_client.counters();
     counters.blocks_accepted.add();
     counters.bytes_accepted.add(descriptor.bytes.length);
   }
@@ -380,7 +374,7 @@ bool ServedClients::is_done(int client, const Descriptor& verb) const {
   if (found == members_.end()) return true;
   const Server& server = *found->second->server;
   if (gives_file_block(verb.verb) || verb.verb == Verb::file_open) return server.has_ended(verb);
-  return !found->second->channel.tickets.pending(verb.ticket);
+  return !found->second->to_client.is_pending(verb.ticket);
 }
 
 void ServedClients::lost(int client) { members_.at(client)->is_lost = true; }

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
-#include "place/channel.hpp"
 #include "place/place.hpp"
 #include "publish/file_group.hpp"
 #include "recovery/ledger.hpp"
@@ -48,10 +48,10 @@ class ServedClients {
   // Has the clients' actions run; before any comes. Borrowed.
   void serve_actions(ServerActions& actions) { actions_ = &actions; }
 
-  // A client comes. `channel` stays until dismiss(), or until the clients' end.
-  RequestSink& begin(int client, Config config, Channel& channel);
+  // A client comes. `to_client` stays until dismiss(), or until the clients' end.
+  RequestSink& begin(int client, Config config, ClientEnds& to_client);
   // The same of one whom an earlier server served: all of them, and then, once, take_up_ledger().
-  RequestSink& adopt(int client, Config config, Channel& channel);
+  RequestSink& adopt(int client, Config config, ClientEnds& to_client);
   // Puts the formats and files where the earlier server had them, and lines up what it had accepted.
   void take_up_ledger();
 

@@ -32,26 +32,25 @@ IterationRecord::Outcome outcome_of(const FileGroup::Departure& how) {
 
 }  // namespace
 
-Server::Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
-               FilterCrew* crew)
+Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
+               TraceLog& trace, FilterCrew* crew)
     : config_(config),
       client_(static_cast<uint32_t>(client)),
-      channel_(channel),
+      to_client_(to_client),
       engine_(engine),
       files_(files),
       format_(files.format()),
       trace_(trace),
-      life_(channel.life.load(std::memory_order_relaxed)),
       crew_(crew),
       shapes_(config),
-      meter_(channel.iterations, engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
-      file_meter_(channel.files, engine) {
-  TAILRACE_REQUIRE(channel.variables.size() == config.variables.size());
+      meter_(to_client.iterations(), engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
+      file_meter_(to_client.files(), engine) {
+  TAILRACE_REQUIRE(to_client.variables().size() == config.variables.size());
   const std::vector<Variable>& variables = config.variables;
   if (std::any_of(variables.begin(), variables.end(), [](const Variable& of) { return of.filtered(); })) {
     TAILRACE_REQUIRE(crew != nullptr);
     Filtering::Host& host = *this;
-    filtering_ = std::make_unique<Filtering>(config, client, channel, engine, files, *crew, host);
+    filtering_ = std::make_unique<Filtering>(config, client, to_client, engine, files, *crew, host);
   }
   files_.join(*this, client);
 }
@@ -69,7 +68,7 @@ void Server::leave() {
 
 void Server::serve_files(SharedFiles& files) {
   RawFiles::Host& host = *this;
-  raw_ = std::make_unique<RawFiles>(config_, client_, channel_, engine_, files, host, file_meter_);
+  raw_ = std::make_unique<RawFiles>(config_, client_, to_client_, engine_, files, host, file_meter_);
 }
 
 bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
@@ -118,7 +117,7 @@ void Server::file_verb_ended(const Descriptor& descriptor, const Status& status)
   end_verb(descriptor, status);
   if (!gives_file_block(descriptor.verb)) return;
   if (writes_file(descriptor.verb)) pending_bytes_ -= descriptor.block_bytes();
-  give_back(descriptor.bytes.block, descriptor.sequence);
+  to_client_.give_back(descriptor.bytes.block, descriptor.sequence);
 }
 
 void Server::file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) {
@@ -158,12 +157,12 @@ void Server::report(const Engine::Counts& counts) {
   meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
   copy_counts(counts);
   answer_flushes();
-  if (channel_.has_memory_for_waiting()) channel_.client_bell.ring();
+  to_client_.wake_if_memory_came();
 }
 
 // Whoever has waited for a flush sees the counts of all before it: they are copied before it is answered.
 void Server::copy_counts(const Engine::Counts& counts) {
-  ServerCounters& to = channel_.counters;
+  ServerCounters& to = to_client_.counters();
   to.busy_nanoseconds.set(static_cast<uint64_t>(counts.busy.count()));
   to.requests_merged.set(counts.merged);
   to.requests_peak.set(counts.pending_peak);
@@ -225,8 +224,9 @@ Status Server::allocate(FileId file, std::span<const Extent> extents) {
 std::byte* Server::memory_of(const Descriptor& descriptor) const {
   const Descriptor::Bytes& bytes = descriptor.bytes;
   if (bytes.block == kNoBlock) return reinterpret_cast<std::byte*>(bytes.address);
-  TAILRACE_ASSERT(bytes.address + bytes.length <= channel_.memory.size());
-  return channel_.memory.data() + bytes.address;
+  const std::span<std::byte> pool = to_client_.memory();
+  TAILRACE_ASSERT(bytes.address + bytes.length <= pool.size());
+  return pool.data() + bytes.address;
 }
 
 // Of a filtered variable: a block whose places are known chunk by chunk, or a read.
@@ -351,7 +351,8 @@ void Server::left(int64_t iteration, const FileGroup::Departure& how) {
   file_meter_.look_at_iterations();
   if (how.written) {
     const bool published = how.status.ok();
-    (published ? channel_.counters.iterations_published : channel_.counters.iterations_failed).add();
+    ServerCounters& counters = to_client_.counters();
+    (published ? counters.iterations_published : counters.iterations_failed).add();
     if (trace_.on() && how.course.begun != Nanoseconds::max()) {
       trace_.add({.what = TraceEvent::What::publish,
                   .failed = !published,
@@ -370,10 +371,7 @@ void Server::left(int64_t iteration, const FileGroup::Departure& how) {
   begin_deferred(iteration);
 }
 
-void Server::give_room(int64_t iteration) {
-  channel_.unfinished.give_back(iteration);
-  channel_.client_bell.ring();
-}
+void Server::give_room(int64_t iteration) { to_client_.give_room(iteration); }
 
 void Server::gone(int64_t iteration) { begin_deferred(iteration); }
 
@@ -390,8 +388,8 @@ void Server::accept_again(const Descriptor& descriptor) {
   if (block)
     layouts_again_.emplace(std::pair(descriptor.variable, descriptor.iteration), block_of(descriptor).layout);
   if (block && has_ended(descriptor)) {
-    const uint64_t mark = channel_.ended[descriptor.bytes.block].load(std::memory_order_relaxed);
-    const bool held = EndedMark::held(mark) && EndedMark::sequence(mark) == descriptor.sequence;
+    const ClientEnds::BlockEnd end = to_client_.end_of(descriptor.bytes.block);
+    const bool held = end.kept && end.sequence == descriptor.sequence;
     const Block of = block_of(descriptor);
     if (actions_ != nullptr && held) actions_->came(of, descriptor, true);
     if (in_chunks(of)) return;  // its chunks are placed again one by one
@@ -401,7 +399,7 @@ void Server::accept_again(const Descriptor& descriptor) {
     if (!file.ok()) files_.fail(descriptor.iteration, file.status());
     return forget_if_failed(of);
   }
-  const bool answered = descriptor.ticket != kNoTicket && !channel_.tickets.pending(descriptor.ticket);
+  const bool answered = descriptor.ticket != kNoTicket && !to_client_.is_pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || is_flush(descriptor.verb))) return;
   if (is_flush(descriptor.verb)) return accept(descriptor);
   // What came was counted when it came; that is not known of the very last verb alone.
@@ -413,7 +411,7 @@ void Server::accept_file_again(const Descriptor& descriptor) {
   const bool open = descriptor.verb == Verb::file_open;
   const bool gives = gives_file_block(descriptor.verb);
   if ((open || gives) && has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
-  if (gives || channel_.tickets.pending(descriptor.ticket)) return begin(descriptor);
+  if (gives || to_client_.is_pending(descriptor.ticket)) return begin(descriptor);
   if (open) raw_->open_again(descriptor);
 }
 
@@ -439,23 +437,14 @@ void Server::end_again() {
 
 // What the earlier server held of iterations that it had published: nobody asks for it again.
 void Server::give_back_forgotten() {
-  for (uint32_t block = 0; block < channel_.ended.size(); ++block) {
-    const uint64_t mark = channel_.ended[block].load(std::memory_order_relaxed);
-    const uint64_t sequence = EndedMark::sequence(mark);
-    const bool wanted = actions_ != nullptr && actions_->holds(client(), sequence);
-    if (EndedMark::held(mark) && !wanted) give_back(block, sequence);
+  for (uint32_t block = 0; block < to_client_.blocks(); ++block) {
+    const ClientEnds::BlockEnd end = to_client_.end_of(block);
+    const bool wanted = actions_ != nullptr && actions_->holds(client(), end.sequence);
+    if (end.kept && !wanted) to_client_.give_back(block, end.sequence);
   }
 }
 
-void Server::give_back(uint32_t block, uint64_t sequence) {
-  // release: whoever serves the client after this one sees that the bytes are in the file; partner: has_ended().
-  channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
-  channel_.returned.push(block);
-  // relaxed: only servers write it. After the push: a death between the two makes a client look hungrier, not less.
-  channel_.given_back.store(channel_.given_back.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  // relaxed: one that is not seen to wait yet rings the server, whose progress() then answers.
-  if (channel_.hungry.load(std::memory_order_relaxed) != 0) channel_.client_bell.ring();
-}
+void Server::give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
 
 // Whether the client waits for the end of more than single requests, which are `immediate` themselves, or soon will
 // for memory, or the engine can take no more.
@@ -464,24 +453,25 @@ bool Server::is_waited_for() const {
 }
 
 bool Server::is_short_of_memory() const {
-  return 2 * pending_bytes_ > channel_.memory.size() || channel_.waits_for_memory();
+  return 2 * pending_bytes_ > to_client_.memory().size() || to_client_.waits_for_memory();
 }
 
 // Whether the client may soon wait for iterations to leave.
-bool Server::is_short_of_iterations() const { return 2 * ends_.size() > channel_.unfinished.limit(); }
+bool Server::is_short_of_iterations() const { return 2 * ends_.size() > to_client_.iteration_limit(); }
 
-bool Server::hungry() const { return works_.empty() && channel_.ring.empty() && channel_.waits_for_memory(); }
+bool Server::hungry() const {
+  return works_.empty() && to_client_.has_sent_no_more() && to_client_.waits_for_memory();
+}
 
 bool Server::pressed() const {
   return !flushes_.empty() || reads_ > 0 || is_short_of_memory() || is_short_of_iterations();
 }
 
-void Server::tell(const Status& failure) { channel_.failures.add(kNoTicket, failure); }
+void Server::tell(const Status& failure) { to_client_.report(kNoTicket, failure); }
 
 // A block of the pool is used again only when the verb before has ended.
 bool Server::has_ended(const Descriptor& descriptor) const {
-  const uint64_t mark = channel_.ended[descriptor.bytes.block].load(std::memory_order_acquire);
-  return EndedMark::sequence(mark) >= descriptor.sequence;
+  return to_client_.end_of(descriptor.bytes.block).sequence >= descriptor.sequence;
 }
 
 Server::WorkId Server::new_work(Kind kind, const Descriptor& descriptor, const Block& block) {
@@ -524,17 +514,18 @@ void Server::end_work(WorkId id) {
 
 void Server::end_block(const Work& work) {
   const Descriptor& descriptor = work.descriptor;
-  VariableCounters& of = channel_.variables[descriptor.variable];
+  VariableCounters& of = to_client_.variables()[descriptor.variable];
+  ServerCounters& counters = to_client_.counters();
   if (descriptor.verb == Verb::write) pending_bytes_ -= descriptor.bytes.length;
   if (work.status.ok()) {
     if (!in_chunks(work.block)) meter_.stored(descriptor.iteration, descriptor.bytes.length);
-    channel_.counters.blocks_written.add();
-    channel_.counters.bytes_written.add(descriptor.bytes.length);
+    counters.blocks_written.add();
+    counters.bytes_written.add(descriptor.bytes.length);
     of.blocks_written.add();
     of.bytes_written.add(descriptor.bytes.length);
   } else {
-    channel_.counters.blocks_failed.add();
-    channel_.counters.bytes_failed.add(descriptor.bytes.length);
+    counters.blocks_failed.add();
+    counters.bytes_failed.add(descriptor.bytes.length);
     of.blocks_failed.add();
     if (!work.refused) files_.fail(descriptor.iteration, work.status);
     if (!work.refused) format_.forget(work.block, work.status);
@@ -547,11 +538,9 @@ void Server::end_block(const Work& work) {
 // Its bytes are in the file: the client gets the block back, now or when actions are done with it.
 void Server::return_block(const Descriptor& descriptor) {
   if (actions_ == nullptr || !actions_->keeps(client(), descriptor)) {
-    return give_back(descriptor.bytes.block, descriptor.sequence);
+    return to_client_.give_back(descriptor.bytes.block, descriptor.sequence);
   }
-  // release: whoever serves the client after this one sees that the bytes are in the file; partner: has_ended().
-  channel_.ended[descriptor.bytes.block].store(EndedMark::make(life_, descriptor.sequence, true),
-                                               std::memory_order_release);
+  to_client_.keep(descriptor.bytes.block, descriptor.sequence);
 }
 
 // A block whose file could not be opened never reached the engine: there is nothing to measure.
@@ -560,7 +549,7 @@ void Server::measure_block(const Work& work) {
   if (course.begun == Nanoseconds::max()) return;
   const Descriptor& descriptor = work.descriptor;
   const Nanoseconds handed{descriptor.bytes.handed};
-  VariableCounters& of = channel_.variables[descriptor.variable];
+  VariableCounters& of = to_client_.variables()[descriptor.variable];
   of.queued.add(static_cast<uint64_t>((course.begun - handed).count()));
   of.writing.add(static_cast<uint64_t>((course.ended - course.begun).count()));
   if (course.merged) of.blocks_merged.add();
@@ -579,25 +568,22 @@ void Server::measure_block(const Work& work) {
 }
 
 void Server::end_verb(const Descriptor& descriptor, const Status& status) {
-  if (!status.ok()) channel_.failures.add(descriptor.ticket, about(status, descriptor));
+  if (!status.ok()) to_client_.report(descriptor.ticket, about(status, descriptor));
   if (descriptor.verb == Verb::read) --reads_;
   unfinished_.end(descriptor.sequence);
   if (descriptor.ticket == kNoTicket) return;
-  channel_.tickets.end(descriptor.ticket, status.ok());
-  channel_.client_bell.ring();
+  to_client_.end_ticket(descriptor.ticket, status.ok());
 }
 
 void Server::answer_flushes() {
   const bool closes = is_closing();
   const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
-  // relaxed: no other data depends on it.
-  channel_.awaited.store(awaited, std::memory_order_relaxed);
+  to_client_.set_awaited(awaited);
   if (closes && (awaited > 0 || is_publishing())) return;
   while (!flushes_.empty() && (unfinished_.empty() || unfinished_.first() > flushes_.front().sequence)) {
     file_meter_.look_at_iterations();
-    channel_.tickets.end(flushes_.front().ticket, true);
+    to_client_.end_ticket(flushes_.front().ticket, true);
     flushes_.pop_front();
-    channel_.client_bell.ring();
   }
 }
 

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
@@ -35,7 +36,7 @@ class Server final : public RequestSink,
                      private RawFiles::Host {
  public:
   // All but `client` are borrowed for the life of the server. `crew`: needed if there are filtered variables.
-  Server(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, TraceLog& trace,
+  Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files, TraceLog& trace,
          FilterCrew* crew = nullptr);
   // Everything has ended.
   ~Server() override;
@@ -163,12 +164,11 @@ class Server final : public RequestSink,
   // Constant after construction.
   const Config& config_;
   const uint32_t client_;
-  Channel& channel_;
+  ClientEnds& to_client_;
   Engine& engine_;
   FileGroup& files_;
   Format& format_;
   TraceLog& trace_;
-  const uint32_t life_;
   ActionPort* actions_ = nullptr;
   FilterCrew* const crew_;                // may be none if nothing is filtered
   std::unique_ptr<Filtering> filtering_;  // none: nothing is filtered

@@ -41,9 +41,15 @@ void ServerCore::serve_actions(ServerActions& actions) {
 
 // ---- who comes and goes ---------------------------------------------------------------------------------------
 
+ClientEnds& ServerCore::reach(int client, const Guest& guest) {
+  const auto [end, added] = ends_.try_emplace(client, guest.channel);
+  TAILRACE_ASSERT(added);
+  return end->second;
+}
+
 void ServerCore::begin(int client, Config config, const Guest& guest) {
   runs_.came(client, guest.process);
-  RequestSink& sink = clients_->begin(client, std::move(config), guest.channel);
+  RequestSink& sink = clients_->begin(client, std::move(config), reach(client, guest));
   rings_.add(client, guest.channel, guest.server_asleep, sink, 0);
   here_.insert(client);
   had_client_ = true;
@@ -51,7 +57,7 @@ void ServerCore::begin(int client, Config config, const Guest& guest) {
 
 void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left) {
   runs_.adopted(client, guest.process, began, !alive || has_left);
-  RequestSink& sink = clients_->adopt(client, std::move(config), guest.channel);
+  RequestSink& sink = clients_->adopt(client, std::move(config), reach(client, guest));
   rings_.add(client, guest.channel, guest.server_asleep, sink, ledger_.last_sequence(client));
   here_.insert(client);
   had_client_ = true;
@@ -134,6 +140,7 @@ bool ServerCore::work(Acceptor& acceptor) {
   for (const auto& [client, died] : round.dismissed) {
     acceptor.dismissed(client, died);
     here_.erase(client);
+    ends_.erase(client);
     runs_.dismissed(client);
   }
   return round.more;

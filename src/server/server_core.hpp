@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
+#include "channel/channel_ends.hpp"
 #include "engine/engine.hpp"
 #include "place/acceptor.hpp"
 #include "place/client_rings.hpp"
@@ -91,6 +92,7 @@ class ServerCore final : private ClientRings::Host {
   void progress() override;
   bool ready() override { return clients_ && clients_->ready(); }
 
+  ClientEnds& reach(int client, const Guest& guest);
   bool work(Acceptor& acceptor);
   bool is_over(const Acceptor& acceptor);
   bool has_waited_for_others();
@@ -112,6 +114,7 @@ class ServerCore final : private ClientRings::Host {
   std::optional<Config> common_;
   Engine* engine_ = nullptr;
   ServerActions* actions_ = nullptr;
+  std::map<int, ChannelEnds> ends_;       // by client
   std::optional<ServedClients> clients_;  // none: nobody has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;

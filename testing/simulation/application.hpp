@@ -1,8 +1,8 @@
 // Application: what a client's program needs of the simulated process that it runs in, in whichever place.
 #pragma once
 
+#include "channel/channel.hpp"
 #include "client/client.hpp"
-#include "place/channel.hpp"
 #include "testing/simulation/session_plan.hpp"
 
 namespace tailrace::impl::simulation {

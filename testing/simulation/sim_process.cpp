@@ -30,7 +30,8 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
       format_(plan.config, Hdf5Format::Options{number, "machine", same_date}),
       files_(plan.config, engine_, format_, log_, {.clients = 1, .journal = journal_of(plan.config, number)}),
       raw_files_(engine_),
-      server_(plan.config, number, channel_, engine_, files_, server_trace_),
+      to_client_(channel_),
+      server_(plan.config, number, to_client_, engine_, files_, server_trace_),
       loop_(channel_, doorbell_),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {
   channel_.unfinished.set_limit(iteration_limit(plan.config, plan.storage.descriptors));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel_ends.hpp"
 #include "client/client.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
@@ -104,6 +105,7 @@ class SimProcess final : public Place, public Application {
   TraceLog client_trace_{0};
   FileGroup files_;
   SharedFiles raw_files_;
+  ChannelEnds to_client_;
   Server server_;
   ServeLoop loop_;
   Client client_;

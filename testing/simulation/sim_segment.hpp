@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 #include "testing/simulation/session_plan.hpp"
 
 namespace tailrace::impl::simulation {

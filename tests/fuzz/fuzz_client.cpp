@@ -7,17 +7,19 @@
 // but by reads.
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include "channel/channel_ends.hpp"
+#include "channel/channel_memory.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "model/wire/file_wire.hpp"
-#include "place/channel_memory.hpp"
 #include "place/client_rings.hpp"
 #include "runtime/core/client_message.hpp"
 #include "server/served_clients.hpp"
@@ -108,7 +110,7 @@ class Node final : public ClientRings::Host {
       shared_.push_back(std::make_unique<Shared>(ChannelSizes{2, 16, 8, 16}));
       views_.push_back(std::make_unique<Channel>(
           shared_.back()->layout.view(shared_.back()->memory(), {shared_.back()->pool[0].bytes, kPool})));
-      RequestSink& sink = clients_->begin(client, config, *views_.back());
+      RequestSink& sink = clients_->begin(client, config, ends_.emplace_back(*views_.back()));
       rings_.add(client, *views_.back(), ChannelMemory::control(shared_.back()->memory()).server_asleep, sink, 0);
     }
   }
@@ -176,6 +178,7 @@ class Node final : public ClientRings::Host {
   std::unique_ptr<Ledger> ledger_;
   std::vector<std::unique_ptr<Shared>> shared_;  // by client
   std::vector<std::unique_ptr<Channel>> views_;  // the server's
+  std::deque<ChannelEnds> ends_;                 // of views_
   std::unique_ptr<ServedClients> clients_;
   ClientRings rings_{*this};
   std::set<int> here_ = {0, 1};  // not dismissed

@@ -1,6 +1,6 @@
 // TicketTable under every interleaving, together with what stands around it in a channel: the ring that carries the
 // tickets to the server, and a bell that wakes the client. A client that sees a ticket's end sees the request's work.
-#include "place/ticket_table.hpp"
+#include "channel/ticket_table.hpp"
 
 #include <gtest/gtest.h>
 

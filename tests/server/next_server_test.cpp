@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel_ends.hpp"
+#include "channel/channel_memory.hpp"
 #include "engine/schedule/fifo.hpp"
-#include "place/channel_memory.hpp"
 #include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
@@ -110,6 +111,7 @@ class TwoServers final : public Place, public ClientRings::Host {
           rings(of) {}
 
     Channel channel;
+    ChannelEnds ends{channel};
     Fifo fifo;
     Engine engine;
     Ledger ledger;
@@ -128,8 +130,7 @@ class TwoServers final : public Place, public ClientRings::Host {
     const bool first = losses_ == 0;
     server_ = std::make_unique<Life>(*this, last);
     ServedClients& clients = server_->clients;
-    RequestSink& sink =
-        first ? clients.begin(0, config_, server_->channel) : clients.adopt(0, config_, server_->channel);
+    RequestSink& sink = first ? clients.begin(0, config_, server_->ends) : clients.adopt(0, config_, server_->ends);
     if (!first) clients.take_up_ledger();
     server_->rings.add(0, server_->channel, ChannelMemory::control(parts()).server_asleep, sink,
                        server_->ledger.last_sequence(0));

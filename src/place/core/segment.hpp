@@ -20,7 +20,7 @@
 #include "base/os/file_descriptor.hpp"
 #include "base/os/private_directory.hpp"
 #include "base/status.hpp"
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 
 namespace tailrace::impl {
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/memory/memory_map.hpp"
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 #include "place/serve_loop.hpp"
 #include "place/thread/cpus.hpp"
 

@@ -14,7 +14,7 @@
 #include "base/os/file_descriptor.hpp"
 #include "base/os/process.hpp"
 #include "base/os/unix_socket.hpp"
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"

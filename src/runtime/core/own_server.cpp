@@ -128,7 +128,7 @@ Status OwnServer::begin() {
   };
   const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
   clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get(), descriptors, 1);
-  RequestSink& sink = clients_->adopt(client_, config_, segment_->channel());
+  RequestSink& sink = clients_->adopt(client_, config_, to_client_.emplace(segment_->channel()));
   clients_->take_up_ledger();
   rings_.add(client_, segment_->channel(), segment_->control().server_asleep, sink, ledger_->last_sequence(client_));
   return {};

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
+#include "channel/channel_ends.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/scheduler.hpp"
 #include "model/config.hpp"
@@ -76,6 +77,7 @@ class OwnServer final : public StandIn, private ClientRings::Host {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
   std::optional<Ledger> ledger_;
+  std::optional<ChannelEnds> to_client_;
   std::optional<ServedClients> clients_;
   ClientRings rings_;
 };

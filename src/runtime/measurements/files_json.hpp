@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "place/file_log.hpp"
+#include "channel/file_log.hpp"
 
 namespace tailrace::impl {
 

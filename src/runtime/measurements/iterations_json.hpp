@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "place/iteration_log.hpp"
+#include "channel/iteration_log.hpp"
 
 namespace tailrace::impl {
 

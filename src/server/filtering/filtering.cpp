@@ -7,9 +7,15 @@
 
 namespace tailrace::impl {
 
-Filtering::Filtering(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files,
+Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
                      FilterCrew& crew, Host& host)
-    : config_(config), client_(client), channel_(channel), engine_(engine), files_(files), crew_(crew), host_(host) {
+    : config_(config),
+      client_(client),
+      to_client_(to_client),
+      engine_(engine),
+      files_(files),
+      crew_(crew),
+      host_(host) {
   // What is known now is made ready now.
   for (const Variable& variable : config.variables) {
     if (!variable.filtered()) continue;
@@ -184,9 +190,9 @@ bool Filtering::stays_as_it_is(const Work& work, Effort effort) {
 // when there is hardly any memory left: the computation that follows may give all the time that is needed.
 Effort Filtering::effort_for(const Work& work) const {
   if (work.is_read() || !config_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
-  if (channel_.waits_for_memory()) return Effort::skipped;
+  if (to_client_.waits_for_memory()) return Effort::skipped;
   const bool behind = works_.rbegin()->second.descriptor.iteration > work.descriptor.iteration;
-  const uint64_t eighths = held_bytes_ * 8 / std::max<uint64_t>(1, channel_.memory.size());
+  const uint64_t eighths = held_bytes_ * 8 / std::max<uint64_t>(1, to_client_.memory().size());
   if (eighths >= 7 || (behind && eighths >= 4)) return Effort::skipped;
   return behind || eighths >= 6 ? Effort::relaxed : Effort::full;
 }
@@ -271,7 +277,7 @@ void Filtering::end_if_done(WorkId id) {
   const Descriptor& descriptor = work.descriptor;
   if (descriptor.verb == Verb::write) held_bytes_ -= work.memory.size();
   if (!work.is_read() && work.filtered > 0) {
-    channel_.variables[descriptor.variable].filtering.add(static_cast<uint64_t>(work.filtering.count()));
+    to_client_.variables()[descriptor.variable].filtering.add(static_cast<uint64_t>(work.filtering.count()));
   }
   if (work.own_file) {
     Request close;
@@ -287,13 +293,13 @@ void Filtering::end_if_done(WorkId id) {
 
 void Filtering::count(Work& work, const FilterJob& job) {
   work.filtering += job.took;
-  VariableCounters& of = channel_.variables[work.descriptor.variable];
+  VariableCounters& of = to_client_.variables()[work.descriptor.variable];
   of.chunks_filtered.add();
   if (job.chunk.effort == Effort::relaxed) of.chunks_relaxed.add();
   if (job.chunk.effort == Effort::skipped) of.chunks_skipped.add();
   of.bytes_filtered.add(work.plan.range(job.index).length);
   of.bytes_stored.add(job.chunk.bytes);
-  IterationRecord* const record = channel_.iterations.find(work.descriptor.iteration);
+  IterationRecord* const record = to_client_.iterations().find(work.descriptor.iteration);
   if (record == nullptr) return;
   record->chunks_filtered.add();
   if (job.chunk.effort == Effort::relaxed) record->chunks_relaxed.add();

@@ -17,10 +17,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "model/config.hpp"
 #include "model/wire/descriptor_wire.hpp"
-#include "place/channel.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filter_crew.hpp"
 
@@ -41,8 +41,8 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   };
 
   // All but `client` are borrowed.
-  Filtering(const Config& config, int client, Channel& channel, Engine& engine, FileGroup& files, FilterCrew& crew,
-            Host& host);
+  Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
+            FilterCrew& crew, Host& host);
   ~Filtering() override;
 
   // A block in chunks to write (Verb::write, borrow) or to read, and its memory. `work` is the host's number for it,
@@ -110,7 +110,7 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   // Constant after construction.
   const Config& config_;
   const int client_;
-  Channel& channel_;
+  ClientEnds& to_client_;
   Engine& engine_;
   FileGroup& files_;
   FilterCrew& crew_;

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "channel/file_log.hpp"
 #include "engine/engine.hpp"
-#include "place/file_log.hpp"
 
 namespace tailrace::impl {
 

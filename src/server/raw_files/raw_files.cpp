@@ -57,15 +57,14 @@ std::string directory_of(const std::string& path) { return path.substr(0, path.r
 
 }  // namespace
 
-RawFiles::RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files,
+RawFiles::RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
                    Host& host, FileMeter& meter)
     : config_(config),
       client_(client),
-      channel_(channel),
+      to_client_(to_client),
       engine_(engine),
       files_(files),
       host_(host),
-      life_(channel.life.load(std::memory_order_relaxed)),
       meter_(meter) {}
 
 SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
@@ -87,11 +86,11 @@ Status RawFiles::check(const Descriptor& descriptor) {
 
 Status RawFiles::check_block(const Descriptor& descriptor) const {
   const Descriptor::Bytes& bytes = descriptor.bytes;
-  const uint64_t pool = channel_.memory.size();
+  const uint64_t pool = to_client_.memory().size();
   if (bytes.address > pool || descriptor.block_bytes() > pool - bytes.address)
     return refuse("a block outside its pool");
   if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
-  if (bytes.block >= channel_.returned.capacity()) return refuse("a block of an impossible number");
+  if (bytes.block >= to_client_.blocks()) return refuse("a block of an impossible number");
   return {};
 }
 
@@ -115,7 +114,7 @@ Status RawFiles::check_open_file(const Descriptor& descriptor) {
 }
 
 std::span<std::byte> RawFiles::block_of(const Descriptor& descriptor) const {
-  return channel_.memory.subspan(descriptor.bytes.address, descriptor.block_bytes());
+  return to_client_.memory().subspan(descriptor.bytes.address, descriptor.block_bytes());
 }
 
 Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) const {
@@ -190,10 +189,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
 
 // The opening need not be done again by whoever goes on after a death. Before its end is told: the client uses the
 // block for other things then.
-void RawFiles::forget_opening(uint32_t block, uint64_t sequence) {
-  // release: partner: the acquire in Server::has_ended().
-  channel_.ended[block].store(EndedMark::make(life_, sequence), std::memory_order_release);
-}
+void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.note_end(block, sequence); }
 
 Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
   const auto check = [this](const std::string& path) {
@@ -290,7 +286,7 @@ Status RawFiles::unpublished(const Open& of) const {
     return left("something in it failed: " + first.message, first);
   }
   if (has_failed(of.opening) && !known_to_engine) return left("something in it failed before, or it was given up");
-  if (channel_.is_lost()) return left("its client has cut its shared memory short");
+  if (to_client_.is_lost()) return left("its client has cut its shared memory short");
   if (of.file != nullptr || (!of.seals && of.failure.fault().system_errno == ENOENT)) return {};
   return left("it could not be opened again: " + of.failure.fault().message);
 }

@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "model/config.hpp"
+#include "model/wire/descriptor_wire.hpp"
 #include "model/wire/file_wire.hpp"
-#include "place/channel.hpp"
 #include "server/raw_files/file_meter.hpp"
 #include "server/raw_files/shared_files.hpp"
 
@@ -35,8 +36,8 @@ class RawFiles final : public CompletionSink {
   };
 
   // All but `client` are borrowed for the life of this.
-  RawFiles(const Config& config, uint32_t client, Channel& channel, Engine& engine, SharedFiles& files, Host& host,
-           FileMeter& meter);
+  RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
+           Host& host, FileMeter& meter);
 
   // Whether a verb, the next one to begin(), makes sense: nothing that the client wrote is believed. Says what does
   // not, for "it sent …".
@@ -117,11 +118,10 @@ class RawFiles final : public CompletionSink {
   // Constant after construction.
   const Config& config_;
   const uint32_t client_;
-  Channel& channel_;
+  ClientEnds& to_client_;
   Engine& engine_;
   SharedFiles& files_;
   Host& host_;
-  const uint32_t life_;
   FileMeter& meter_;
 
   // The server's thread only.

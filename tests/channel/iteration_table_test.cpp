@@ -1,5 +1,5 @@
 // How many iterations of a client are unfinished, as its server tells it.
-#include "place/iteration_table.hpp"
+#include "channel/iteration_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,13 +16,13 @@
 #include "base/sync/free_stack.hpp"
 #include "base/sync/spsc_ring.hpp"
 #include "base/sync/wait_bell.hpp"
+#include "channel/counters.hpp"
+#include "channel/failure_log.hpp"
+#include "channel/file_log.hpp"
+#include "channel/iteration_log.hpp"
+#include "channel/iteration_table.hpp"
+#include "channel/ticket_table.hpp"
 #include "model/wire/descriptor_wire.hpp"
-#include "place/counters.hpp"
-#include "place/failure_log.hpp"
-#include "place/file_log.hpp"
-#include "place/iteration_log.hpp"
-#include "place/iteration_table.hpp"
-#include "place/ticket_table.hpp"
 
 namespace tailrace::impl {
 
@@ -73,14 +73,6 @@ struct Channel {
 
   // acquire: who has read a zero in the place of what is gone sees this; partner: MemoryGuard.
   bool is_lost() const { return lost != nullptr && lost->load(std::memory_order_acquire); }
-  // The server: whether the client waits for memory, and has seen all that was given back.
-  bool waits_for_memory() const {
-    // acquire: partner of the release in Client::tell_hunger().
-    const uint64_t told = hungry.load(std::memory_order_acquire);
-    return told != 0 && told - 1 >= given_back.load(std::memory_order_relaxed);
-  }
-  // The server: whether it waits, and has yet to take what was given back.
-  bool has_memory_for_waiting() const { return hungry.load(std::memory_order_acquire) != 0 && !returned.empty(); }
 };
 
 }  // namespace tailrace::impl

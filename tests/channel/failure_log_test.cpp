@@ -1,5 +1,5 @@
 // FailureLog: each failure is told once, the memory is bounded, and none is forgotten.
-#include "place/failure_log.hpp"
+#include "channel/failure_log.hpp"
 
 #include <gtest/gtest.h>
 

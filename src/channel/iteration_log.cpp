@@ -1,4 +1,4 @@
-#include "place/iteration_log.hpp"
+#include "channel/iteration_log.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "place/failure_log.hpp"
+#include "channel/failure_log.hpp"
 
 #include <fmt/format.h>
 

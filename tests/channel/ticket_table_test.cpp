@@ -1,5 +1,5 @@
 // TicketTable: slots that are used again, and a table that is full. tests/interleave has the threads.
-#include "place/ticket_table.hpp"
+#include "channel/ticket_table.hpp"
 
 #include <gtest/gtest.h>
 

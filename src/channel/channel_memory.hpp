@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/sync/sleep_flag.hpp"
-#include "place/channel.hpp"
+#include "channel/channel.hpp"
 
 namespace tailrace::impl {
 

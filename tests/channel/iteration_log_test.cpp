@@ -1,6 +1,6 @@
 // IterationLog: one record an iteration, the latest of them, and a reader never gets the numbers of two iterations as
 // those of one.
-#include "place/iteration_log.hpp"
+#include "channel/iteration_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "place/file_log.hpp"
+#include "channel/file_log.hpp"
 
 #include <algorithm>
 #include <cstring>

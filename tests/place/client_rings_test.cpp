@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 
 namespace tailrace::impl {
 namespace {

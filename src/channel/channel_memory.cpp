@@ -1,4 +1,4 @@
-#include "place/channel_memory.hpp"
+#include "channel/channel_memory.hpp"
 
 #include <new>
 #include <utility>

@@ -1,0 +1,156 @@
+// The server reaches its client by the port ClientEnds alone: here it serves one without a channel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "engine/schedule/fifo.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "server/server.hpp"
+#include "storage/memory/memory_storage.hpp"
+#include "testing/blocks.hpp"
+#include "testing/fault_storage.hpp"
+#include "testing/sim_clock.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// A client that notes what the server says.
+class NotedEnds final : public ClientEnds {
+ public:
+  static constexpr uint32_t kBlocks = 8;
+
+  NotedEnds(uint64_t pool, size_t variables) : pool_(pool), variables_(variables), ends_(kBlocks) {}
+
+  std::span<std::byte> memory() const override { return pool_; }
+  uint32_t blocks() const override { return kBlocks; }
+  void give_back(uint32_t block, uint64_t sequence) override {
+    note_end(block, sequence);
+    given_back.push_back(block);
+  }
+  void note_end(uint32_t block, uint64_t sequence) override { ends_[block] = {sequence, false}; }
+  void keep(uint32_t block, uint64_t sequence) override { ends_[block] = {sequence, true}; }
+  BlockEnd end_of(uint32_t block) const override { return ends_[block]; }
+  bool waits_for_memory() const override { return false; }
+  void wake_if_memory_came() override {}
+  bool is_lost() const override { return false; }
+  bool has_sent_no_more() const override { return true; }
+  void end_ticket(uint64_t ticket, bool ok) override { tickets[ticket] = ok; }
+  bool is_pending(uint64_t ticket) const override { return !tickets.contains(ticket); }
+  void report(uint64_t ticket, const Status& failure) override { failures.emplace_back(ticket, failure.fault()); }
+  void set_awaited(uint32_t clients) override { awaited = clients; }
+  uint32_t iteration_limit() const override { return 8; }
+  void set_iteration_limit(uint32_t) override {}
+  void give_room(int64_t iteration) override { left.push_back(iteration); }
+  void begun_by_any(int64_t) override {}
+  void left_for_all(int64_t) override {}
+  void forget_shared() override {}
+  ServerCounters& counters() override { return counters_; }
+  std::span<VariableCounters> variables() override { return variables_; }
+  IterationLog& iterations() override { return iterations_; }
+  FileLog& files() override { return files_; }
+  void take_over() override {}
+
+  std::vector<uint32_t> given_back;
+  std::map<uint64_t, bool> tickets;
+  std::vector<std::pair<uint64_t, Fault>> failures;
+  std::vector<int64_t> left;
+  uint32_t awaited = 0;
+
+ private:
+  mutable std::vector<std::byte> pool_;
+  std::vector<VariableCounters> variables_;
+  std::vector<BlockEnd> ends_;
+  ServerCounters counters_;
+  IterationLog::Shared iterations_shared_;
+  IterationLog iterations_{iterations_shared_};
+  FileLog::Shared files_shared_;
+  FileLog files_{files_shared_};
+};
+
+class ServerAndEnds : public testing::Test {
+ protected:
+  explicit ServerAndEnds(FaultPlan plan = {})
+      : faults_(storage_, doorbell_, 1, std::move(plan)),
+        engine_(faults_, fifo_, clock_, {}),
+        format_(config_, {0, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }}),
+        files_(config_, engine_, format_, log_, {}),
+        ends_(config_.memory.budget, config_.variables.size()),
+        server_(config_, 0, ends_, engine_, files_, trace_) {}
+
+  void send(Verb verb, int64_t iteration, uint64_t ticket, uint32_t block = 0) {
+    Descriptor descriptor;
+    descriptor.verb = verb;
+    descriptor.iteration = iteration;
+    descriptor.sequence = ++sequence_;
+    descriptor.ticket = ticket;
+    if (verb == Verb::write) descriptor.bytes = {uint64_t{block} * bytes(), bytes(), block, 0, 0};
+    server_.accept(descriptor);
+  }
+  void serve() {
+    while (!server_.idle()) {
+      doorbell_.prepare();
+      server_.progress();
+      server_.idle() ? doorbell_.cancel() : doorbell_.sleep();
+    }
+  }
+  uint64_t bytes() const { return config_.layout_of(config_.variables[0]).bytes(); }
+
+  const Config config_ = [] {
+    Config config = small_config(16);
+    config.storage.backend = Backend::memory;
+    return config;
+  }();
+  SimClock clock_;
+  KeptLog log_;
+  TraceLog trace_{0};
+  Doorbell doorbell_;
+  MemoryStorage storage_{doorbell_};
+  FaultStorage faults_;
+  Fifo fifo_;
+  Engine engine_;
+  Hdf5Format format_;
+  FileGroup files_;
+  NotedEnds ends_;
+  Server server_;
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
+  send(Verb::write, 0, 1, 3);
+  send(Verb::end_iteration, 0, 2);
+  send(Verb::flush, -1, 3);
+  serve();
+  EXPECT_EQ(ends_.tickets, (std::map<uint64_t, bool>{{1, true}, {2, true}, {3, true}}));
+  EXPECT_EQ(ends_.given_back, std::vector<uint32_t>{3});
+  EXPECT_EQ(ends_.end_of(3).sequence, 1u);
+  EXPECT_EQ(ends_.left, std::vector<int64_t>{0});
+  EXPECT_TRUE(ends_.failures.empty());
+  EXPECT_EQ(ends_.counters().bytes_written.get(), bytes());
+  EXPECT_EQ(ends_.counters().iterations_published.get(), 1u);
+  EXPECT_EQ(ends_.variables()[0].blocks_written.get(), 1u);
+}
+
+class FailingServerAndEnds : public ServerAndEnds {
+ protected:
+  FailingServerAndEnds() : ServerAndEnds({.rules = {{.on = FaultOn::write, .times = FaultRule::kForever}}}) {}
+};
+
+TEST_F(FailingServerAndEnds, AFailureIsReportedWithItsTicket) {
+  send(Verb::write, 4, 7, 1);
+  send(Verb::end_iteration, 4, kNoTicket);
+  serve();
+  EXPECT_EQ(ends_.tickets, (std::map<uint64_t, bool>{{7, false}}));
+  ASSERT_FALSE(ends_.failures.empty());
+  EXPECT_EQ(ends_.failures[0].first, 7u);
+  EXPECT_EQ(ends_.failures[0].second.code, TAILRACE_IO_ERROR);
+  EXPECT_EQ(ends_.failures[0].second.iteration, 4);
+  EXPECT_EQ(ends_.given_back, std::vector<uint32_t>{1}) << "memory of failed writes comes back";
+  EXPECT_EQ(ends_.counters().blocks_failed.get(), 1u);
+  EXPECT_EQ(ends_.left, std::vector<int64_t>{4});
+}
+
+}  // namespace
+}  // namespace tailrace::impl
