@@ -248,6 +248,14 @@ void read_storage(const YamlValue& value, Config& config) {
   }
 }
 
+void read_format(const YamlValue& value, Config& config) {
+  value.only({"kind"});
+  if (const auto kind = value.find("kind")) {
+    constexpr FormatKind choices[] = {FormatKind::hdf5};
+    config.format.kind = choices[kind->choice({"hdf5"})];
+  }
+}
+
 void read_schedule(const YamlValue& value, Config& config) {
   value.only({"kind"});
   if (const auto kind = value.find("kind")) {
@@ -290,14 +298,15 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // First of all, since another version may have other keys.
   read_version(top);
-  top.only({"tailrace", "name", "place", "memory", "storage", "merge", "schedule", "time", "log", "measurements",
-            "parameters", "layouts", "variables", "actions", "python"});
+  top.only({"tailrace", "name", "place", "memory", "storage", "format", "merge", "schedule", "time", "log",
+            "measurements", "parameters", "layouts", "variables", "actions", "python"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
   if (const auto memory = top.find("memory")) read_memory(*memory, config);
   if (const auto storage = top.find("storage")) read_storage(*storage, config);
   if (const auto merge = top.find("merge")) read_merge(*merge, config);
+  if (const auto format = top.find("format")) read_format(*format, config);
   if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config);
   if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);

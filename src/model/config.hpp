@@ -20,6 +20,7 @@ enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
+enum class FormatKind { hdf5 };
 enum class ScheduleKind { fifo };
 enum class ReadAfter { submitted, written };
 enum class Existing { refuse, replace, resume };
@@ -144,6 +145,9 @@ struct Config {
     ReadAfter read_after = ReadAfter::submitted;
     Visibility visibility = Visibility::written;  // of one client's writes to reads of others
   } merge;
+  struct {
+    FormatKind kind = FormatKind::hdf5;  // of the files of iterations
+  } format;
   struct {
     ScheduleKind kind = ScheduleKind::fifo;  // in which order requests begin that wait for nothing
   } schedule;

@@ -30,7 +30,7 @@ class ClientRings {
     // The client is gone: from here on the server waits for what it has sent to end.
     virtual void lost(int) {}
     // Whether nothing that the client sent is under way.
-    virtual bool settled(int client) = 0;
+    virtual bool settled(int client) const = 0;
     // The client has gone and is settled: nothing more will come. Once.
     virtual void leave(int client) = 0;
     // After leave(): whether nothing that it wrote waits for other clients any more.

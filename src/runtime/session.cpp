@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "channel/channel_ends.hpp"
-#include "format/hdf5/hdf5_format.hpp"
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
 #include "runtime/core/client_message.hpp"
@@ -15,10 +14,7 @@
 #include "runtime/output/earlier_files.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
-#include "runtime/parts/engine_options.hpp"
-#include "runtime/parts/filter_threads.hpp"
-#include "runtime/parts/make_scheduler.hpp"
-#include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/make_format.hpp"
 #include "runtime/parts/provenance.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace_file.hpp"
@@ -49,7 +45,7 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
 
 // Everything in this process.
 Status Session::build_for_thread() {
-  if (Status usable = Hdf5Format::check_usable(); !usable.ok()) return usable;
+  if (Status usable = check_format(config_); !usable.ok()) return usable;
   auto locks = take_output_directories(config_, fmt::format("c{}", client_id_), *log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
@@ -72,24 +68,21 @@ Status Session::build_for_thread() {
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
   thread.channel().unfinished.set_limit(iteration_limit(config_, descriptors_in_program()));
-  auto storage = open_storage(config_, cpus.cpus, doorbell_, *log_);
-  if (!storage.ok()) return storage.status();
-  storage_ = std::move(storage).value();
-  if (prefault) storage_->use_memory(thread.channel().memory);  // to prepare it is to take it
-  scheduler_ = make_scheduler(config_);
-  engine_ = std::make_unique<Engine>(*storage_, *scheduler_, clock_, engine_options(config_, false));
-  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, cpus.cpus));
-  format_ =
-      std::make_unique<Hdf5Format>(config_, Hdf5Format::Options{client_id_, machine_name(), date_now, new_run()});
+  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus}, clock_, doorbell_, *log_);
+  if (!parts.ok()) return parts.status();
+  parts_ = std::move(parts).value();
+  if (prefault) parts_.storage->use_memory(thread.channel().memory);  // to prepare it is to take it
+  format_ = make_format(config_, client_id_, new_run());
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
-  files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, *log_, std::move(files));
+  files_ = std::make_unique<FileGroup>(config_, *parts_.engine, *format_, *log_, std::move(files));
   to_client_ = std::make_unique<ChannelEnds>(thread.channel());
-  server_ = std::make_unique<Server>(config_, client_id_, *to_client_, *engine_, *files_, server_trace_, crew_.get());
-  raw_files_ = std::make_unique<SharedFiles>(*engine_);
+  server_ = std::make_unique<Server>(config_, client_id_, *to_client_, *parts_.engine, *files_, server_trace_,
+                                     parts_.crew.get());
+  raw_files_ = std::make_unique<SharedFiles>(*parts_.engine);
   server_->serve_files(*raw_files_);
   thread.start(*server_);
-  description_ = fmt::format("place {}; storage {}", thread.description(), storage_->capabilities().name);
+  description_ = fmt::format("place {}; storage {}", thread.description(), parts_.storage->capabilities().name);
   return {};
 }
 

@@ -15,13 +15,11 @@
 #include "base/sync/doorbell.hpp"
 #include "client/client.hpp"
 #include "config/config_yaml.hpp"
-#include "engine/engine.hpp"
-#include "engine/schedule/scheduler.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
 #include "place/thread/thread_place.hpp"
+#include "runtime/parts/server_parts.hpp"
 #include "server/server.hpp"
-#include "storage/storage.hpp"
 
 namespace tailrace::impl {
 
@@ -73,10 +71,7 @@ class Session {
   Doorbell doorbell_;
   std::unique_ptr<Place> place_;
   // Place `thread`: the server's half.
-  std::unique_ptr<Storage> storage_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<FilterCrew> crew_;
+  ServerParts parts_;
   std::unique_ptr<Format> format_;
   std::unique_ptr<FileGroup> files_;
   std::unique_ptr<SharedFiles> raw_files_;

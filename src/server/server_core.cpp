@@ -124,13 +124,17 @@ Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
 // ---- the loop -------------------------------------------------------------------------------------------------
 
 void ServerCore::run(Acceptor& acceptor) {
-  for (;;) {
-    // Not between announce() and the sleep: who comes in there would not know that he must ring.
-    acceptor.begin_round();
-    if (work(acceptor) || acceptor.has_news()) continue;
-    if (is_over(acceptor)) return;
-    sleep(acceptor);
+  while (step(acceptor)) {
   }
+}
+
+bool ServerCore::step(Acceptor& acceptor) {
+  // Not between announce() and the sleep: who comes in there would not know that he must ring.
+  acceptor.begin_round();
+  if (work(acceptor) || acceptor.has_news()) return true;
+  if (is_over(acceptor)) return false;
+  sleep(acceptor);
+  return true;
 }
 
 // Returns whether there may be more to do at once.

@@ -77,6 +77,11 @@ class ServerCore final : private ClientRings::Host {
 
   // Serves until the last client has gone, or the last of a run while clients of the next one wait.
   void run(Acceptor& acceptor);
+  // One round of run(): takes what was sent and moves everything on, or, if there is nothing to do, sleeps in
+  // Acceptor::wait(). Returns false if run() would end.
+  bool step(Acceptor& acceptor);
+  // Returns true if nothing that the client sent is under way.
+  bool settled(int client) const override { return clients_->settled(client); }
   // After it: waits until nothing is under way any more.
   void finish();
 
@@ -85,7 +90,6 @@ class ServerCore final : private ClientRings::Host {
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   void lost(int client) override;
-  bool settled(int client) override { return clients_->settled(client); }
   void leave(int client) override { clients_->leave(client); }
   bool released(int client) override { return clients_->released(client); }
   void dismiss(int client) override { clients_->dismiss(client); }

@@ -22,7 +22,7 @@ class HostWithoutRoom final : public ClientRings::Host, public RequestSink {
 
   Status check(int, const Descriptor&) override { return {}; }
   void accepted(int, const Descriptor&) override {}
-  bool settled(int) override { return true; }
+  bool settled(int) const override { return true; }
   void leave(int) override {}
   bool released(int) override { return true; }
   void dismiss(int) override {}

@@ -26,10 +26,7 @@
 #include "runtime/output/earlier_files.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
-#include "runtime/parts/engine_options.hpp"
-#include "runtime/parts/filter_threads.hpp"
-#include "runtime/parts/make_scheduler.hpp"
-#include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/make_format.hpp"
 #include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
@@ -53,15 +50,6 @@ std::string this_program() {
   std::error_code ignored;  // then the name is empty, and what lies beside it is not found
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
-
-class SystemProcesses final : public ProcessClock {
- public:
-  uint64_t began(pid_t process) const override { return process_begin(process); }
-  uint64_t now() const override { return process_clock(); }
-  uint64_t ticks(Nanoseconds time) const override { return process_ticks(time); }
-};
-
-const SystemProcesses kProcesses;
 
 const char* name_of(bool flag) { return flag ? "true" : "false"; }
 
@@ -164,7 +152,7 @@ Status CoreServer::serve() {
   ServerCore::Options options;
   options.drain = options_.drain;
   options.first_client_in = options_.drain ? std::optional(Nanoseconds::zero()) : options_.first_client_in;
-  core_.emplace(clock_, kProcesses, doorbell_, *ledger_, log_, options);
+  core_.emplace(clock_, processes_, doorbell_, *ledger_, log_, options);
   acceptor_.emplace(job_.directory(), listener.value(), epoll.value(), doorbell_,
                     static_cast<CoreAcceptor::Host&>(*this), log_, RuntimeDirectory::fresh_segment(options_.server));
   if (Status status = adopt_all(); !status.ok()) {
@@ -178,7 +166,7 @@ Status CoreServer::serve() {
   acceptor_.reset();  // nobody is met any more
   core_->finish();
   core_.reset();
-  engine_.reset();
+  parts_.engine.reset();
   if (!left_aside_) ledger_->remove();
   return {};
 }
@@ -316,6 +304,9 @@ Status CoreServer::prepare(const Config& config) {
     if (config.storage.slots != common_->storage.slots) {
       return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
     }
+    if (config.format.kind != common_->format.kind) {
+      return not_common("format.kind", "another", "that of the first client");
+    }
     if (config.schedule.kind != common_->schedule.kind) {
       return not_common("schedule.kind", "another", "that of the first client");
     }
@@ -331,25 +322,21 @@ Status CoreServer::prepare(const Config& config) {
     shared_locks_ = std::move(locks).value();
   }
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
-  auto storage = open_storage(config, cpus, doorbell_, log_);
-  if (!storage.ok()) return storage.status();
-  storage_ = std::move(storage).value();
-  engine_ = std::make_unique<Engine>(*storage_, schedule(config), clock_, engine_options(config, true));
-  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config, cpus));
+  auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
+  if (!parts.ok()) return parts.status();
+  parts_ = std::move(parts).value();
   if (run_.empty()) run_ = new_run();
   common_ = config;
-  const auto make_format = [this](int client, const Config& of) {
-    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
-  };
-  core_->equip(config, {*engine_, make_format, crew_.get(), descriptors_in_server, clients_to_expect()});
+  const auto format = [this](int client, const Config& of) { return make_format(of, client, run_); };
+  core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
   return prepare_actions();
 }
 
-Scheduler& CoreServer::schedule(const Config& config) {
-  scheduler_ = make_scheduler(config);
+// Among all servers of the job.
+std::optional<Slots::Turn> CoreServer::turn_of(const Config& config) const {
   const int servers = config.place.nodes * config.place.cores;
-  if (!config.storage.slots || servers == 1) return *scheduler_;
-  return slots_.emplace(*scheduler_, Slots::Turn{config.place.node * config.place.cores + options_.server, servers});
+  if (!config.storage.slots || servers == 1) return std::nullopt;
+  return Slots::Turn{config.place.node * config.place.cores + options_.server, servers};
 }
 
 // The plugin hosts are started when the first client has come.
@@ -400,7 +387,7 @@ Status CoreServer::serve(int client, Segment& segment) {
 
 // Asked when a client has come, so that there is a storage.
 std::string CoreServer::description() const {
-  return fmt::format("core {}; storage {}", options_.server, storage_->capabilities().name);
+  return fmt::format("core {}; storage {}", options_.server, parts_.storage->capabilities().name);
 }
 
 // What another server must know of the client to go on for it, and then the segment: whoever finds one knows whose it

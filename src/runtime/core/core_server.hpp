@@ -16,16 +16,14 @@
 #include "base/log.hpp"
 #include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
-#include "engine/engine.hpp"
-#include "engine/schedule/scheduler.hpp"
-#include "engine/schedule/slots.hpp"
 #include "model/config.hpp"
 #include "place/core/core_acceptor.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "recovery/ledger.hpp"
 #include "runtime/core/client_note.hpp"
+#include "runtime/core/system_processes.hpp"
+#include "runtime/parts/server_parts.hpp"
 #include "server/server_core.hpp"
-#include "storage/storage.hpp"
 
 namespace tailrace::impl {
 
@@ -68,12 +66,12 @@ class CoreServer final : private CoreAcceptor::Host {
   bool others_are_alive() const;
   Status lock_outputs(int client);
   Status prepare(const Config& config);
+  std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
-  Scheduler& schedule(const Config& config);
   Status make_way_for(int client);
 
   // CoreAcceptor::Host
@@ -90,19 +88,16 @@ class CoreServer final : private CoreAcceptor::Host {
   RuntimeDirectory& job_;
   Log& log_;
   const SteadyClock clock_;
+  const SystemProcesses processes_;
   bool announced_ = false;
   Doorbell doorbell_;
   bool left_aside_ = false;             // something of an earlier server's, which is left to whoever can read it
   std::optional<Config> common_;        // of the first client: what all have in common
   std::vector<LockFile> shared_locks_;  // where clients share files
-  std::unique_ptr<Storage> storage_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::optional<Slots> slots_;  // none: nothing is held back
-  std::unique_ptr<Engine> engine_;
+  ServerParts parts_;
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
   std::unique_ptr<ServerActions> actions_;  // none: the configuration has no actions
-  std::unique_ptr<FilterCrew> crew_;
   std::optional<ServerCore> core_;
   std::optional<CoreAcceptor> acceptor_;
   std::string run_;  // which one is being served: the first client's coming begins it

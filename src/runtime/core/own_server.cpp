@@ -3,24 +3,21 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "base/deadline.hpp"
 #include "base/os/file_mutex.hpp"
-#include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "recovery/ledger_file.hpp"
 #include "runtime/core/client_note.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
-#include "runtime/parts/engine_options.hpp"
-#include "runtime/parts/filter_threads.hpp"
-#include "runtime/parts/make_scheduler.hpp"
-#include "runtime/parts/open_storage.hpp"
-#include "runtime/parts/provenance.hpp"
+#include "runtime/parts/make_format.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -30,7 +27,7 @@ constexpr Nanoseconds kElection = std::chrono::seconds(30);  // for all others b
 }  // namespace
 
 OwnServer::OwnServer(RuntimeDirectory& job, int client, const Config& config, Log& log)
-    : job_(job), client_(client), config_(config), log_(log), rings_(*this) {}
+    : job_(job), client_(client), config_(config), log_(log) {}
 
 OwnServer::~OwnServer() = default;
 
@@ -46,7 +43,7 @@ Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int
 }
 
 Status OwnServer::build(const Segment& segment) {
-  if (Status usable = Hdf5Format::check_usable(); !usable.ok()) return usable;
+  if (Status usable = check_format(config_); !usable.ok()) return usable;
   auto locks = take_output_directories(config_, fmt::format("c{}", client_), log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
@@ -55,13 +52,9 @@ Status OwnServer::build(const Segment& segment) {
   auto view = Segment::map(std::move(file), segment.sizes(), segment.pool().size());
   if (!view.ok()) return view.status();
   segment_ = std::move(view).value();
-  auto storage = open_storage(config_, {}, doorbell_, log_);
-  if (!storage.ok()) return storage.status();
-  storage_ = std::move(storage).value();
-  scheduler_ = make_scheduler(config_);
-  engine_ = std::make_unique<Engine>(*storage_, *scheduler_, clock_, engine_options(config_, false));
-  crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, filter_threads(config_, {}));
-  return {};
+  auto parts = ServerParts::build(config_, {}, clock_, doorbell_, log_);
+  if (parts.ok()) parts_ = std::move(parts).value();
+  return parts.status();
 }
 
 // With the dead server's lock, so that no other one begins meanwhile. Whoever dies in here leaves the client to the
@@ -82,6 +75,7 @@ Status OwnServer::take_client(int server) {
   }
   if (Status status = copy_ledger(server); !status.ok()) return status;
   run_ = note.value().run;
+  began_ = note.value().began;
   note.value().server = RuntimeDirectory::own_server(client_);
   if (Status status = note.value().replace(job_.directory(), client_); !status.ok()) return status;
   clean_up_after(server);
@@ -123,53 +117,39 @@ Status OwnServer::begin() {
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
-  const auto make_format = [this](int client, const Config& of) {
-    return std::make_unique<Hdf5Format>(of, Hdf5Format::Options{client, machine_name(), date_now, run_});
-  };
+  const auto format = [this](int client, const Config& of) { return make_format(of, client, run_); };
   const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
-  clients_.emplace(*engine_, *ledger_, log_, make_format, crew_.get(), descriptors, 1);
-  RequestSink& sink = clients_->adopt(client_, config_, to_client_.emplace(segment_->channel()));
-  clients_->take_up_ledger();
-  rings_.add(client_, segment_->channel(), segment_->control().server_asleep, sink, ledger_->last_sequence(client_));
+  core_.emplace(clock_, processes_, doorbell_, *ledger_, log_, ServerCore::Options{});
+  core_->equip(config_, {*parts_.engine, format, parts_.crew.get(), descriptors, 1});
+  const ServerCore::Guest guest{segment_->channel(), segment_->control().server_asleep, ::getpid()};
+  core_->adopt(client_, config_, guest, began_, true, false);
+  core_->take_up_ledger();
   return {};
 }
 
-// Returns whether there may be more to do at once.
-bool OwnServer::move_on() {
-  const ClientRings::Round round = rings_.work();
-  for (const auto& [client, why] : round.distrusted) log_.error("client {}: {}", client, why.fault().message);
-  return round.more;
-}
-
 void OwnServer::work(Nanoseconds at_most) {
-  if (dismissed_ || move_on()) return;
-  doorbell_.prepare();
-  // Only now is a ring certain to be heard: look once more.
-  const bool rung = !move_on() && wait_for_events(doorbell_.fd(), POLLIN, at_most) != 0;
-  rung ? doorbell_.sleep() : doorbell_.cancel();
+  at_most_ = at_most;
+  (void)core_->step(*this);
 }
 
-bool OwnServer::idle() const {
-  return dismissed_ || (segment_->channel().ring.empty() && clients_->settled(client_));
+void OwnServer::wait(std::optional<Nanoseconds> limit) {
+  if (wait_for_events(doorbell_.fd(), POLLIN, std::min(at_most_, limit.value_or(at_most_))) != 0) doorbell_.sleep();
 }
 
-void OwnServer::dismiss(int client) {
-  clients_->dismiss(client);
-  dismissed_ = true;
+void OwnServer::distrusted(int client, const Status& why) {
+  log_.error("client {}: {}", client, why.fault().message);
 }
+
+bool OwnServer::idle() const { return dismissed_ || (segment_->channel().ring.empty() && core_->settled(client_)); }
 
 bool OwnServer::finish(Nanoseconds patience) {
   const Deadline deadline(patience);
-  rings_.lose(client_, false);
-  while (!dismissed_ && deadline.left() > Nanoseconds::zero()) work(deadline.left());
-  while (dismissed_ && !engine_->idle() && deadline.left() > Nanoseconds::zero()) {
-    doorbell_.prepare();
-    engine_->progress();
-    const bool rung = !engine_->idle() && wait_for_events(doorbell_.fd(), POLLIN, deadline) != 0;
-    rung ? doorbell_.sleep() : doorbell_.cancel();
-  }
-  if (!dismissed_ || !engine_->idle()) return false;
-  clients_.reset();
+  const auto is_done = [this] { return dismissed_ && parts_.engine->idle(); };
+  core_->lose(client_, false);
+  while (!is_done() && deadline.left() > Nanoseconds::zero()) work(deadline.left());
+  if (!is_done()) return false;
+  core_->finish();
+  core_.reset();
   locks_.clear();
   const PrivateDirectory& directory = job_.directory();
   (void)directory.remove_file(RuntimeDirectory::client_segment(client_));

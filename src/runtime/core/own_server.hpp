@@ -1,5 +1,5 @@
 // OwnServer: what serves a client, in its own process and on its own thread, after the node's server has died
-// (`on_server_loss: sync`). A composition root, like CoreServer, of which it has all but the clients' meeting.
+// (`on_server_loss: sync`). A composition root, like CoreServer, with the same ServerCore, but it meets nobody.
 //
 // It takes the client over as another server would, with a number, a ledger and a note that are its own: from the
 // moment that the note names it, nobody else writes for the client while its process lives. After that a server with
@@ -14,21 +14,19 @@
 #include "base/log.hpp"
 #include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
-#include "channel/channel_ends.hpp"
-#include "engine/engine.hpp"
-#include "engine/schedule/scheduler.hpp"
 #include "model/config.hpp"
-#include "place/client_rings.hpp"
+#include "place/acceptor.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"
 #include "place/core/stand_in.hpp"
 #include "recovery/ledger.hpp"
-#include "server/served_clients.hpp"
-#include "storage/storage.hpp"
+#include "runtime/core/system_processes.hpp"
+#include "runtime/parts/server_parts.hpp"
+#include "server/server_core.hpp"
 
 namespace tailrace::impl {
 
-class OwnServer final : public StandIn, private ClientRings::Host {
+class OwnServer final : public StandIn, private Acceptor {
  public:
   // In the place of `server`, which has died. `job`, `config` and `log` are borrowed; of `segment` it makes a view of
   // its own. TAILRACE_CLIENT_IN_USE if another server of that number lives, which then has the client.
@@ -48,38 +46,31 @@ class OwnServer final : public StandIn, private ClientRings::Host {
   Status copy_ledger(int server);
   Status begin();
   void clean_up_after(int server);
-  bool move_on();
 
-  // ClientRings::Host
-  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
-  bool settled(int client) override { return clients_->settled(client); }
-  void leave(int client) override { clients_->leave(client); }
-  bool released(int client) override { return clients_->released(client); }
-  void dismiss(int client) override;
-  void progress() override { clients_->progress(); }
-  bool ready() override { return clients_->ready(); }
+  // Acceptor: nobody else comes, and the client is told by the calls of StandIn when it goes.
+  bool has_company() const override { return true; }
+  void wait(std::optional<Nanoseconds> limit) override;
+  void distrusted(int client, const Status& why) override;
+  void dismissed(int, bool) override { dismissed_ = true; }
 
   RuntimeDirectory& job_;
   const int client_;
   const Config& config_;
   Log& log_;
   const SteadyClock clock_;
+  const SystemProcesses processes_;
+  uint64_t began_ = 0;      // the client's process, see ClientNote
   std::string run_;         // of the client, see ClientNote
   bool dismissed_ = false;  // the client
+  Nanoseconds at_most_{0};  // that step() may sleep
 
   // In the order of construction; each may use those above it.
   std::unique_ptr<Segment> segment_;
   std::vector<LockFile> locks_;
   Doorbell doorbell_;
-  std::unique_ptr<Storage> storage_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<FilterCrew> crew_;
+  ServerParts parts_;
   std::optional<Ledger> ledger_;
-  std::optional<ChannelEnds> to_client_;
-  std::optional<ServedClients> clients_;
-  ClientRings rings_;
+  std::optional<ServerCore> core_;
 };
 
 }  // namespace tailrace::impl
