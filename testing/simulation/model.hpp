@@ -70,7 +70,8 @@ struct ClientModel {
 inline bool may_be_dropped(const std::vector<ClientModel>& clients, int64_t number) {
   return std::any_of(clients.begin(), clients.end(), [number](const ClientModel& client) {
     const IterationModel& iteration = client.iteration(number);
-    return iteration.dropped || (client.drops && iteration.next.has_value());
+    const bool in_call = iteration.next.has_value() || (iteration.ending && !iteration.ended);
+    return iteration.dropped || (client.drops && in_call);
   });
 }
 
