@@ -6,12 +6,12 @@
 #include <cstring>
 #include <string>
 
-#include "callbacks.hpp"
-#include "carrier.hpp"
-#include "errors.hpp"
-#include "files.hpp"
-#include "host.hpp"
-#include "settings.hpp"
+#include "hdf5_vol/callbacks/callbacks.hpp"
+#include "hdf5_vol/files/files.hpp"
+#include "hdf5_vol/host/errors.hpp"
+#include "hdf5_vol/host/host.hpp"
+#include "hdf5_vol/process/process.hpp"
+#include "hdf5_vol/process/settings.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -78,12 +78,12 @@ herr_t information_from_text(const char* text, void** information) {
   Settings settings;
   std::string why;
   if (parse_settings(text, settings, why)) {
-    Carrier::instance().configure(settings);
-    Carrier::instance().refuse("");
+    Process::instance().configure(settings);
+    Process::instance().refuse("");
   } else {
     why = "what the HDF5 connector is told: " + why;
     std::fprintf(stderr, "tailrace: %s\n", why.c_str());
-    Carrier::instance().refuse(why);
+    Process::instance().refuse(why);
   }
   *information = copy_information(text);
   return 0;

@@ -67,6 +67,19 @@ SYSTEM_FOLDER = re.compile(r"(sys|linux|netinet|arpa|bits|asm|sanitizer)/")
 
 USERS = ("bindings/", "apps/", "bench/", "examples/")  # of the public headers alone
 
+# The folders of doors for unchanged programs, the lowest first: each may include those before it, as seen from
+# bindings/, beside its own.
+DOORS = [
+    "process_client",
+    "hdf5_vol/filters",
+    "hdf5_vol/host",
+    "hdf5_vol/process",
+    "hdf5_vol/files",
+    "hdf5_vol/data",
+    "hdf5_vol/callbacks",
+    "hdf5_vol",
+]
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -143,6 +156,8 @@ def check_include(path, quote, header, exists):
             if any(re.match(pattern, header) for pattern, _ in THIRD_PARTY) else None)
     if is_within(path, "src"):
         return check_source(path, quote, header, exists)
+    if folder_of(path).removeprefix("bindings/") in DOORS and exists("bindings/" + header):
+        return check_door(folder_of(path).removeprefix("bindings/"), folder_of(header))
     if path.startswith(USERS):
         # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: seen from the file, the
         # project or the repository.
@@ -156,6 +171,17 @@ def check_include(path, quote, header, exists):
     if quote == "<" and not exists("src/" + header) and not is_within(header, "tailrace"):
         return check_third_party(path, header)
     return None  # tests/ and testing/ may include everything
+
+
+def check_door(source, target):
+    """Of an include between folders of bindings/; None if it may be."""
+    if source == target:
+        return None
+    if target not in DOORS:
+        return f"bindings/{target} has no place among DOORS in tests/tidy/layers.py"
+    if DOORS.index(target) > DOORS.index(source):
+        return f"bindings/{target} is above bindings/{source}"
+    return None
 
 
 def check_file(path, text, exists):

@@ -10,7 +10,8 @@ PRESENT = {
     "src/engine/merge/merge.hpp", "src/place/place.hpp", "src/place/thread/thread_place.hpp",
     "src/format/format.hpp", "src/format/hdf5/writer.hpp", "src/client/client.hpp", "src/runtime/runtime.hpp",
     "src/api/guard.hpp", "include/tailrace/tailrace.h", "testing/sim_clock.hpp", "apps/tsunami/solver.hpp",
-    "bench/timer.hpp",
+    "bench/timer.hpp", "bindings/process_client/process_client.hpp", "bindings/hdf5_vol/host/host.hpp",
+    "bindings/hdf5_vol/files/files.hpp", "bindings/hdf5_vol/data/dataset.hpp",
 }
 
 
@@ -105,6 +106,12 @@ class LayerLaw(unittest.TestCase):
         self.breaks("bench/copy.cpp", '"apps/tsunami/solver.hpp"', "is private")
         self.breaks("apps/tsunami/main.cpp", '"../../src/base/status.hpp"', "is private")
         self.breaks("bench/copy.cpp", '"../src/base/status.hpp"', "is private")
+
+    def test_doors_include_those_below(self):
+        self.keeps("bindings/hdf5_vol/files/files.cpp", '"process_client/process_client.hpp"')
+        self.keeps("bindings/hdf5_vol/data/dataset.cpp", '"hdf5_vol/files/files.hpp"')
+        self.breaks("bindings/hdf5_vol/files/files.cpp", '"hdf5_vol/data/dataset.hpp"', "is above")
+        self.breaks("bindings/process_client/process_client.cpp", '"hdf5_vol/host/host.hpp"', "is above")
 
     def test_tests_include_everything(self):
         self.keeps("tests/engine/engine_test.cpp", '"engine/queue/queue.hpp"')

@@ -1,0 +1,291 @@
+// Datasets: made as the program asks, and written past HDF5 where that is possible.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "hdf5_vol/callbacks/callbacks.hpp"
+#include "hdf5_vol/callbacks/lead_out.hpp"
+#include "hdf5_vol/data/dataset.hpp"
+#include "hdf5_vol/data/object.hpp"
+#include "hdf5_vol/data/parallel.hpp"
+#include "hdf5_vol/data/prefetch_dataset.hpp"
+#include "hdf5_vol/files/request.hpp"
+#include "hdf5_vol/files/small_carried.hpp"
+#include "hdf5_vol/host/inquiry.hpp"
+#include "hdf5_vol/host/transfer_list.hpp"
+#include "hdf5_vol/process/process.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Of a dataset that is to be made. There may be very many small ones, and asking takes time.
+struct Form {
+  bool large;  // enough to be carried if it is contiguous
+  bool tiny;   // too small for chunks that are carried, now and later
+  H5D_layout_t layout;
+
+  Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
+    hsize_t extent[H5S_MAX_RANK];
+    hsize_t most[H5S_MAX_RANK];
+    const int rank = host.H5Sget_simple_extent_dims(space, extent, most);
+    uint64_t bytes = 0;
+    if (rank >= 0) bytes = std::accumulate(extent, extent + rank, host.bytes_of(type), std::multiplies<uint64_t>());
+    const uint64_t smallest = Process::instance().smallest();
+    large = bytes >= smallest;
+    const bool grows = rank < 0 || !std::equal(extent, extent + rank, most);
+    tiny = bytes < Chunked::smallest_chunk(smallest) && !grows && !File::any_parallel();
+    layout = dcpl == host.dataset_creation ? H5D_CONTIGUOUS : host.H5Pget_layout(dcpl);
+  }
+  // One in chunks may grow, and a virtual one may be small and show large ones.
+  bool stays_small() const {
+    return (tiny && layout != H5D_VIRTUAL) || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT));
+  }
+};
+
+// How a dataset is opened whose chunks may go past HDF5: what it keeps of them would be older.
+class UncachedAccess {
+ public:
+  UncachedAccess(const Object& at, H5I_type_t kind, hid_t type, hid_t space, const Form& form, hid_t dcpl, hid_t dapl)
+      : host_(at.host), dapl_(dapl) {
+    if (form.layout != H5D_CHUNKED || !Chunked::may_go_past(host_, dcpl, space, type)) return;
+    const std::shared_ptr<File> file = Dataset::file_around(at, kind);
+    if (file == nullptr || file->is_parallel() || !file->ready()) return;
+    own_ = host_.H5Pcopy(dapl);
+    if (own_ >= 0 && host_.H5Pset_chunk_cache(own_, 1, 0, 0.75) >= 0) dapl_ = own_;
+  }
+  ~UncachedAccess() {
+    if (own_ >= 0) host_.close_list(own_);
+  }
+  UncachedAccess(const UncachedAccess&) = delete;
+  UncachedAccess& operator=(const UncachedAccess&) = delete;
+  hid_t dapl() const { return dapl_; }
+
+ private:
+  const Host& host_;
+  hid_t dapl_;
+  hid_t own_ = H5I_INVALID_HID;
+};
+
+// A small dataset is carried from now on.
+void carry_small(Object& object) {
+  object.dataset = Dataset::look_at(object, Dataset::Which::small_too);
+  if (object.dataset->file() != nullptr) SmallCarried::note(object.is_new);
+}
+
+Dataset& dataset_of(Object& object) {
+  if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
+  if (object.dataset->is_small() && SmallCarried::may_be(object.is_new)) {
+    // Where files of several processes are open, HDF5 may ask all of them at once which file this one is in.
+    File::any_parallel() ? drain_all() : carry_small(object);
+  }
+  return *object.dataset;
+}
+
+// HDF5 writes each part of a dataset at once, as it must gather nothing in a file whose data may go past it. So where
+// there are many, they are gathered here; to begin with that takes as long as HDF5 needs for some ten of them.
+void look_for_parts(Object& object, hid_t file_space) {
+  constexpr uint8_t kFew = 8;
+  if (file_space == H5S_ALL || !object.dataset->is_small() || File::any_parallel()) return;
+  if (object.parts == kFew) return carry_small(object);
+  ++object.parts;
+}
+
+void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
+                     hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  Host& host = object.host;
+  const Form form(host, type, space, dcpl);
+  const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
+  if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
+  void* const made = wrap(object, call_leading_out(host, [&] {
+                            return host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
+                                                           dcpl, access.dapl(), dxpl, nullptr);
+                          }));
+  if (made == nullptr) return nullptr;
+  Object& dataset = object_at(made);
+  dataset.is_new = true;
+  dataset.is_usual = dcpl == host.dataset_creation;
+  if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
+  Dataset::look_together(dataset);
+  if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
+    dataset.dataset->file()->has_unlinked = true;
+  }
+  return made;
+}
+
+void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  Host& host = object.host;
+  drain_before_mpi();  // chunks that have no place yet get one, and are filled
+  void* const opened =
+      wrap(object, call_leading_out(host, [&] {
+             return host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr);
+           }));
+  if (opened != nullptr) Dataset::look_together(object_at(opened));
+  return opened;
+}
+
+// What was selected has been read: if the next read can be foreseen, what it will ask for is brought meanwhile.
+void go_ahead(Object& object, hid_t file_space) {
+  if (object.prefetch_dataset == nullptr) object.prefetch_dataset = PrefetchDataset::look_at(object);
+  object.prefetch_dataset->has_read(file_space);
+}
+
+// A transfer that HDF5 has not made, or not by that list.
+void describe(const Dataset& dataset, const Host& host, hid_t file_space, hid_t transfer) {
+  if (transfer == host.transfer) return;
+  describe_transfer(host, transfer, dataset.carried(file_space), dataset.passes_alone());
+}
+
+herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
+                    hid_t dxpl, void* data[], void**) {
+  herr_t result = 0;
+  for (size_t i = 0; i < count; ++i) {
+    Object& object = object_at(pointers[i]);
+    const Host& host = object.host;
+    Dataset& dataset = dataset_of(object);
+    const auto outcome = dataset.read(memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
+    if (outcome == Dataset::Outcome::pass && call_leading_out(host, [&] {
+                                               return host.H5VLdataset_read(1, &object.under, host.native,
+                                                                            &memory_types[i], &memory_spaces[i],
+                                                                            &file_spaces[i], dxpl, &data[i], nullptr);
+                                             }) < 0) {
+      result = -1;
+    }
+    if (outcome == Dataset::Outcome::done) describe(dataset, host, file_spaces[i], dxpl);
+    if (result >= 0 && PrefetchFile::any()) go_ahead(object, file_spaces[i]);
+    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) result = -1;
+  }
+  return result;
+}
+
+// What was passed: of several processes maybe by this one alone.
+herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t memory_space, hid_t file_space,
+                   hid_t dxpl, const void* data) {
+  const Host& host = object.host;
+  std::optional<AloneTransfer> apart;
+  if (alone) apart.emplace(host, dxpl);
+  if (!alone && is_collective(host, dxpl)) drain_before_mpi();
+  void* under = object.under;
+  return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
+                                alone ? apart->transfer() : dxpl, &data, nullptr);
+}
+
+// A failure with one dataset ends nothing: other processes may wait in what HDF5 itself does for the next ones.
+herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
+                     hid_t dxpl, const void* data[], void** to_wait_for) {
+  herr_t result = 0;
+  std::unique_ptr<Request> request;
+  if (to_wait_for != nullptr && count > 0) request = std::make_unique<Request>(object_at(pointers[0]).host);
+  for (size_t i = 0; i < count; ++i) {
+    Object& object = object_at(pointers[i]);
+    dataset_of(object);
+    look_for_parts(object, file_spaces[i]);
+    Dataset& dataset = *object.dataset;
+    if (result < 0 && dataset.file() != nullptr) continue;
+    const auto outcome =
+        dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i], request.get());
+    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) {
+      result = -1;
+    } else if (outcome == Dataset::Outcome::pass &&
+               write_below(object, dataset.passes_alone(), memory_types[i], memory_spaces[i], file_spaces[i], dxpl,
+                           data[i]) < 0) {
+      result = -1;
+    } else if (outcome == Dataset::Outcome::done || dataset.passes_alone()) {
+      describe(dataset, object.host, file_spaces[i], dxpl);
+    }
+  }
+  if (result >= 0 && request != nullptr && !request->empty()) {
+    *to_wait_for = wrap(object_at(pointers[0]).host, std::move(request));
+  }
+  return result;
+}
+
+herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  const bool asks_for_chunks =
+      arguments->op_type == H5VL_DATASET_GET_STORAGE_SIZE || arguments->op_type == H5VL_DATASET_GET_SPACE_STATUS;
+  if (asks_for_chunks) dataset_of(object).settle_chunks();
+  return call_leading_out(object.host, [&] {
+    return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  });
+}
+
+// What is on its way is waited for, if there is any.
+bool settle(Object& object) {
+  Dataset& dataset = dataset_of(object);
+  if (dataset.file() == nullptr) return true;
+  dataset.file()->drain();
+  return dataset.tell_failures();
+}
+
+// Then no chunk changes, and nothing becomes free that is being written to.
+bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& arguments) {
+  if (arguments.op_type != H5VL_DATASET_SET_EXTENT) return false;
+  const hid_t space = get(object.host, object.under, H5VL_DATASET_GET_SPACE);
+  const Extent now = Extent::of(object.host, space);
+  if (space >= 0) object.host.H5Sclose(space);
+  const hsize_t* const next = arguments.args.set_extent.size;
+  return now.rank > 0 && next != nullptr && std::equal(now.length, now.length + now.rank, next, std::less_equal<>());
+}
+
+// What is on its way stays so.
+bool go_on(Object& object) {
+  Dataset& dataset = dataset_of(object);
+  dataset.file()->place_chunks();
+  return dataset.tell_failures();
+}
+
+herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  drain_before_mpi();
+  bool whole = true;
+  if (File* const file = dataset_of(object).file()) {
+    whole = only_grows(object, *arguments) ? go_on(object) : settle(object);
+    ++file->resized;
+  }
+  const herr_t done = object.host.H5VLdataset_specific(object.under, object.host.native, arguments, dxpl, nullptr);
+  return whole ? done : -1;
+}
+
+herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  dataset_of(object).settle_chunks();
+  return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
+}
+
+// The last object of a file that the program has closed closes the file: then all must be there.
+herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  if (object.under == nullptr) {
+    unwrap(pointer);
+    return 0;
+  }
+  const Host& host = object.host;
+  File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
+  const bool whole = file == nullptr || file->opens > 0 || settle(object);
+  if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
+  const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
+  const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
+  object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
+  if (closed < 0 && object.within) object.within->spoil("HDF5 could not close an object of it");
+  if (closed >= 0 && whole) {
+    unwrap(pointer);
+    return 0;
+  }
+  const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
+  object.dataset.reset();
+  object.prefetch_dataset.reset();
+  object.within.reset();
+  host.H5Eset_current_stack(stack);
+  return -1;
+}
+
+}  // namespace
+
+const H5VL_dataset_class_t dataset_callbacks = {dataset_create, dataset_open,     dataset_read,     dataset_write,
+                                                dataset_get,    dataset_specific, dataset_optional, dataset_close};
+
+}  // namespace tailrace::hdf5

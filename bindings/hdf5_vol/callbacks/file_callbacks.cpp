@@ -1,0 +1,356 @@
+// Files: opened by the native connector, and remembered if their data can be carried.
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "hdf5_vol/callbacks/callbacks.hpp"
+#include "hdf5_vol/callbacks/program_access.hpp"
+#include "hdf5_vol/data/object.hpp"
+#include "hdf5_vol/files/files.hpp"
+#include "hdf5_vol/files/prefetch_file.hpp"
+#include "hdf5_vol/host/errors.hpp"
+#include "hdf5_vol/host/identifier.hpp"
+#include "hdf5_vol/process/detached.hpp"
+#include "hdf5_vol/process/prefetcher.hpp"
+#include "hdf5_vol/process/process.hpp"
+#include "hdf5_vol/process/seal.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// A list of properties, like another one or that one itself, closed at its end.
+class List {
+ public:
+  struct Taken {};
+  List(const Host& host, hid_t like) : host_(host), id_(host.H5Pcopy(like)) {}
+  List(const Host& host, hid_t list, Taken) : host_(host), id_(list) {}
+  ~List() {
+    if (id_ >= 0) host_.close_list(id_);
+  }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+  hid_t id() const { return id_; }
+
+ private:
+  const Host& host_;
+  hid_t id_;
+};
+
+// Access as the program asked for it, by the native connector.
+bool use_native(const Host& host, const List& access) {
+  return access.id() >= 0 && host.H5Pset_vol(access.id(), host.native, nullptr) >= 0;
+}
+
+bool is_parallel(const Host& host, hid_t access) {
+  const hid_t mpio = host.mpio();
+  return mpio >= 0 && host.H5Pget_driver(access) == mpio;
+}
+
+// Of MPI-IO's files not those whose names begin with a kind of file system. Nor those whose metadata all processes
+// write together, which may be at any time: what lies between is then written back as it was.
+bool is_plain_mpio(const Host& host, const char* name, hid_t access) {
+  hbool_t together = false;
+  return std::strchr(name, ':') == nullptr && host.get_metadata_together(access, &together) >= 0 && !together;
+}
+
+// Plain files alone, and those that nobody else may see change: what other drivers do with bytes is their own, and
+// what a page buffer holds would be stale. Of a file that several processes open it says the same to all.
+bool can_be_carried(const Host& host, const char* name, hid_t access, unsigned flags) {
+  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
+  size_t page_buffer = 0;
+  unsigned metadata_percent = 0;
+  unsigned raw_percent = 0;
+  const bool plain =
+      is_parallel(host, access) ? is_plain_mpio(host, name, access) : host.H5Pget_driver(access) == host.sec2();
+  return plain && host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 &&
+         page_buffer == 0;
+}
+
+unsigned long number_of(const Host& host, void* under) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t arguments{};
+  arguments.op_type = H5VL_FILE_GET_FILENO;
+  arguments.args.get_fileno.fileno = &number;
+  return host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0 ? 0 : number;
+}
+
+uint64_t userblock_of(const Host& host, void* under) {
+  H5VL_file_get_args_t arguments{};
+  arguments.op_type = H5VL_FILE_GET_FCPL;
+  arguments.args.get_fcpl.fcpl_id = H5I_INVALID_HID;
+  if (host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return UINT64_MAX;
+  const List creation(host, arguments.args.get_fcpl.fcpl_id, List::Taken{});
+  hsize_t bytes = 0;
+  return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
+}
+
+// Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
+// this one cannot carry it still has to do by itself.
+void* remember(Host& host, void* under, const std::string& name, bool parallel) {
+  void* const pointer = wrap(host, under);
+  if (pointer == nullptr) return nullptr;
+  char path[PATH_MAX] = "";
+  const bool known = realpath(name.c_str(), path) != nullptr;
+  if (!known && !parallel) return pointer;
+  Object& object = object_at(pointer);
+  object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
+  object.file->userblock = userblock_of(host, under);
+  ++object.file->opens;
+  return pointer;
+}
+
+// Has the wrapped file known to those who go ahead of readers.
+void remember_for_readers(Object& object, const List& access, uint64_t most) {
+  const Host& host = object.host;
+  void* handle = nullptr;
+  H5VL_native_file_optional_args_t below{};
+  below.get_vfd_handle.fapl_id = access.id();
+  below.get_vfd_handle.file_handle = &handle;
+  H5VL_optional_args_t arguments{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &below};
+  if (host.H5VLfile_optional(object.under, host.native, &arguments, host.transfer, nullptr) < 0) return;
+  const unsigned long number = number_of(host, object.under);
+  if (handle == nullptr || number == 0) return;
+  object.prefetch_file = make_prefetch_file(host, number, *static_cast<const int*>(handle), most);
+  [[maybe_unused]] static const int told =
+      carrier().summary() ? std::atexit([] { Process::instance().report_prefetched(); }) : 0;
+}
+
+// Tells the program, before a file is made, which of those that it has closed are not whole: a call that fails here
+// leaves nothing behind. Of a file that is opened, only what is against itself.
+bool admit(const Host& host, const char* name, bool create) {
+  Detached& detached = Process::instance().detached();
+  const std::string broken = detached.wait(name);
+  std::vector<std::string> failures;
+  if (create) {
+    failures = detached.take_failures();
+  } else if (!broken.empty()) {
+    failures.push_back(broken);
+  }
+  detached.look();
+  for (const std::string& failure : failures) push_error(host, create ? "H5Fcreate" : "H5Fopen", failure);
+  return failures.empty();
+}
+
+// Says why HDF5 could not open a file, if it is one of which not all has been written.
+void explain(const Host& host, const char* name) {
+  if (!lacks_seal(name)) return;
+  host.H5Eset_current_stack(host.H5Ecreate_stack());  // without what HDF5 says of the superblock
+  push_error(host, "H5Fopen",
+             not_whole(name,
+                       "a program closed it without waiting for its data, which are still being written, or were "
+                       "lost with the program"));
+}
+
+// A file that has just been made, or opened once more while it is open: its last close waits for nothing.
+void note_detached(Object& object, bool create) {
+  if (create && object.file != nullptr && !object.file->is_parallel()) object.file->detach();
+  std::shared_ptr<File> file = object.file;
+  if (file == nullptr && !create && File::any()) file = file_of(object.host, number_of(object.host, object.under));
+  if (file != nullptr && file->is_detached()) object.within = Within(file);
+}
+
+// HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
+void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           bool create) {
+  if (host == nullptr) return nullptr;
+  std::string why = Process::instance().wrong();
+  if (!why.empty()) {
+    push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
+    return nullptr;
+  }
+  const List access(*host, fapl);
+  if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
+  const bool parallel = is_parallel(*host, fapl);
+  const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
+  const uint64_t prefetch = parallel ? 0 : Process::instance().prefetch();
+  const bool plain = (writes || prefetch > 0) && can_be_carried(*host, name, fapl, flags);
+  const bool carried = plain && writes;
+  if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
+  void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
+                             : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  void* const pointer = carried ? remember(*host, under, name, parallel) : wrap(*host, under);
+  host->opens_together |= parallel;
+  if (pointer == nullptr && !create) explain(*host, name);
+  if (pointer != nullptr && Process::instance().detaches()) note_detached(object_at(pointer), create);
+  if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), access, prefetch);
+  return pointer;
+}
+
+void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
+  void* const pointer = create_or_open_below(host, name, flags, fcpl, fapl, dxpl, create);
+  if (pointer != nullptr) object_at(pointer).access = std::make_shared<ProgramAccess>(*host, fapl);
+  return pointer;
+}
+
+void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, void**) {
+  return create_or_open(host_of(__builtin_return_address(0)), name, flags, fcpl, fapl, dxpl, true);
+}
+
+void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**) {
+  return create_or_open(host_of(__builtin_return_address(0)), name, flags, H5P_DEFAULT, fapl, dxpl, false);
+}
+
+herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
+  const Object& object = object_at(pointer);
+  if (object.under == nullptr) return -1;  // closed, though its close failed
+  const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
+  if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
+  return object.access->restore(object.host, arguments->args.get_fapl.fapl_id) ? got : -1;
+}
+
+// Puts a failure on the error stack; of a host that ends, which nobody asks any more, on standard error.
+void tell(const Host& host, const char* function, const std::string& failure) {
+  if (!host.ending) return push_error(host, function, failure);
+  std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+}
+
+// What is on its way to `file` is waited for; failures are told.
+bool settle(const Host& host, File* file, const char* function) {
+  if (file == nullptr) return true;
+  file->drain();
+  const std::vector<std::string> failures = file->take_failures();
+  for (const std::string& failure : failures) tell(host, function, failure);
+  return failures.empty();
+}
+
+// A file that is closed without waiting. What is against it is told when HDF5 has closed it, or at once, if it cannot
+// be out of sight meanwhile.
+bool settle_to_leave(const Host& host, File& file) {
+  file.hand_over();
+  (void)file.take_failures();  // they spoil it
+  if (file.hide()) return true;
+  const bool whole = settle(host, &file, "H5Fclose");
+  if (whole && !file.spoilt().empty()) tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
+  return whole && file.spoilt().empty();
+}
+
+// HDF5 has closed it, as the program has it. Objects of it may be open still: then all of it is waited for, as ever.
+bool leave(const Host& host, File& file) {
+  if (file.objects > 0) {
+    file.show();
+    file.attach();
+    if (!settle(host, &file, "H5Fclose")) return false;
+  } else if (file.is_hidden()) {
+    file.leave();
+  } else {
+    return true;
+  }
+  if (file.spoilt().empty()) return true;
+  tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
+  return false;
+}
+
+herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
+  const Host& host = object.host;
+  if (host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr) < 0) return -1;
+  void** const file = arguments->args.reopen.file;
+  *file = wrap(object, *file);
+  object_at(*file).prefetch_file = object.prefetch_file;
+  object_at(*file).access = object.access;
+  if (object.file != nullptr) {
+    object_at(*file).file = object.file;
+    ++object.file->opens;
+  }
+  return 0;
+}
+
+// Those that name a file instead of having one: they know the connector by its access list alone.
+herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
+  if (host == nullptr) return -1;
+  H5VL_file_specific_args_t below = *arguments;
+  hid_t& fapl = below.op_type == H5VL_FILE_DELETE ? below.args.del.fapl_id : below.args.is_accessible.fapl_id;
+  const List access(*host, fapl);
+  if (!use_native(*host, access)) return -1;
+  fapl = access.id();
+  const char* const name =
+      below.op_type == H5VL_FILE_DELETE ? below.args.del.filename : below.args.is_accessible.filename;
+  (void)Process::instance().detached().wait(name);
+  const herr_t done = host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
+  if (done >= 0 && below.op_type == H5VL_FILE_IS_ACCESSIBLE && lacks_seal(name)) {
+    *below.args.is_accessible.accessible = false;  // HDF5 looks at the signature alone
+  }
+  return done;
+}
+
+herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t dxpl, void**) {
+  if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE || arguments->op_type == H5VL_FILE_DELETE) {
+    return specific_of_name(host_of(__builtin_return_address(0)), arguments, dxpl);
+  }
+  Object& object = object_at(pointer);
+  const Host& host = object.host;
+  if (arguments->op_type == H5VL_FILE_REOPEN) return reopen(object, arguments, dxpl);
+  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {  // the other one comes unwrapped (get_object)
+    return host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
+  }
+  drain_all();  // a flush; by whichever object of the file
+  const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
+  const bool whole = settle(host, object.file.get(), "H5Fflush");
+  Process::instance().detached().look();
+  return whole ? done : -1;
+}
+
+// Whether from now on others see each write, or processes each other's, when it returns.
+bool ends_carrying(const H5VL_optional_args_t& arguments) {
+  constexpr int kSetMpiAtomicity = 27;  // only the headers of parallel HDF5 have its name; a flag is its argument
+  return arguments.op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE ||
+         (arguments.op_type == kSetMpiAtomicity && *static_cast<const hbool_t*>(arguments.args));
+}
+
+herr_t file_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
+  const Object& object = object_at(pointer);
+  if (object.file != nullptr) {
+    object.file->drain();
+    if (ends_carrying(*arguments)) object.file->leave_alone();
+  }
+  return object.host.H5VLfile_optional(object.under, object.host.native, arguments, dxpl, nullptr);
+}
+
+// A failure is returned though the file is closed below: its wrapper is empty then, and its identifier given back. A
+// host that ends closes each file once, whatever is returned.
+herr_t fail_closed(const Host& host, void* pointer) {
+  if (!host.ending) {
+    release_identifier_of_file(host, pointer);
+    return -1;
+  }
+  unwrap(pointer);
+  return 0;
+}
+
+herr_t file_close(void* pointer, hid_t dxpl, void**) {
+  Object& object = object_at(pointer);
+  if (object.under == nullptr) {
+    unwrap(pointer);
+    return 0;
+  }
+  const Host& host = object.host;
+  const std::shared_ptr<File> file = object.file;
+  const bool leaves = file != nullptr && file->is_detached() && file->opens == 1;
+  bool whole = leaves ? settle_to_leave(host, *file) : settle(host, file.get(), "H5Fclose");
+  Process::instance().detached().look();
+  const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
+  if (closed < 0) {
+    if (leaves) file->show();
+    return closed;
+  }
+  object.under = nullptr;
+  if (file != nullptr) --file->opens;
+  object.file.reset();
+  object.prefetch_file.reset();
+  object.within.reset();
+  if (leaves) whole = leave(host, *file) && whole;
+  if (!whole) return fail_closed(host, pointer);
+  unwrap(pointer);
+  return 0;
+}
+
+}  // namespace
+
+const H5VL_file_class_t file_callbacks = {file_create, file_open, file_get, file_specific, file_optional, file_close};
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,283 @@
+#include "hdf5_vol/data/chunked.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "hdf5_vol/data/known_filters.hpp"
+#include "hdf5_vol/files/request.hpp"
+#include "hdf5_vol/host/errors.hpp"
+#include "hdf5_vol/process/process.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+uint64_t product(const std::vector<hsize_t>& of) {
+  return std::accumulate(of.begin(), of.end(), uint64_t{1}, std::multiplies<>());
+}
+
+// The next index inside `count`, in the order of memory, in steps; false at the end. The last dimension stays.
+bool next_row(std::vector<hsize_t>& at, const std::vector<hsize_t>& count) {
+  for (size_t axis = at.size() - 1; axis-- > 0;) {
+    if (++at[axis] < count[axis]) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+uint64_t index_in(const std::vector<hsize_t>& at, const std::vector<hsize_t>& shape) {
+  uint64_t index = 0;
+  for (size_t axis = 0; axis < at.size(); ++axis) index = index * shape[axis] + at[axis];
+  return index;
+}
+
+bool is_uncached(const Host& host, hid_t dapl) {
+  size_t slots = 0;
+  size_t bytes = 0;
+  double preemption = 0;
+  return host.H5Pget_chunk_cache(dapl, &slots, &bytes, &preemption) >= 0 && bytes == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl,
+                                          hid_t space, hid_t dapl, hid_t type) {
+  const Host& host = file->host();
+  std::unique_ptr<Chunked> chunked(new Chunked(host, file));
+  hsize_t chunk[H5S_MAX_RANK];
+  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+  unsigned options = 0;
+  if (rank <= 0 || host.H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return nullptr;
+  chunked->chunk_.assign(chunk, chunk + rank);
+  chunked->type_ = type;
+  chunked->fill_.resize(host.H5Tget_size(type));
+  chunked->goes_past_ = may_go_past(host, dcpl, space, type);
+  chunked->filters_ = known_filters(host, dcpl);
+  const bool known_how =
+      chunked->goes_past_ ? is_uncached(host, dapl) && file->userblock == 0 : !chunked->filters_.empty();
+  if (!known_how) return nullptr;
+  if (product(chunked->chunk_) * chunked->fill_.size() < smallest_chunk(Process::instance().smallest()))
+    return nullptr;
+  if (chunked->goes_past_ && !file->ready()) return nullptr;
+  chunked->key_ = key_of(token);
+  H5D_fill_value_t fill{};
+  if (host.H5Pfill_value_defined(dcpl, &fill) < 0) return nullptr;
+  if (fill == H5D_FILL_VALUE_USER_DEFINED && host.H5Pget_fill_value(dcpl, type, chunked->fill_.data()) < 0) {
+    return nullptr;
+  }
+  chunked->size_left_out_ = size_if_left_out(chunked->filters_, product(chunked->chunk_) * chunked->fill_.size());
+  chunked->queue_ = file->queue_of(token);
+  return chunked;
+}
+
+// Where its header is: no data lie there.
+uint64_t Chunked::key_of(const H5O_token_t& token) {
+  uint64_t key = 0;
+  std::memcpy(&key, token.__data, sizeof key);
+  return key;
+}
+
+bool Chunked::may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type) {
+  hsize_t chunk[H5S_MAX_RANK];
+  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+  H5D_alloc_time_t time{};
+  if (rank <= 0 || host.H5Pget_nfilters(dcpl) != 0 || host.H5Pget_alloc_time(dcpl, &time) < 0) return false;
+  const uint64_t bytes = product(std::vector(chunk, chunk + rank)) * host.H5Tget_size(type);
+  return time == H5D_ALLOC_TIME_EARLY && bytes >= smallest_chunk(Process::instance().smallest()) &&
+         ChunkPlaces::can_be_told(host, space);
+}
+
+// The selection, if it is one block.
+std::optional<Chunked::Box> Chunked::box_of(hid_t file_space) const {
+  const size_t rank = chunk_.size();
+  std::vector<hsize_t> begin(rank);
+  std::vector<hsize_t> end(rank);
+  if (host_.H5Sget_select_bounds(file_space, begin.data(), end.data()) < 0) return std::nullopt;
+  Box box{begin, end};
+  for (size_t axis = 0; axis < rank; ++axis) box.count[axis] = end[axis] - begin[axis] + 1;
+  const H5S_sel_type kind = host_.H5Sget_select_type(file_space);
+  if (kind != H5S_SEL_ALL && kind != H5S_SEL_HYPERSLABS) return std::nullopt;
+  const hssize_t selected = host_.H5Sget_select_npoints(file_space);
+  return selected > 0 && static_cast<uint64_t>(selected) == product(box.count) ? std::optional(box) : std::nullopt;
+}
+
+// What ends within a chunk, where the dataset may still grow, is not all of it: a program that appends writes it
+// again.
+bool Chunked::covers_whole_chunks(const Box& box, hid_t file_space) const {
+  std::vector<hsize_t> shape(chunk_.size());
+  std::vector<hsize_t> largest(chunk_.size());
+  if (host_.H5Sget_simple_extent_dims(file_space, shape.data(), largest.data()) < 0) return false;
+  for (size_t axis = 0; axis < chunk_.size(); ++axis) {
+    const hsize_t end = box.begin[axis] + box.count[axis];
+    if (box.begin[axis] % chunk_[axis] != 0) return false;
+    const bool is_last = end == shape[axis] && shape[axis] == largest[axis];
+    if (end % chunk_[axis] != 0 && !is_last) return false;
+  }
+  return true;
+}
+
+Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) const {
+  Part part{at, at, at};
+  for (size_t axis = 0; axis < at.size(); ++axis) {
+    const hsize_t begin = std::max(at[axis], box.begin[axis]);
+    const hsize_t end = std::min(at[axis] + chunk_[axis], box.begin[axis] + box.count[axis]);
+    part.in_box[axis] = begin - box.begin[axis];
+    part.in_chunk[axis] = begin - at[axis];
+    part.count[axis] = end - begin;
+  }
+  return part;
+}
+
+// `file_space` has the extent that the dataset has now.
+bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
+  file_->place_chunks();
+  const std::optional<Box> box = box_of(file_space);
+  if (!box || !(goes_past_ || covers_whole_chunks(*box, file_space)) || queue_->mostly_fails()) {
+    settle();
+    return false;
+  }
+  std::vector<hsize_t> first(chunk_.size());
+  std::vector<hsize_t> chunks(chunk_.size());
+  for (size_t axis = 0; axis < chunk_.size(); ++axis) {
+    first[axis] = box->begin[axis] / chunk_[axis];
+    chunks[axis] = (box->begin[axis] + box->count[axis] - 1) / chunk_[axis] - first[axis] + 1;
+  }
+  std::vector<hsize_t> at(chunk_.size());
+  for (uint64_t i = 0, count = product(chunks); i < count; ++i) {
+    uint64_t rest = i;
+    for (size_t axis = chunk_.size(); axis-- > 0; rest /= chunks[axis]) {
+      at[axis] = (first[axis] + rest % chunks[axis]) * chunk_[axis];
+    }
+    const bool taken = goes_past_ ? send_part(under, *box, at, memory_type, data, request)
+                                  : add_chunk(under, *box, at, memory_type, data, request);
+    if (!taken) {
+      settle();
+      return false;  // HDF5 writes all of it again
+    }
+  }
+  return true;
+}
+
+void Chunked::make_room(uint64_t bytes) {
+  const uint64_t budget = carrier().budget();
+  while (ChunkQueue::bytes() + bytes > budget && file_->place_chunk()) {
+  }
+}
+
+bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
+                        const std::byte* data, Request* request) {
+  if (size_left_out_ > 0 && may_be_left_out(under, at)) return false;
+  make_room(product(chunk_) * fill_.size());
+  const Part part = part_of(box, at);
+  std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
+  if (!rows) return false;
+  auto job = std::make_shared<ChunkJob>();
+  job->filters = filters_;
+  job->bytes = whole_chunk(std::move(*rows), part);
+  if (request != nullptr) request->add(file_, queue_, job);
+  queue_->add(under, at, chunk_, std::move(job));
+  return true;
+}
+
+// Whether HDF5 may have stored the chunk that begins at `at` without its compressor. It would take a new one for
+// such, too, when it reads it at once (1.14.5 to 2.0). It finds it an error if there is no such chunk.
+bool Chunked::may_be_left_out(void* under, const std::vector<hsize_t>& at) const {
+  const Quiet quiet(host_);
+  if (!quiet.can()) return true;
+  hsize_t size = 0;
+  H5VL_native_dataset_optional_args_t asked{};
+  asked.get_chunk_storage_size = {at.data(), &size};
+  H5VL_optional_args_t arguments{H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &asked};
+  const herr_t done = host_.H5VLdataset_optional(under, host_.native, &arguments, host_.transfer, nullptr);
+  return done >= 0 && size == size_left_out_;
+}
+
+bool Chunked::send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
+                        const std::byte* data, Request* request) {
+  const haddr_t place = places_.find(host_, under, file_->resized, at);
+  if (place == HADDR_UNDEF) return false;
+  const Part part = part_of(box, at);
+  std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
+  if (!rows) return false;
+  const bool sent = write_for(request, *file_, key_, extents_of(part, place), rows->data()).status == TAILRACE_OK;
+  Process::instance().crew().give_back(std::move(*rows), carrier().budget());
+  return sent;
+}
+
+// One row after the other, as elements of the dataset's type.
+std::optional<ByteBuffer> Chunked::rows_of(const Box& box, const Part& part, hid_t memory_type,
+                                           const std::byte* data) const {
+  const size_t element = fill_.size();
+  const bool converts = host_.H5Tequal(memory_type, type_) <= 0;
+  const size_t from_element = converts ? host_.H5Tget_size(memory_type) : element;
+  const uint64_t found = product(part.count);
+  const uint64_t row = part.count.back() * from_element;
+  ByteBuffer rows = Process::instance().crew().take_buffer(found * std::max(element, from_element));
+  std::vector<hsize_t> index(chunk_.size());
+  std::vector<hsize_t> where(chunk_.size());
+  std::byte* to = rows.data();
+  do {
+    for (size_t axis = 0; axis < where.size(); ++axis) where[axis] = part.in_box[axis] + index[axis];
+    std::memcpy(to, data + index_in(where, box.count) * from_element, row);
+    to += row;
+  } while (next_row(index, part.count));
+  if (converts && host_.H5Tconvert(memory_type, type_, found, rows.data(), nullptr, host_.transfer) < 0) return {};
+  rows.set_size(found * element);
+  return rows;
+}
+
+// With the rows of a part that begins where the chunk does. What of it lies beyond the extent of the dataset has the
+// fill value.
+ByteBuffer Chunked::whole_chunk(ByteBuffer rows, const Part& part) const {
+  const size_t element = fill_.size();
+  const uint64_t elements = product(chunk_);
+  if (rows.size() == elements * element) return rows;
+  ByteBuffer chunk = Process::instance().crew().take_buffer(elements * element);
+  chunk.set_size(elements * element);
+  for (uint64_t i = 0; i < elements; ++i) std::copy(fill_.begin(), fill_.end(), chunk.data() + i * element);
+  std::vector<hsize_t> index(chunk_.size());
+  const std::byte* from = rows.data();
+  const uint64_t row = part.count.back() * element;
+  do {
+    std::memcpy(chunk.data() + index_in(index, chunk_) * element, from, row);
+    from += row;
+  } while (next_row(index, part.count));
+  return chunk;
+}
+
+// Where the rows of a part of the chunk at `place` lie in the file.
+std::vector<tailrace_extent> Chunked::extents_of(const Part& part, uint64_t place) const {
+  const size_t element = fill_.size();
+  std::vector<tailrace_extent> extents;
+  std::vector<hsize_t> index(chunk_.size());
+  std::vector<hsize_t> where(chunk_.size());
+  do {
+    for (size_t axis = 0; axis < where.size(); ++axis) where[axis] = part.in_chunk[axis] + index[axis];
+    const tailrace_extent row{place + index_in(where, chunk_) * element, part.count.back() * element};
+    if (!extents.empty() && extents.back().offset + extents.back().length == row.offset) {
+      extents.back().length += row.length;
+    } else {
+      extents.push_back(row);
+    }
+  } while (next_row(index, part.count));
+  return extents;
+}
+
+void Chunked::settle() {
+  queue_->place(true, file_->failures());
+  if (goes_past_ && file_->pending(key_)) file_->drain();
+}
+
+bool Chunked::close_later(void* under) {
+  file_->place_chunks();
+  if (queue_->empty() || file_->opens == 0) {
+    settle();
+    return false;
+  }
+  queue_->close_later(under);
+  return true;
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,62 @@
+#include "hdf5_vol/data/known_filters.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "hdf5_vol/filters/chunk_compressors.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+struct Known {
+  H5Z_filter_t number;
+  ChunkFilter filter;   // with the values that hold if none are given
+  size_t least_values;  // given
+  bool may_fail;
+};
+
+// Numbers of those that are not HDF5's own are registered with The HDF Group.
+constexpr Known kKnown[] = {
+    {H5Z_FILTER_SHUFFLE, {ChunkFilter::Kind::shuffle, {}}, 1, false},
+    {H5Z_FILTER_FLETCHER32, {ChunkFilter::Kind::fletcher32, {}}, 0, false},
+    {H5Z_FILTER_DEFLATE, {ChunkFilter::Kind::deflate, {}}, 1, true},
+    {H5Z_FILTER_SZIP, {ChunkFilter::Kind::szip, {}}, 4, true},
+    {32000, {ChunkFilter::Kind::lzf, {}}, 0, true},
+    {32001, {ChunkFilter::Kind::blosc, {0, 0, 0, 0, 5, 1, 0}}, 4, true},
+    {32015, {ChunkFilter::Kind::zstd, {3}}, 0, false},
+};
+
+// What HDF5 cannot undo again, or cannot apply itself, it leaves out, or the dataset cannot be made. One that must
+// not be left out may fail, and HDF5 says how.
+std::optional<ChunkFilter> known_filter(const Host& host, hid_t dcpl, unsigned index) {
+  unsigned flags = 0;
+  unsigned config = 0;
+  std::array<unsigned, ChunkFilter::kMostValues> values{};
+  size_t count = values.size();
+  const H5Z_filter_t number = host.H5Pget_filter2(dcpl, index, &flags, &count, values.data(), 0, nullptr, &config);
+  if (host.H5Zfilter_avail(number) <= 0 || (config & H5Z_FILTER_CONFIG_ENCODE_ENABLED) == 0) return std::nullopt;
+  for (const Known& known : kKnown) {
+    if (known.number != number) continue;
+    if (count < known.least_values || (known.may_fail && (flags & H5Z_FLAG_OPTIONAL) == 0)) return std::nullopt;
+    ChunkFilter filter = known.filter;
+    std::copy_n(values.begin(), std::min(count, values.size()), filter.values.begin());
+    return can_compress(filter) ? std::optional(filter) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ChunkFilter> known_filters(const Host& host, hid_t dcpl) {
+  std::vector<ChunkFilter> filters;
+  bool compresses = false;
+  for (int i = 0, count = host.H5Pget_nfilters(dcpl); i < count; ++i) {
+    const std::optional<ChunkFilter> filter = known_filter(host, dcpl, static_cast<unsigned>(i));
+    if (!filter || (compresses && is_compressor(filter->kind))) return {};
+    compresses |= is_compressor(filter->kind);
+    filters.push_back(*filter);
+  }
+  return filters;
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,368 @@
+#include "hdf5_vol/files/files.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "hdf5_vol/files/small_carried.hpp"
+#include "hdf5_vol/process/process.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
+constexpr uint32_t kFew = 8;                         // writes, and of how many of the smallest datasets
+constexpr uint64_t kLeastLent = uint64_t{1} << 20;   // the same; a copy of fewer takes less than 0.1 ms
+
+// Never destroyed, as HDF5 ends after everything else.
+struct Known {
+  std::mutex mutex;  // guards `files`: two hosts may look at once
+  std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<File>> files;
+};
+
+Known& known() {
+  static Known* const only = new Known;
+  return *only;
+}
+
+std::vector<std::shared_ptr<File>> all_files() {
+  std::vector<std::shared_ptr<File>> all;
+  const std::lock_guard lock(known().mutex);
+  for (const auto& [key, file] : known().files) {
+    if (auto open = file.lock()) all.push_back(std::move(open));
+  }
+  return all;
+}
+
+void before_fork() {
+  Process::instance().detached().before_fork();
+  known().mutex.lock();
+  Process::instance().before_fork();
+}
+
+void after_fork_in_parent() {
+  Process::instance().after_fork_in_parent();
+  known().mutex.unlock();
+  Process::instance().detached().after_fork_in_parent();
+}
+
+void after_fork_in_child() {
+  Process::instance().after_fork_in_child();
+  for (const auto& [key, file] : known().files) {
+    if (const auto open = file.lock()) open->leave_to_parent();
+  }
+  known().mutex.unlock();
+  Process::instance().detached().after_fork_in_child();
+}
+
+// What is opened later ends earlier, the client too; so nothing is carried or filtered any more.
+void end_process() {
+  finish_writes();
+  if (carrier().summary()) Process::instance().report_filtered();
+}
+
+}  // namespace
+
+File::~File() {
+  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
+  if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
+  for (const std::shared_ptr<File>& other : kept_) --other->objects;
+  if (state_ != State::open) return;
+  send_small();
+  carrier().close(raw_);
+}
+
+void File::spoil(const std::string& why) {
+  if (spoilt_.empty()) spoilt_ = why;
+}
+
+// At the end of the process the client may have been closed before, and all of it is written that could be.
+bool File::hide() {
+  if (carrier().has_ended()) {
+    forget_pending();
+    if (carrier().has_failed(path_)) spoil("some of its data could not be written");
+  }
+  const bool is_on_its_way = state_ == State::open && !pending_.empty();
+  if ((!is_on_its_way && spoilt_.empty()) || !has_its_name()) return false;
+  const std::string hidden = hidden_name_of(path_);
+  hidden_ = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, hidden.c_str(), RENAME_NOREPLACE) == 0;
+  return hidden_;
+}
+
+void File::show() {
+  if (!hidden_) return;
+  hidden_ = false;
+  if (std::rename(hidden_name_of(path_).c_str(), path_.c_str()) == 0) return;
+  spoil("it could not be renamed from '" + hidden_name_of(path_) + "': " + std::strerror(errno));
+}
+
+void File::leave() {
+  std::string why;
+  const std::optional<Seal> seal = take_seal(hidden_name_of(path_), userblock, why);
+  if (!seal) spoil(why);
+  show();
+  if (seal && spoilt_.empty()) hand_over_seal(*seal);
+  if (!spoilt_.empty()) {
+    tailrace_ticket ticket{};
+    if (state_ == State::open) {
+      carrier().give_up(raw_);
+      (void)carrier().iclose(raw_, &ticket);  // why it fails is known
+    }
+    Process::instance().detached().broken(path_, spoilt_);
+  }
+  state_ = State::left_alone;
+}
+
+void File::hand_over_seal(const Seal& seal) {
+  tailrace_ticket ticket{};
+  Refusal refused = carrier().seal(raw_, seal.offset, seal.bytes);
+  if (refused.status == TAILRACE_OK) refused = carrier().iclose(raw_, &ticket);
+  if (refused.status != TAILRACE_OK) return spoil(refused.message);
+  Process::instance().detached().left(path_, ticket);
+}
+
+bool File::has_its_name() const {
+  struct stat now {};
+  if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
+    return false;
+  }
+  const std::lock_guard lock(known().mutex);
+  return std::none_of(known().files.begin(), known().files.end(), [this](const auto& entry) {
+    const std::shared_ptr<File> other = entry.second.lock();
+    return other != nullptr && other.get() != this && other->state_ == State::open && other->path_ == path_ &&
+           (other->identity_.st_dev != identity_.st_dev || other->identity_.st_ino != identity_.st_ino);
+  });
+}
+
+bool File::ready() {
+  if (state_ == State::unopened) {
+    const bool opened =
+        has_its_name() && (detached_ ? carrier().open_to_seal(path_, &raw_) : carrier().open(path_, &raw_));
+    state_ = opened ? State::open : State::refused;
+  }
+  return state_ == State::open;
+}
+
+// Of a file of several processes all write together, or none; and what is detached nobody waits for.
+bool File::is_little(uint64_t bytes) {
+  if (parallel_ || detached_) return false;
+  const uint64_t most = kFew * Process::instance().smallest();
+  little_ = std::min(little_ + std::min(bytes, most), most);
+  return ++few_ <= kFew && little_ < most;
+}
+
+// Of a list, all that lies between its ends.
+void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
+  pending_.insert(dataset);
+  uint64_t begin = UINT64_MAX;
+  uint64_t end = 0;
+  for (const tailrace_extent& extent : extents) {
+    begin = std::min(begin, extent.offset);
+    end = std::max(end, extent.offset + extent.length);
+  }
+  if (begin < end) written_.add(begin, end);
+}
+
+Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
+  on_its_way(dataset, extents);
+  const bool small = extents.size() == 1 && process::SmallWrites::is_small(extents[0]);
+  if (!small || !small_.fits(extents[0])) send_small();
+  if (!small) return carrier().write(raw_, extents, data);
+  small_.add(extents[0], data);
+  return {};
+}
+
+void File::send_small() {
+  if (small_.empty()) return;
+  const Refusal refused = carrier().write(raw_, small_.extents(), small_.bytes(), small_.count());
+  small_.clear();
+  if (refused.status != TAILRACE_OK) failures_.push_back(refused.message);
+}
+
+Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                     std::vector<tailrace_ticket>& tickets) {
+  on_its_way(dataset, extents);
+  send_small();
+  return carrier().iwrite(raw_, extents, data, tickets);
+}
+
+Refusal File::lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
+                   std::vector<tailrace_ticket>& tickets) {
+  if (extents.size() == 1 && extents[0].length >= kLeastLent) {
+    on_its_way(dataset, extents);
+    send_small();
+    const Refusal refused = carrier().lend(raw_, extents[0], data, tickets);
+    if (refused.status != TAILRACE_TOO_LARGE) return refused;
+  }
+  return iwrite(dataset, extents, data, tickets);
+}
+
+Refusal File::read(std::span<const tailrace_extent> extents, void* data) {
+  send_small();
+  return carrier().read(raw_, extents, data);
+}
+
+void File::fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element) {
+  const tailrace_extent all{dataset, bytes};
+  on_its_way(dataset, {&all, 1});
+  send_small();
+  const uint64_t elements = std::max<uint64_t>(std::min(bytes, kFillAtOnce) / element.size(), 1);
+  std::vector<std::byte> many(elements * element.size());
+  for (size_t at = 0; at < many.size(); at += element.size()) {
+    std::copy(element.begin(), element.end(), many.begin() + static_cast<ptrdiff_t>(at));
+  }
+  for (uint64_t done = 0; done < bytes; done += many.size()) {
+    const tailrace_extent part{dataset + done, std::min<uint64_t>(many.size(), bytes - done)};
+    const Refusal refused = carrier().write(raw_, {&part, 1}, many.data(), 0);
+    if (refused.status != TAILRACE_OK) return failures_.push_back(refused.message);
+  }
+}
+
+std::vector<std::string> File::take_failures() {
+  std::vector<std::string> all = carrier().take_failures(path_);
+  all.insert(all.end(), failures_.begin(), failures_.end());
+  failures_.clear();
+  if (!all.empty()) spoil(all.front());
+  return all;
+}
+
+std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+  Token key;
+  std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
+  std::shared_ptr<ChunkQueue>& queue = queues_[key];
+  if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
+  return queue;
+}
+
+void File::place_chunks() {
+  for (const auto& [token, queue] : queues_) queue->place(false, failures_);
+  // What nobody has open any more, and has given all.
+  std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->empty(); });
+}
+
+bool File::place_chunk() {
+  ChunkQueue* oldest = nullptr;
+  for (const auto& [token, queue] : queues_) {
+    if (!queue->empty() && (oldest == nullptr || queue->number() < oldest->number())) oldest = queue.get();
+  }
+  if (oldest != nullptr) oldest->place_one(failures_);
+  return oldest != nullptr;
+}
+
+void File::settle_chunks() {
+  for (const auto& [token, queue] : queues_) queue->place(true, failures_);
+}
+
+void File::hand_over() {
+  settle_chunks();
+  send_small();
+}
+
+void File::drain() {
+  hand_over();
+  little_ = few_ = 0;
+  if (pending_.empty()) return;
+  const Refusal flushed = carrier().flush();
+  if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);
+  forget_pending();
+}
+
+void File::forget_pending() {
+  pending_.clear();
+  written_.clear();
+  before_mark_.clear();
+  mark_.reset();
+}
+
+bool File::on_their_way(const tailrace_extent& bytes) const {
+  const uint64_t end = bytes.offset + bytes.length;
+  return written_.touches(bytes.offset, end) || before_mark_.touches(bytes.offset, end);
+}
+
+bool File::pending(const tailrace_extent& bytes) {
+  if (!on_their_way(bytes)) return false;
+  look_what_is_written();
+  return on_their_way(bytes);
+}
+
+// What was written before a mark is in the file when that is reached. Then the next one is set.
+void File::look_what_is_written() {
+  if (mark_ && carrier().reached(*mark_)) {
+    before_mark_.clear();
+    mark_.reset();
+  }
+  if (mark_) return;
+  if (written_.empty()) return pending_.clear();
+  send_small();
+  mark_ = carrier().mark();
+  if (mark_) before_mark_ = std::exchange(written_, {});
+}
+
+void File::leave_to_parent() {
+  detached_ = false;
+  state_ = State::left_alone;
+  small_.clear();
+  forget_pending();
+  failures_.clear();
+  for (const auto& [token, queue] : queues_) queue->leave_to_parent();
+}
+
+void File::leave_alone() {
+  drain();
+  detached_ = false;
+  if (state_ == State::open) carrier().close(raw_);
+  state_ = State::left_alone;
+}
+
+std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
+  const std::lock_guard lock(known().mutex);
+  const auto found = known().files.find({&host, number});
+  return found != known().files.end() ? found->second.lock() : nullptr;
+}
+
+std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
+  [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  [[maybe_unused]] static const bool finishes = (Process::instance().set_finish(finish_writes), true);
+  [[maybe_unused]] static const int at_end = std::atexit(end_process);  // before HDF5 does, which is older
+  const std::lock_guard lock(known().mutex);
+  std::weak_ptr<File>& place = known().files[{&host, number}];
+  std::shared_ptr<File> file = place.lock();
+  if (file == nullptr) {
+    file = std::make_shared<File>(host, path, parallel);
+    place = file;
+    std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
+  }
+  return file;
+}
+
+void finish_writes() {
+  for (const auto& file : all_files()) {
+    // No call of the library's is under way.
+    const LibraryState state(file->host());
+    if (state.is_open()) file->settle_chunks();
+    file->send_small();
+  }
+}
+
+void settle_chunks_of(const Host& host) {
+  for (const auto& file : all_files()) {
+    if (&file->host() != &host) continue;
+    file->settle_chunks();
+    for (const std::string& failure : file->take_failures()) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+  }
+}
+
+void drain_all() {
+  for (const auto& file : all_files()) file->drain();
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,90 @@
+#include "hdf5_vol/files/prefetch_file.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "hdf5_vol/process/process.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Of shorter reads the system itself reads enough ahead.
+constexpr uint64_t kShortest = 64 << 10;  // bytes
+// Of so many datasets of a file the last read is known.
+constexpr size_t kMostDatasets = 256;
+
+// Never destroyed, as HDF5 ends after everything else.
+struct Known {
+  std::mutex mutex;  // guards `files`: two hosts may look at once
+  std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<PrefetchFile>> files;
+};
+
+Known& known() {
+  static Known* const only = new Known;
+  return *only;
+}
+
+void before_fork() { known().mutex.lock(); }
+void after_fork_in_parent() { known().mutex.unlock(); }
+void after_fork_in_child() {
+  Process::instance().forget_prefetcher();
+  known().mutex.unlock();
+}
+
+}  // namespace
+
+PrefetchFile::~PrefetchFile() {
+  count_.fetch_sub(1, std::memory_order_relaxed);
+  if (own_ < 0) return;
+  Process::instance().prefetcher().leave(own_);
+  ::close(own_);
+}
+
+// By way of theirs: it is the same file whatever its name is now, and what HDF5 does to its own, locks too, is its
+// own.
+bool PrefetchFile::open() {
+  if (!std::exchange(tried_, true)) {
+    own_ = ::open(("/proc/self/fd/" + std::to_string(theirs_)).c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  return own_ >= 0;
+}
+
+void PrefetchFile::has_read(const tailrace_extent& dataset, const tailrace_extent& read) {
+  if (sequences_.size() >= kMostDatasets && !sequences_.contains(dataset.offset)) sequences_.clear();
+  const std::optional<tailrace_extent> next = sequences_[dataset.offset].after(read);
+  const uint64_t begin = next ? std::max(next->offset, dataset.offset) : 0;
+  const uint64_t end = next ? std::min(next->offset + next->length, dataset.offset + dataset.length) : 0;
+  if (begin < end && read.length >= kShortest) {
+    if (open()) Process::instance().prefetcher().ask(own_, dataset.offset, {begin, std::min(end - begin, most_)});
+  } else if (own_ >= 0) {
+    Process::instance().prefetcher().drop(own_, dataset.offset);
+  }
+}
+
+std::shared_ptr<PrefetchFile> prefetch_file_of(const Host& host, unsigned long number) {
+  const std::lock_guard lock(known().mutex);
+  const auto found = known().files.find({&host, number});
+  return found != known().files.end() ? found->second.lock() : nullptr;
+}
+
+std::shared_ptr<PrefetchFile> make_prefetch_file(const Host& host, unsigned long number, int theirs, uint64_t most) {
+  [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  const std::lock_guard lock(known().mutex);
+  std::weak_ptr<PrefetchFile>& place = known().files[{&host, number}];
+  std::shared_ptr<PrefetchFile> file = place.lock();
+  if (file == nullptr) {
+    Process::instance().prefetcher();  // to be told of in the end
+    file = std::make_shared<PrefetchFile>(theirs, most);
+    place = file;
+    std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
+  }
+  return file;
+}
+
+}  // namespace tailrace::hdf5

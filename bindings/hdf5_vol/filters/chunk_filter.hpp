@@ -1,0 +1,46 @@
+// The filters of a chunked dataset that are applied here, beside the program, as HDF5's own of these names do it, and
+// the registered ones that are not HDF5's. Pure functions over bytes; any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hdf5_vol/filters/byte_buffer.hpp"
+
+struct libdeflate_compressor;
+
+namespace tailrace::hdf5 {
+
+struct ChunkFilter {
+  enum class Kind { shuffle, fletcher32, deflate, zstd, lzf, blosc, szip };
+  static constexpr size_t kMostValues = 7;
+
+  Kind kind;
+  std::array<unsigned, kMostValues> values;  // as HDF5 has them; shuffle: bytes of an element
+};
+
+// What a thread that filters has for itself, chunk after chunk.
+struct FilterMemory {
+  struct Free {
+    void operator()(libdeflate_compressor* compressor) const;
+  };
+  ByteBuffer bytes;  // of the chunk, while a filter goes from one to the other
+  std::unique_ptr<libdeflate_compressor, Free> deflate;
+  unsigned level = 0;  // of that
+};
+
+// Whether it makes bytes others that cannot simply be had again. Of those that are to be applied, one at most is.
+bool is_compressor(ChunkFilter::Kind kind);
+
+// How many bytes HDF5 stores of a chunk of `size` bytes that its compressor does not make smaller, if it leaves it
+// out then; 0 if it does not.
+uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size);
+
+// Applies them in order. False if one failed: the bytes are what they were.
+// `memory`: its bytes are perhaps exchanged with `bytes`.
+bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, FilterMemory& memory);
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,85 @@
+#include "hdf5_vol/process/prefetcher.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+
+#include "process_client/own_thread.hpp"
+
+namespace tailrace::hdf5 {
+namespace {
+
+// Linux does no more for one hint than it reads ahead by itself, which is seldom set to less than this.
+constexpr uint64_t kStep = 128 << 10;  // bytes
+
+}  // namespace
+
+bool Prefetcher::start() {
+  if (tried_) return runs_;
+  tried_ = true;
+  try {
+    process::start_own_thread("tailrace-hdf5", [this] { work(); });
+    runs_ = true;
+  } catch (const std::system_error&) {
+    // Nothing is prefetched then.
+  }
+  return runs_;
+}
+
+void Prefetcher::ask(int file, uint64_t dataset, const tailrace_extent& range) {
+  const std::lock_guard lock(mutex_);
+  if (!start()) return;
+  std::erase_if(jobs_, [=](const Job& job) { return job.file == file && job.dataset == dataset; });
+  jobs_.push_back({file, dataset, range});
+  ++ranges_;
+  foreseen_ += range.length;
+  asked_.notify_one();
+}
+
+void Prefetcher::drop(int file, uint64_t dataset) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(jobs_, [=](const Job& job) { return job.file == file && job.dataset == dataset; });
+}
+
+void Prefetcher::leave(int file) {
+  std::unique_lock lock(mutex_);
+  std::erase_if(jobs_, [=](const Job& job) { return job.file == file; });
+  stepped_.wait(lock, [=, this] { return busy_ != file; });
+}
+
+void Prefetcher::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    asked_.wait(lock, [this] { return !jobs_.empty(); });
+    do_step(lock);
+  }
+}
+
+// The first job is left where others find it, to drop it, until nothing of it is left.
+void Prefetcher::do_step(std::unique_lock<std::mutex>& lock) {
+  Job& job = jobs_.front();
+  const tailrace_extent step{job.rest.offset, std::min(kStep, job.rest.length)};
+  const int file = busy_ = job.file;
+  job.rest = {step.offset + step.length, job.rest.length - step.length};
+  if (job.rest.length == 0) jobs_.pop_front();
+  lock.unlock();
+  const int failed =
+      posix_fadvise(file, static_cast<off_t>(step.offset), static_cast<off_t>(step.length), POSIX_FADV_WILLNEED);
+  lock.lock();
+  if (failed == 0) brought_ += step.length;
+  busy_ = -1;
+  stepped_.notify_all();
+}
+
+void Prefetcher::report() {
+  const std::lock_guard lock(mutex_);
+  std::fprintf(stderr,
+               "tailrace: %llu ranges of HDF5 data, %.1f MiB, foreseen for sequential readers; %.1f MiB "
+               "prefetched\n",
+               static_cast<unsigned long long>(ranges_), static_cast<double>(foreseen_) / (1 << 20),
+               static_cast<double>(brought_) / (1 << 20));
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,73 @@
+// Process: everything that the connector has once in a process, whatever number of HDF5 libraries it serves there.
+// The connector's only singleton.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "hdf5_vol/filters/chunk_crew.hpp"
+#include "hdf5_vol/process/detached.hpp"
+#include "hdf5_vol/process/prefetcher.hpp"
+#include "hdf5_vol/process/settings.hpp"
+#include "process_client/made_once.hpp"
+#include "process_client/process_client.hpp"
+
+namespace tailrace::hdf5 {
+
+class Process {
+ public:
+  // Never destroyed: HDF5 closes files very late.
+  static Process& instance();
+
+  // The client that carries the data of all files.
+  process::ProcessClient& client() { return client_; }
+  // The files that were closed without waiting.
+  Detached& detached() { return detached_; }
+  // The threads that filter chunks, and the thread that prefetches. The first call makes them.
+  ChunkCrew& crew() { return crew_.get(); }
+  Prefetcher& prefetcher() { return prefetcher_.get(); }
+
+  // Takes the settings, unless the client has opened by others.
+  void configure(const Settings& settings);
+  // Sets what is wrong with the connector's settings; "": nothing. Otherwise no file can be opened.
+  void refuse(const std::string& why);
+  std::string wrong();
+  // See Settings.
+  uint64_t smallest();
+  uint64_t prefetch();
+  bool detaches();
+
+  // Sets the function that runs first when the process ends. Once, before the client opens.
+  void set_finish(void (*finish)());
+  // Report on standard error what was filtered and prefetched, if anything was.
+  void report_filtered();
+  void report_prefetched();
+
+  // Called around a fork, between those of `detached`.
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+  // Called in a forked child, which has no thread that prefetches: prefetcher() makes another one.
+  void forget_prefetcher() { prefetcher_.forget(); }
+
+ private:
+  Process();
+  static void end();
+
+  process::ProcessClient client_;
+  Detached detached_;
+  process::MadeOnce<ChunkCrew> crew_;
+  process::MadeOnce<Prefetcher> prefetcher_;
+
+  std::mutex mutex_;  // guards all below; taken before the client's
+  Settings settings_;
+  std::string wrong_;
+  void (*finish_)() = nullptr;
+};
+
+// Short for the client of the process, and for what its calls return.
+using Refusal = process::ProcessClient::Refusal;
+inline process::ProcessClient& carrier() { return Process::instance().client(); }
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,41 @@
+#include "hdf5_vol/process/settings.hpp"
+
+#include <optional>
+#include <sstream>
+
+namespace tailrace::hdf5 {
+namespace {
+
+bool parse_word(const std::string& word, Settings& settings) {
+  if (const std::optional<bool> of_client = process::read_word(word, settings.client)) return *of_client;
+  const size_t equals = word.find('=');
+  const std::string key = word.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (key == "smallest") return process::read_bytes(value, 1, settings.smallest);
+  if (key == "prefetch") return process::read_bytes(value, 0, settings.prefetch);
+  settings.detach = value == "detach";
+  return key == "close" && (value == "wait" || value == "detach");
+}
+
+}  // namespace
+
+bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
+  std::istringstream words(text);
+  bool memory = false;  // is said here
+  for (std::string word; words >> word;) {
+    if (!parse_word(word, settings)) {
+      why = "found '" + word +
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES, prefetch=BYTES, "
+            "close=wait, close=detach or summary";
+      return false;
+    }
+    memory = memory || word.starts_with("place=") || word.starts_with("budget=");
+  }
+  if (!settings.client.config.empty() && memory) {
+    why = "found config=" + settings.client.config + " beside place or budget, expected those in the file";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tailrace::hdf5

@@ -1,0 +1,40 @@
+#include "process_client/client_settings.hpp"
+
+#include <charconv>
+
+namespace tailrace::process {
+
+// Programs may be short: half a second for memory before the first byte is written would be much.
+std::string ClientSettings::configuration(const std::string& name) const {
+  const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
+  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + "}\nstorage: {path: .}\nmemory: " + memory +
+         "\nlog: {level: error}\n";
+}
+
+bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes) {
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, bytes);
+  return error == std::errc() && at == end && bytes >= least;
+}
+
+std::optional<bool> read_word(const std::string& word, ClientSettings& settings) {
+  const size_t equals = word.find('=');
+  const std::string key = word.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (word == "summary") {
+    settings.summary = true;
+  } else if (key == "config") {
+    settings.config = value;
+    return !value.empty();
+  } else if (key == "place") {
+    settings.place = value;
+    return value == "thread" || value == "core";
+  } else if (key == "budget") {
+    return read_bytes(value, 1, settings.budget);
+  } else {
+    return std::nullopt;
+  }
+  return true;
+}
+
+}  // namespace tailrace::process

@@ -1,0 +1,312 @@
+#include "process_client/process_client.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace tailrace::process {
+namespace {
+
+// Parts of what goes with tickets: none may need more than a fourth of the budget.
+constexpr uint64_t kLeastPart = 4096;  // bytes
+constexpr size_t kMostExtents = 4096;
+constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes, with one ticket
+
+// Returns the directory for locks and logs, which do not belong beside the program's files.
+std::string session_directory(const std::string& key) {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* const temporary = std::getenv("TMPDIR");
+  const std::string root = runtime != nullptr ? runtime : temporary != nullptr ? temporary : "/tmp";
+  return root + "/tailrace-" + key + "-" + std::to_string(getuid());
+}
+
+std::string last_message(tailrace_client* client) {
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  tailrace_last_error(client, &error);
+  return error.message != nullptr ? error.message : "";
+}
+
+}  // namespace
+
+void ProcessClient::end() {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return;
+  const Refusal flushed = flush_all();
+  if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
+  if (settings_.summary && writes_ > 0) report_summary();
+  tailrace_close(client_);
+  client_ = nullptr;
+  ended_ = true;
+  for (const auto& [file, failures] : failures_) {
+    for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+    failed_.insert(file);
+  }
+  failures_.clear();
+}
+
+void ProcessClient::report_summary() {
+  tailrace_stats stats{};
+  stats.struct_size = sizeof stats;
+  if (tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
+  const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
+  std::fprintf(stderr,
+               "tailrace: %llu writes of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
+               "%.3f s, for files %.3f s; %llu transfers, %llu failures\n",
+               static_cast<unsigned long long>(writes_), door_.name, static_cast<double>(bytes_) / (1 << 20),
+               how.c_str(), stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
+               static_cast<unsigned long long>(stats.transfers),
+               static_cast<unsigned long long>(stats.failures - refused_reads_));
+}
+
+bool ProcessClient::configure(const ClientSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  if (tried_) return false;
+  settings_ = settings;
+  return true;
+}
+
+void ProcessClient::after_fork_in_child() {
+  client_ = nullptr;
+  tried_ = false;
+  reached_ = marks_;
+  failures_.clear();
+  ended_ = false;
+  failed_.clear();
+  mutex_.unlock();
+}
+
+bool ProcessClient::summary() {
+  const std::lock_guard lock(mutex_);
+  return settings_.summary;
+}
+
+uint64_t ProcessClient::budget() {
+  const std::lock_guard lock(mutex_);
+  return settings_.budget;
+}
+
+bool ProcessClient::open_client() {
+  if (tried_) return client_ != nullptr;
+  tried_ = true;
+  const std::string text = settings_.configuration(door_.key);
+  const std::string directory = session_directory(door_.key);
+  const bool by_file = !settings_.config.empty();
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.files = "/";
+  options.flush_waits = 1;
+  if (!by_file) options.config_text = text.c_str();
+  if (!by_file) options.path = directory.c_str();
+  const std::string name = by_file ? settings_.config : std::string("tailrace's own for ") + door_.name;
+  if (tailrace_open_with(name.c_str(), static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
+    std::atexit(door_.at_exit);
+    tailrace_stats stats{};
+    stats.struct_size = sizeof stats;
+    // A configuration may have another one than is the default.
+    if (tailrace_get_stats(client_, &stats) == TAILRACE_OK) settings_.budget = stats.memory_budget;
+    return true;
+  }
+  std::fprintf(stderr, "tailrace: %s writes its data itself, since tailrace could not be opened: %s\n", door_.name,
+               last_message(nullptr).c_str());
+  client_ = nullptr;
+  return false;
+}
+
+bool ProcessClient::keep_earlier(tailrace_status status) {
+  if (status != TAILRACE_EARLIER_FAILURE) return false;
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  tailrace_last_error(client_, &error);
+  const std::string file = std::filesystem::path(error.file != nullptr ? error.file : "").lexically_normal();
+  failures_[file].push_back(error.message != nullptr ? error.message : tailrace_status_text(error.status));
+  return true;
+}
+
+ProcessClient::Refusal ProcessClient::refusal(tailrace_status status) {
+  if (status == TAILRACE_OK || keep_earlier(status)) return {};
+  return {status, last_message(client_)};
+}
+
+bool ProcessClient::open(const std::string& path, tailrace_file* out) {
+  return open_as(path, TAILRACE_FILE_WRITE, out);
+}
+
+bool ProcessClient::open_to_seal(const std::string& path, tailrace_file* out) {
+  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_SEAL, out);
+}
+
+bool ProcessClient::open_as(const std::string& path, int mode, tailrace_file* out) {
+  const std::lock_guard lock(mutex_);
+  return open_client() && tailrace_file_open(client_, path.c_str() + 1, mode, out) == TAILRACE_OK;
+}
+
+void ProcessClient::give_up(tailrace_file file) {
+  const std::lock_guard lock(mutex_);
+  if (client_ != nullptr) keep_earlier(tailrace_file_give_up(file));
+}
+
+ProcessClient::Refusal ProcessClient::seal(tailrace_file file, uint64_t offset, std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_seal(file, offset, bytes.size(), bytes.data()));
+}
+
+ProcessClient::Refusal ProcessClient::iclose(tailrace_file file, tailrace_ticket* ticket) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  return refusal(tailrace_file_iclose(file, ticket));
+}
+
+bool ProcessClient::has_ended() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+bool ProcessClient::has_failed(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return failed_.contains(path);
+}
+
+void ProcessClient::close(tailrace_file file) {
+  const std::lock_guard lock(mutex_);
+  if (client_ != nullptr) keep_earlier(tailrace_file_close(file));
+}
+
+ProcessClient::Refusal ProcessClient::write(tailrace_file file, std::span<const tailrace_extent> extents,
+                                            const void* data, uint64_t writes) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  count(writes, extents);
+  return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+}
+
+void ProcessClient::count(uint64_t writes, std::span<const tailrace_extent> extents) {
+  writes_ += writes;
+  for (const tailrace_extent& extent : extents) bytes_ += extent.length;
+}
+
+ProcessClient::Refusal ProcessClient::iwrite(tailrace_file file, std::span<const tailrace_extent> extents,
+                                             const void* data, std::vector<tailrace_ticket>& tickets) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  count(1, extents);
+  const uint64_t most = std::max(settings_.budget / 8, kLeastPart);
+  const auto* from = static_cast<const std::byte*>(data);
+  std::vector<tailrace_extent> part;
+  uint64_t bytes = 0;
+  const auto send = [&] {
+    const Refusal refused = part.empty() ? Refusal() : iwrite_part(file, part, from, tickets);
+    from += std::exchange(bytes, 0);
+    part.clear();
+    return refused;
+  };
+  for (tailrace_extent rest : extents) {
+    while (rest.length > 0) {
+      const uint64_t length = std::min(rest.length, most - bytes);
+      part.push_back({rest.offset, length});
+      rest = {rest.offset + length, rest.length - length};
+      bytes += length;
+      if (bytes < most && part.size() < kMostExtents) continue;
+      if (const Refusal refused = send(); refused.status != TAILRACE_OK) return refused;
+    }
+  }
+  return send();
+}
+
+// Parts of it, as a ticket is of less than 4 GiB.
+ProcessClient::Refusal ProcessClient::lend(tailrace_file file, const tailrace_extent& extent, const void* data,
+                                           std::vector<tailrace_ticket>& tickets) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  for (uint64_t done = 0; done < extent.length;) {
+    const tailrace_extent part{extent.offset + done, std::min(extent.length - done, kMostLent)};
+    tailrace_ticket ticket{};
+    const tailrace_status status = tailrace_file_borrow(file, 1, &part, bytes + done, &ticket);
+    if (ticket.client != nullptr) tickets.push_back(ticket);
+    if (const Refusal refused = refusal(status); refused.status != TAILRACE_OK) return refused;
+    done += part.length;
+  }
+  count(1, {&extent, 1});
+  return {};
+}
+
+ProcessClient::Refusal ProcessClient::iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents,
+                                                  const void* data, std::vector<tailrace_ticket>& tickets) {
+  tailrace_ticket ticket{};
+  const tailrace_status status = tailrace_file_iwrite(file, extents.size(), extents.data(), data, &ticket);
+  if (ticket.client != nullptr) tickets.push_back(ticket);
+  return refusal(status);
+}
+
+ProcessClient::Refusal ProcessClient::wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_wait(ticket, milliseconds);
+  } while (keep_earlier(status));
+  if (status == TAILRACE_OK || status == TAILRACE_TIMEOUT) return {status, ""};
+  const auto told = failures_.find(path);
+  return {status, told != failures_.end() ? told->second.front() : last_message(client_)};
+}
+
+ProcessClient::Refusal ProcessClient::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
+  const tailrace_status status = tailrace_file_read(file, extents.size(), extents.data(), data);
+  if (status == TAILRACE_IO_ERROR) ++refused_reads_;
+  return refusal(status);
+}
+
+ProcessClient::Refusal ProcessClient::flush() {
+  const std::lock_guard lock(mutex_);
+  return client_ != nullptr ? flush_all() : Refusal();
+}
+
+ProcessClient::Refusal ProcessClient::flush_all() {
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_flush(client_);
+  } while (keep_earlier(status));
+  return refusal(status);
+}
+
+std::optional<uint64_t> ProcessClient::mark() {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr || reached_ < marks_) return std::nullopt;
+  tailrace_ticket ticket{};
+  keep_earlier(tailrace_iflush(client_, &ticket));
+  if (ticket.client == nullptr) return std::nullopt;
+  mark_ = ticket;
+  return ++marks_;
+}
+
+bool ProcessClient::reached(uint64_t mark) {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr || mark <= reached_) return true;
+  tailrace_status status = TAILRACE_OK;
+  do {
+    status = tailrace_wait(mark_, 0);
+  } while (keep_earlier(status));
+  if (status == TAILRACE_OK) reached_ = marks_;
+  return mark <= reached_;
+}
+
+std::vector<std::string> ProcessClient::take_failures(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (failures_.empty()) return {};
+  const auto found = failures_.find(path);
+  if (found == failures_.end()) return {};
+  std::vector<std::string> taken = std::move(found->second);
+  failures_.erase(found);
+  return taken;
+}
+
+}  // namespace tailrace::process

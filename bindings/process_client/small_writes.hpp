@@ -1,0 +1,44 @@
+// Small writes to one file, held back until there are enough of them for one handover.
+//
+// A handover costs more than a few hundred bytes do. What is held is the program's own: whoever reads, flushes,
+// closes or forks has it handed over first (File).
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tailrace::process {
+
+class SmallWrites {
+ public:
+  // Whether it is small enough to be held back.
+  static bool is_small(const tailrace_extent& extent) { return extent.length <= kSmall; }
+  // Whether it can be added: behind all that are held, while there is room.
+  bool fits(const tailrace_extent& extent) const;
+  void add(const tailrace_extent& extent, const void* data);
+  void clear();
+
+  // How many were added.
+  uint64_t count() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  // In order, apart from one another; their bytes lie one after the other.
+  std::span<const tailrace_extent> extents() const { return extents_; }
+  const std::byte* bytes() const { return buffer_.get(); }
+
+ private:
+  static constexpr uint64_t kSmall = 8 << 10;  // bytes
+  static constexpr uint64_t kRoom = 64 << 10;  // bytes
+  static constexpr size_t kMost = 256;         // extents
+
+  std::unique_ptr<std::byte[]> buffer_;  // kRoom bytes, from the first on
+  std::vector<tailrace_extent> extents_;
+  uint64_t used_ = 0;  // bytes
+  uint64_t count_ = 0;
+};
+
+}  // namespace tailrace::process
