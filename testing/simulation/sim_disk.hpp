@@ -20,6 +20,8 @@
 namespace tailrace::impl::simulation {
 
 inline constexpr uint64_t kSector = 512;
+// Bytes that the system moves at once: an aligned word in its page cache is of one write.
+inline constexpr uint64_t kWord = 8;
 
 // A file, whatever its name.
 struct Inode {

@@ -271,11 +271,14 @@ void SimStorage::decide(Slot& slot, const File& file) {
   }
 }
 
-// A direct transfer that ends early does so at a sector.
+// A direct transfer that ends early does so at a sector, one through the page cache at an aligned word: between it
+// and its continuation another client may write, and the model (RawFileModel) knows no word of two writes.
 uint64_t SimStorage::shortened(const Slot& slot) {
-  const uint64_t unit = slot.transfer.direct ? kSector : 1;
-  const uint64_t units = slot.length / unit;
-  return units < 2 ? slot.length : unit * dice_.between(1, units - 1);
+  if (slot.length == 0) return 0;
+  const uint64_t unit = slot.transfer.direct ? kSector : kWord;
+  const uint64_t first = slot.extent.offset / unit;  // whole units before it
+  const uint64_t ends = (slot.extent.offset + slot.length - 1) / unit - first;
+  return ends == 0 ? slot.length : unit * (first + dice_.between(1, ends)) - slot.extent.offset;
 }
 
 void SimStorage::fit_into_disk(Slot& slot, const File& file) {
