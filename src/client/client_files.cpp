@@ -13,6 +13,7 @@
 namespace tailrace::impl {
 namespace {
 
+constexpr uint64_t kWord = 8;  // bytes
 constexpr uint64_t kPage = RangeAllocator::kPage;
 
 Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
@@ -28,7 +29,8 @@ Status about(const Status& status, const char* verb, const std::string& path) {
 Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
 // Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
-// left out; an extent is cut where it would not fit alone, at a page of the file.
+// left out; an extent is cut where it would not fit alone, at a page of the file, or at least at a word of 8 bytes: no
+// word is of two parts, between which another client may write.
 class Cutter {
  public:
   Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)
@@ -61,8 +63,8 @@ class Cutter {
   }
   uint64_t part_of(const Extent& rest) const {
     const uint64_t part = most_ - file_list_data(1, most_);
-    const uint64_t beyond_page = (rest.offset + part) % kPage;
-    return part > beyond_page ? part - beyond_page : part;
+    const uint64_t end = rest.offset + part;
+    return end % kPage < part ? part - end % kPage : part - end % kWord;
   }
 
   const std::span<const tailrace_extent> extents_;
