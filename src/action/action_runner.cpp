@@ -118,7 +118,7 @@ ActionProgress ActionRunner::progress() {
 }
 
 Nanoseconds ActionRunner::deadline() const {
-  // What is not told yet is told at once.
+  // A failure or an end that has not been reported is reported at once.
   if (!progress_.failures.empty() || !progress_.ended.empty()) return Nanoseconds::zero();
   Nanoseconds earliest = Nanoseconds::max();
   for (const Host& host : hosts_) {
@@ -201,7 +201,7 @@ void ActionRunner::host_ended(Host& host, HostEnd ended) {
   }
 }
 
-// Of the action that the first event runs.
+// Handles the end of the action that the first event runs.
 void ActionRunner::call_ended(HostEnd ended, bool failed) {
   Event& event = events_.front();
   ActionEnd end;

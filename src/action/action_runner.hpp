@@ -35,7 +35,7 @@ struct ActionOptions {
   Nanoseconds stop_limit = std::chrono::seconds(5);   // for a host to end in its own way
 };
 
-// What came of one action of an event.
+// The result of one action of an event.
 struct ActionEnd {
   enum class How { done, failed, skipped };  // skipped: it failed earlier, and is disabled
 

@@ -24,7 +24,7 @@ struct DueEvent {
   std::vector<int32_t> clients;  // who raised it, ascending
 };
 
-// Whether an action `drop` is due: the iteration shall not be stored.
+// Returns true if a `drop` is among the due actions: the iteration must not be stored.
 bool drops(const std::vector<Action>& actions, const DueEvent& due);
 
 class EventTally {
@@ -42,7 +42,7 @@ class EventTally {
   std::vector<DueEvent> expect_no_more();
   // `client` has joined. What has been due for the node already is not due again.
   std::vector<DueEvent> raise(int client, const std::string& event, int64_t iteration);
-  // Whether the event has been due for the node; remembers the latest kPastKept.
+  // Returns true if the event has been due for the node before. Only the latest kPastKept events are remembered.
   bool past(const std::string& event, int64_t iteration) const { return past_.contains({iteration, event}); }
   // `client` will raise nothing more of the iteration: what the others have raised is not kept waiting by it.
   std::vector<DueEvent> pass(int client, int64_t iteration);

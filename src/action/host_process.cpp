@@ -55,7 +55,7 @@ Result<Ends> make_ends() {
   return ends;
 }
 
-// What posix_spawn shall do in the new process before the program begins.
+// SpawnPlan: the steps of posix_spawn in the new process before its program begins.
 class SpawnPlan {
  public:
   explicit SpawnPlan(const Ends& ends) {

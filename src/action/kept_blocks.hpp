@@ -26,15 +26,15 @@ class KeptBlocks {
   std::vector<HeldBlock> end(int source, int64_t iteration);
   // Gives up the blocks of that iteration; returns them.
   std::vector<HeldBlock> drop(int source, int64_t iteration);
-  // Whether a block of that iteration is held though no action of the iteration itself will need it.
+  // Returns true if a block of that iteration is held, although no action of the iteration itself will need it.
   bool is_over(int source, int64_t iteration) const;
   // The oldest iteration of which a block of `source` is held.
   std::optional<int64_t> oldest(int source) const;
   // The client is gone: returns all of its blocks, none of which is held any more.
   std::vector<HeldBlock> leave(int source);
 
-  // What an action gets that was raised in `iteration` by `sources`: the blocks of that iteration, and of the latest
-  // iterations before it as many as are to be kept; by variable, then iteration, then source.
+  // Returns the blocks for an action that was raised in `iteration` by `sources`: those of that iteration, and of as
+  // many iterations before it as are to be kept. Sorted by variable, then iteration, then source.
   std::vector<HeldBlock> of(int64_t iteration, std::span<const int32_t> sources) const;
 
   size_t size() const;

@@ -27,7 +27,7 @@ void watch(int epoll, int operation, int fd, uint32_t events) {
   TAILRACE_ASSERT(change_watch(epoll, operation, fd, events));
 }
 
-// What it says goes into files and to users.
+// Removes control characters: the answer goes into files and to users.
 void clean(PluginAnswer& answer) {
   answer.error = clean_text(answer.error);
   for (std::string& message : answer.messages) message = clean_text(message);
@@ -198,7 +198,7 @@ HostEnd PluginHost::lose(std::string why) {
   ended.lost = true;
   ended.idle = idle;
   lost_ = true;
-  // What is left of it wakes nobody any more, but for the end of the process.
+  // The output that is left wakes nobody any more, except at the end of the process.
   close_output();
   if (!closed_) watch(epoll_, EPOLL_CTL_DEL, process_.socket(), 0);
   closed_ = true;

@@ -52,7 +52,7 @@ class PluginHost {
   // When progress() must be called at the latest; Nanoseconds::max() if that does not matter.
   Nanoseconds deadline() const { return deadline_; }
 
-  // Of a lost host: its process, which may not have ended yet.
+  // Takes the process of a lost host, which may not have ended yet.
   HostProcess take_process() && { return std::move(process_); }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(kWireRank == TAILRACE_MAX_RANK);
 
-// What a finding's value is.
+// The type of a finding's value.
 enum class ValueKind : uint32_t { number = 0, text = 1, array = 2 };
 
 class Writer {

@@ -1,9 +1,8 @@
-// What the server and its plugin host say to each other: fixed messages over a socket, and their contents beside
-// them.
+// The messages between a server and its plugin host: fixed messages over a socket, and their contents beside them.
 //
-// A message is 32 bytes. What has no fixed size (a call's blocks, the results) lies in a memory file whose descriptor
-// travels with the message, so that no message can be too long for the socket. Host and server are of one build, but
-// the host runs foreign code: what comes from it is believed in nothing.
+// A message is 32 bytes. Data of variable size (the blocks of a call, the results) lie in a memory file whose
+// descriptor travels with the message, so that no message can be too long for the socket. Host and server are of one
+// build, but the host runs foreign code: the server checks everything that comes from it.
 #pragma once
 
 #include <cstddef>

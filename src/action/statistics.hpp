@@ -23,8 +23,8 @@ struct Statistics {
   double least = 0;
   double mean = 0;
   double most = 0;
-  // Of kHistogramBins equal parts of [least, most], the last one closed at both ends. If all values are equal, of
-  // [least − 0.5, most + 0.5].
+  // Counts of kHistogramBins equal parts of [least, most], the last one closed at both ends. If all values are equal,
+  // the parts are of [least − 0.5, most + 0.5].
   std::array<uint64_t, kHistogramBins> histogram{};
 };
 

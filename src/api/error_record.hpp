@@ -22,7 +22,7 @@ class ErrorRecord {
   uint64_t more_ = 0;
 };
 
-// Of calls without a client, one a thread.
+// Returns the record for calls without a client; each thread has one.
 ErrorRecord& thread_error();
 
 // Copies a versioned structure to the caller, as much of it as the caller knows: its struct_size says.

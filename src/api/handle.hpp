@@ -27,7 +27,7 @@ struct tailrace_client {
   explicit tailrace_client(std::unique_ptr<tailrace::impl::Session> opened) : session(std::move(opened)) {}
   bool is_of_this_process() const { return mark == tailrace::impl::process_mark(); }
 
-  // Of the process that opened it.
+  // Mark of the process that opened the client.
   const uint64_t mark = tailrace::impl::process_mark();
   const pid_t process = getpid();
   tailrace_client* next = nullptr;  // in the list of all; constant once it is in it
@@ -75,7 +75,7 @@ enum class Leaves { client_open, client_closed };
 // thread's hands at that moment: this thread's is used.
 tailrace_status refuse_in_child(const tailrace_client& client);
 
-// What a session that is about to be closed has not told; never throws.
+// Keeps the failures that a session has not reported and that is about to be closed. Never throws.
 void keep_untold(tailrace_client& client) noexcept;
 
 // Tells the oldest untold failure; see tailrace_next_error. The caller is inside.

@@ -25,7 +25,7 @@ using tailrace::impl::Result;
 using tailrace::impl::Status;
 
 constexpr int kWrongUsage = 2;  // as of `tailrace`
-// What some ten thousand pending requests need.
+// Memory for some ten thousand pending requests.
 constexpr size_t kHeap = size_t{16} << 20;
 
 struct Arguments {
@@ -87,7 +87,7 @@ int show_status(const CoreServerOptions& options) {
   return 0;
 }
 
-// What all servers of the job have left; none is there any more.
+// Drains the leftovers of all servers of the job. None of the servers lives any more.
 int drain_all(CoreServerOptions options) {
   const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
   if (!servers.ok()) return fail(servers.status());

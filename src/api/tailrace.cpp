@@ -24,13 +24,14 @@ Status null_argument(const char* name) {
   return Status(TAILRACE_INVALID_ARGUMENT, std::string("found NULL, expected ") + name);
 }
 
-// Whether NULL is no place for a block of it: an empty array may have none.
+// Returns true if a block of the variable has bytes, so that NULL is no address for it. An empty array may have none.
 bool has_bytes(Session& session, const char* variable) {
   const Result<uint32_t> index = session.client().find(variable);
   return !index.ok() || !session.client().layout_of(index.value()).empty();
 }
 
-// What stands in an enumeration that comes from C, where that may be any int; C++ must not look at it as one before.
+// Reads an enumeration that comes from C, where it may have any int as its value. C++ must not read it as an
+// enumeration before it is checked.
 template <class Enumeration>
 int number_in(const Enumeration& value) {
   static_assert(sizeof(Enumeration) == sizeof(int));

@@ -17,7 +17,7 @@ class Deadline {
   template <class Rep, class Period>
   Deadline(std::chrono::duration<Rep, Period> limit) : Deadline(Nanoseconds(limit)) {}  // NOLINT
 
-  // What was given: for messages.
+  // Returns the limit that was given, for messages.
   Nanoseconds limit() const { return limit_; }
   // Never negative.
   Nanoseconds left() const;

@@ -20,7 +20,7 @@ class Log {
   virtual ~Log() = default;
   // Any thread.
   virtual void put(LogLevel level, std::string_view message) = 0;
-  // The same of a message whose kind may be said too often (LimitedLog). `kind` is a literal.
+  // Does the same for a message of a kind that could be logged too often (LimitedLog). `kind` is a literal.
   virtual void put_of_kind(LogLevel level, std::string_view kind, std::string_view message) {
     (void)kind;
     put(level, message);

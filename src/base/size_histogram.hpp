@@ -18,7 +18,7 @@ class SizeHistogram {
   // From 2^i bytes on, below 2^(i+1); the last has all that is longer.
   static constexpr uint32_t kBuckets = 48;
 
-  // What one said at a moment.
+  // The counts at one moment.
   struct Figures {
     std::array<uint64_t, kBuckets> buckets{};
     uint64_t bytes = 0;  // of all together
@@ -37,7 +37,7 @@ class SizeHistogram {
     bytes_.add(bytes);
     most_.raise(bytes);
   }
-  // What another counted after it had said `since`.
+  // Adds what another histogram has counted between `since` and `now`.
   void add(const Figures& now, const Figures& since) {
     for (uint32_t index = 0; index < kBuckets; ++index) {
       if (now.buckets[index] != since.buckets[index]) buckets_[index].add(now.buckets[index] - since.buckets[index]);

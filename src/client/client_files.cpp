@@ -29,8 +29,8 @@ Status about(const Status& status, const char* verb, const std::string& path) {
 Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
 // Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
-// left out; an extent is cut where it would not fit alone, at a page of the file, or at least at a word of 8 bytes: no
-// word is of two parts, between which another client may write.
+// left out. An extent that would not fit alone is cut at a page of the file, or at least at a word of 8 bytes: another
+// client may write between two parts, and must not write half of a word.
 class Cutter {
  public:
   Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)

@@ -15,7 +15,7 @@ void read_actions(const YamlValue& value, Config& config);
 
 void read_python(const YamlValue& value, Config& config);
 
-// What holds without the key `actions`: every iteration is stored when it ends.
+// Returns the actions of a configuration without the key `actions`: every iteration is stored when it ends.
 std::vector<Action> default_actions();
 
 }  // namespace tailrace::impl

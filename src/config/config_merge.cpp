@@ -16,7 +16,7 @@ constexpr const char* kBy[] = {"storage", "count"};
 constexpr const char* kReadAfter[] = {"submitted", "written"};
 constexpr const char* kVisibility[] = {"written", "pending"};
 
-// What a configuration says, key by key.
+// Returns the values of a configuration, key by key.
 std::vector<std::pair<const char*, std::string>> texts(const Config& config) {
   const auto& merge = config.merge;
   const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };

@@ -99,7 +99,7 @@ int read_number(const YamlValue& value, const Parameters& parameters, int64_t le
   return static_cast<int>(named->second);
 }
 
-// What is different on each node.
+// Reads the keys that differ from node to node.
 void read_node(const YamlValue& place, const Parameters& parameters, Config& config) {
   if (const auto clients = place.find("clients")) {
     config.place.clients = read_number(*clients, parameters, 1, most_clients);
@@ -113,7 +113,7 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
                fmt::format("more than the number of this node, {}", config.place.node));
 }
 
-// Who must have ended an iteration before a file that clients share is whole must be known.
+// Checks that the clients of shared files are known: a file is whole when all of them have ended the iteration.
 void check_shared_files(const YamlValue& top, const Config& config) {
   if (!config.shares_files()) return;
   const auto storage = top.find("storage");
@@ -131,7 +131,7 @@ void check_shared_files(const YamlValue& top, const Config& config) {
   }
 }
 
-// Whether files named so would be taken for those of a client or node: "cm1_c0".
+// Returns true if files of that name could be taken for those of a client or a node: "cm1_c0".
 bool ends_as_files_do(std::string_view name) {
   const size_t last = name.find_last_not_of("0123456789");
   return last != std::string_view::npos && last + 1 < name.size() &&
@@ -172,7 +172,7 @@ void check_sync(const YamlValue& top, const Config& config) {
   }
 }
 
-// Whose slot is when must be known.
+// Checks that the number of this server among all servers is known, which decides its slot.
 void check_slots(const YamlValue& top, const Config& config) {
   if (!config.storage.slots || config.place.nodes > config.place.node) return;
   const auto storage = top.find("storage");
@@ -330,7 +330,7 @@ void check_flush(const YamlValue& top, const Config& config) {
   top.find("storage")->find("durability")->wrong("written or durable", "the program relies on flush to wait");
 }
 
-// What the program gave beside the file.
+// Reads the parameters that the program gave beside the file.
 Result<Parameters> program_parameters(const ConfigInput& input) {
   Parameters parameters;
   for (const auto& [name, value] : input.parameters) {

@@ -181,7 +181,7 @@ void Builder::take_key(const YamlNode& node) {
   }
 }
 
-// Whether `line` (counted from 0) or the one before it is indented with a tab, which YAML does not allow.
+// Returns true if `line` (counted from 0) or the line before it is indented with a tab, which YAML does not allow.
 bool has_tab_before(const std::string& text, int line) {
   std::istringstream lines(text);
   std::string content;

@@ -35,7 +35,7 @@ class YamlValue {
 
   // A text without control characters, not empty.
   std::string text(std::string_view expected) const;
-  // The same, which may be empty or have several lines.
+  // Reads a text that may be empty or have several lines.
   std::string prose() const;
   // A text that fulfils `accept`.
   std::string name(bool (*accept)(std::string_view), std::string_view expected) const;
@@ -70,7 +70,7 @@ class YamlValue {
   void wrong(std::string_view expected, std::string hint = {}) const;
   // Reports with other words for what was found.
   void fault(std::string found, std::string expected, std::string hint = {}) const;
-  // The same, at the place of its key: for an entry of a map that is wrong as a whole.
+  // Reports the fault at the entry's key: for an entry of a map that is wrong as a whole.
   void fault_at_key(std::string found, std::string expected, std::string hint = {}) const;
 
  private:

@@ -146,7 +146,7 @@ bool Engine::take_ready() {
   return taken;
 }
 
-// What need not gather, or has gathered, goes to the scheduler. Returns whether something was ready.
+// Gives the scheduler the requests that need not gather, or have gathered. Returns true if any was ready.
 bool Engine::gather_ready(Nanoseconds now) {
   const std::vector<const Request*> ready = std::exchange(ready_, {});
   for (const Request* request : ready) {
@@ -195,13 +195,14 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   }
   counts_.accesses += accesses.size();
   for (Access& access : accesses) start_access(std::move(access));
-  // Of some every byte has been taken over by a later write.
+  // A later write may have taken over every byte of a request.
   for (const Request* request : batch) {
     if (under_way_[request->slot].parts_left == 0) finish(request, {});
   }
 }
 
-// What is not carried out of a write has been overwritten, and of a read it came from memory.
+// Counts the bytes that are not carried out: those of a write have been overwritten, those of a read came from
+// memory.
 void Engine::count_before(const Request& request, std::span<const Piece> carried_out) {
   Sizes& sizes = *file(request.file).sizes;
   uint64_t spared = 0;
@@ -282,13 +283,13 @@ void Engine::finish_access(Executor::Ended& end) {
   }
 }
 
-// Of the pieces of a request, the first to begin counts.
+// Notes the beginning of a request: that of its first piece.
 void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
   Request::Course& course = under_way_[slot].course;
   course.begun = std::min(course.begun, begun);
 }
 
-// What was to be done for a request has been done: it ends, now or with others.
+// Finishes a request whose pieces have all been carried out. It ends now, or together with others.
 void Engine::finish(const Request* request, const Status& status) {
   queue_.finish(request->slot, status, over_, ready_);
   for (RequestQueue::Ended& end : over_) note_end(end);

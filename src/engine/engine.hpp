@@ -56,9 +56,9 @@ class Engine {
   // The path the file was opened by.
   const std::string& path(FileId file) const;
 
-  // Whether something of it has, so that it is not published.
+  // Returns true if a request for this file has failed; such a file is never published.
   bool has_failed(FileId file) const { return !files_.at(file).failure.ok(); }
-  // What failed first.
+  // Returns the first failure of the file.
   const Status& failure(FileId file) const { return files_.at(file).failure; }
 
   // How many more requests can be submitted.
@@ -79,7 +79,7 @@ class Engine {
   // When progress() must be called though nothing else happens; none: it need not. A time that has passed: at once.
   std::optional<Nanoseconds> due() const;
 
-  // What it has done so far.
+  // The work that the engine has done so far.
   struct Counts {
     Executor::Counts transfers;
     uint64_t accesses = 0;      // that pieces were merged into
@@ -91,7 +91,7 @@ class Engine {
     Nanoseconds busy{0};        // time with at least one transfer under way
   };
   Counts counts() const;
-  // Of one file: how long the pieces of its requests were, and what was made of them, in bytes.
+  // The lengths of the pieces of requests for one file, and of the accesses that they became, in bytes.
   struct Sizes {
     SizeHistogram before;
     SizeHistogram after;
@@ -104,9 +104,9 @@ class Engine {
   const Sizes& sizes(FileId file) const;
   // Files that are opened to be published have theirs in common.
   const Sizes& sizes_of_published() const { return *sizes_of_published_; }
-  // Whether what a transfer puts there is nobody's: a read went over a hole.
+  // Returns true if a transfer puts bytes there that nobody wants: a read went over a hole.
   bool throws_away(const void* memory) const { return executor_.throws_away(memory); }
-  // Whether transfers are under way.
+  // Returns true if transfers are under way.
   bool moving() const { return !executor_.idle(); }
   const Clock& clock() const { return clock_; }
 

@@ -18,7 +18,8 @@ class Codec {
 
   // Bytes written to `to`; 0 if they do not fit into it, or if the compressor has no memory.
   virtual size_t compress(std::span<const std::byte> from, std::span<std::byte> to) = 0;
-  // Whether `from` was a whole stream of exactly to.size() bytes, which are now in `to`. Takes any bytes.
+  // Decompresses `from` into `to`. Returns true if `from` was a whole stream of exactly to.size() bytes. Takes any
+  // bytes.
   virtual bool decompress(std::span<const std::byte> from, std::span<std::byte> to) = 0;
 };
 

@@ -37,7 +37,7 @@ float float_to_odd(Number value) {
   return std::bit_cast<float>(bits);
 }
 
-// Of a float without sign, by its bits, that is below 2^-14: in units of 2^-24.
+// Converts a float without sign that is below 2^-14, given by its bits, to units of 2^-24.
 uint32_t subnormal_half(uint32_t bits) {
   const uint32_t shift = 126 - (bits >> 23);  // from the float's unit to half's; at least 14
   if (shift > 25) return 0;                   // below half a unit
@@ -87,7 +87,7 @@ __attribute__((target("avx,f16c"))) void floats_f16c(const uint16_t* from, size_
 __attribute__((target("avx"))) __m256d four(const float* at) { return _mm256_cvtps_pd(_mm_loadu_ps(at)); }
 __attribute__((target("avx"))) __m256d four(const double* at) { return _mm256_loadu_pd(at); }
 
-// Whether no number's error is larger than those that are known; the same arithmetic as in measure().
+// Returns true if no number's error is larger than those that are known. Uses the same arithmetic as measure().
 template <class Number>
 __attribute__((target("avx"))) bool all_within(const Number* original, const float* rounded, size_t count,
                                                const Loss& loss) {
@@ -133,7 +133,7 @@ void halves(const float* from, size_t count, uint16_t* to, HalfBy) { halves_plai
 void floats(const uint16_t* from, size_t count, float* to, HalfBy) { floats_plain(from, count, to); }
 #endif
 
-// What was lost from `original` to `rounded`. The errors of doubles and floats are exact in double, or nearly so.
+// Measures the loss from `original` to `rounded`. The errors of doubles and floats are exact in double, or nearly so.
 template <class Number>
 void measure(const Number* original, const float* rounded, size_t count, Loss& loss) {
   for (size_t i = 0; i < count; ++i) {

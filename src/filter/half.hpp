@@ -14,7 +14,8 @@
 
 namespace tailrace::impl {
 
-// What rounding did to the numbers. Of finite numbers that stay finite the errors are measured; the others count.
+// The effect of rounding on the numbers. Errors are measured of finite numbers that stay finite; the others are
+// counted.
 struct Loss {
   double largest_error = 0;           // |rounded - original|
   double largest_relative_error = 0;  // the same / |original|; 1 for what became 0

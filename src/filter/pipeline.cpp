@@ -107,7 +107,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
       shuffle(whole, plan.stored_element_bytes(), shuffled);
       input = shuffled;
     }
-    // What is not smaller by a byte at least is not worth undoing.
+    // A chunk that is not at least one byte smaller is not worth decompressing later.
     const uint64_t bytes = codec_of(plan.compressor, level).compress(input, out.first(size - 1));
     if (bytes > 0) return {bytes, 0, effort};
   }

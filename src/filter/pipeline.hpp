@@ -59,7 +59,8 @@ struct FilterPlan {
     uint64_t length = 0;
   };
   Range range(uint64_t index) const;
-  // Whether the chunk is the file's as it lies in its block if no filter is applied: not rounded, and not padded.
+  // Returns true if the chunk, without filters, has the same bytes in the file as in its block: it is neither rounded
+  // nor padded.
   bool is_plain(uint64_t index) const;
 };
 
@@ -74,7 +75,7 @@ enum class Effort : uint8_t {
 // Requires variable.filtered().
 FilterPlan plan_of(const Variable& variable, const Layout& layout);
 
-// What became of a chunk.
+// The result of filtering a chunk.
 struct FilteredChunk {
   uint64_t bytes = 0;    // that the file stores
   uint32_t skipped = 0;  // bit i: filter i of the pipeline was not applied: it would not have helped, or by `effort`
@@ -88,7 +89,7 @@ class ChunkFilter {
  public:
   // Takes the memory that it needs for these plans; others are not to be given to it. Not for two threads at a time.
   explicit ChunkFilter(std::span<const FilterPlan> plans);
-  // The same for further ones.
+  // Provides further plans.
   void provide(std::span<const FilterPlan> plans);
 
   // Filters chunk `index` of the block, all of whose bytes are in `block`, into `out`, which has at least

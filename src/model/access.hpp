@@ -36,9 +36,8 @@ inline Access access_of(const Request& request, const Piece& piece) {
 // The accesses that do the same, a part each.
 std::vector<Access> taken_apart(const Access& access);
 
-// What `status`, the end of an access that carries `extent` of the request alone, is to the request: if that has
-// several pieces, a failure names the one of them that it is about. They are counted in the order of the request,
-// from 1.
+// Returns the status of a request by that of an access which carries only `extent` of it. If the request has several
+// pieces, a failure names its piece, counted from 1 in the order of the request.
 Status end_of_piece(const Request& request, const Extent& extent, const Status& status);
 
 }  // namespace tailrace::impl

@@ -30,7 +30,7 @@ struct Action {
   std::string text;                                      // as the configuration has it: "python:track.py:locate"
 };
 
-// Whether the action is a call of the plugin host; store and drop are the server's own.
+// Returns true if the action is a call of the plugin host. The server itself does store and drop.
 inline bool is_call(const Action& action) {
   return action.run != Action::Run::store && action.run != Action::Run::drop;
 }

@@ -58,7 +58,7 @@ struct Layout {
 
   std::string name;
   ElementType type = ElementType::float64;
-  // Of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries; 0 only where a parameter says so.
+  // Shape of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries; 0 only where a parameter says so.
   std::vector<uint64_t> shape;
   std::vector<uint64_t> global_shape;  // of the whole array; same rank; equals shape unless given
   std::vector<uint64_t> offset;        // of the block in the whole array; same rank; zeros unless given
@@ -92,7 +92,7 @@ struct Variable {
   Precision precision = Precision::full;
   bool enabled = true;  // at open: whether its blocks are written
 
-  // Whether its blocks are filtered, and so stored in chunks (filter/pipeline.hpp).
+  // Returns true if blocks of the variable are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
 };
 
@@ -180,10 +180,10 @@ struct Config {
     const std::string& root = files_root();
     return root.ends_with('/') ? root + path : root + "/" + path;
   }
-  // Whether the blocks of several clients share files.
+  // Returns true if the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
-  // Whether small writes may gather though the storage is idle, so that who waits for them must say so. Not for
-  // `delay` where a program that finds no memory does something else than wait: it would find less.
+  // Returns true if small writes may gather although the storage is idle, so that a caller that waits for them must
+  // say so. They do not gather for `delay` if a program that finds no memory does not wait: it would find less.
   bool holds_writes() const {
     const bool delayed = place.kind == PlaceKind::core && memory.when_full == WhenFull::block && merge.delay > 0;
     return merge.enabled && (merge.by_count || delayed);
@@ -202,7 +202,8 @@ const char* name_of(ElementType type);
 const char* name_of(Durability durability);
 const char* name_of(FilePer file_per);
 const char* name_of(Compressor compressor);
-// What the names of a client's files begin with: "cm1_c3" if they are its own, "cm1_n0" of a node, "cm1" of a job.
+// Returns the beginning of the names of a client's files: "cm1_c3" for its own, "cm1_n0" for a node's, "cm1" for a
+// job's.
 std::string series_of(const Config& config, int client);
 
 }  // namespace tailrace::impl

@@ -22,14 +22,15 @@ Status check_extents(std::span<const Extent> extents);
 // Puts the pieces in order of offset.
 void put_in_order(std::vector<Piece>& pieces);
 
-// Whether each begins at or after the end of the one before.
+// Returns true if each piece begins at or after the end of the one before.
 bool in_order(std::span<const Piece> pieces);
 
 // Memory that lies side by side, to or from these extents in their order.
 std::vector<Piece> in_turn(std::span<const Extent> extents, std::byte* memory);
 uint64_t total_of(std::span<const Extent> extents);
 
-// What is left of `pieces` without the bytes in `cuts`. Pieces are in order; cuts may overlap and come in any order.
+// Returns the rest of `pieces` without the bytes in `cuts`. The pieces are in order; cuts may overlap and come in any
+// order.
 std::vector<Piece> without(std::span<const Piece> pieces, std::vector<Extent> cuts);
 
 }  // namespace tailrace::impl

@@ -67,8 +67,8 @@ struct Request {
   CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
   uint64_t token = 0;              // the sink's own
   uint32_t slot = 0;               // the engine's own
-  // What belongs together in time: larger for what a program hands over later; 0: nothing, it need not wait for a
-  // slot (engine/schedule/slots.hpp).
+  // Number of the phase in which the program handed the request over, larger for later ones. 0: none, so that the
+  // request need not wait for a slot (engine/schedule/slots.hpp).
   uint64_t phase = 0;
   // How it went, for whoever measures: written by the engine, good when it has ended.
   struct Course {

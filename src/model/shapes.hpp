@@ -36,7 +36,7 @@ class Shapes {
     return now_.layouts[config_.variables[variable].layout];
   }
 
-  // What all these settings together would make. Fails if no layout may be so: TAILRACE_WRONG_SHAPE,
+  // Returns the layouts that all these settings together make. Fails if a layout may not be so: TAILRACE_WRONG_SHAPE,
   // TAILRACE_TOO_LARGE for blocks that do not fit into the budget, TAILRACE_INVALID_ARGUMENT for a parameter that
   // cannot be set.
   Result<State> with(std::span<const Setting> settings) const;

@@ -80,7 +80,7 @@ constexpr Prefix prefixes[] = {
     {"n", -9}, {"p", -12}, {"f", -15}, {"a", -18}, {"z", -21}, {"y", -24}, {"r", -27}, {"q", -30},
 };
 
-// What people write instead of the symbol, and what to tell them.
+// A word that people write instead of a symbol, and the advice to give them.
 struct Advice {
   std::string_view word;
   std::string_view advice;

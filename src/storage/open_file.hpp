@@ -10,7 +10,7 @@
 
 namespace tailrace::impl {
 
-// What direct transfers are aligned to: the largest block that devices and file systems in use ask for.
+// Alignment of direct transfers: the largest block that devices and file systems in use ask for.
 constexpr uint32_t kDirectAlignment = 4096;
 // The most segments in one transfer: IOV_MAX of Linux.
 constexpr uint32_t kMaxSegments = 1024;

@@ -19,7 +19,7 @@ class CallView {
 
   // Lives until this is moved or destroyed.
   const tailrace_plugin_call& view();
-  // What was said so far.
+  // Takes the answer that the call has given so far.
   PluginAnswer take_answer() { return std::move(answer_); }
 
  private:

@@ -1,6 +1,5 @@
-// What the plugin host can call: a function of a dynamic library, one of a Python file, or the built-in statistics.
-//
-// All look alike: like a function of a plugin.
+// Function: anything that the plugin host can call, which is a function of a dynamic library, one of a Python file,
+// or the built-in statistics. All of them look like a function of a plugin.
 #pragma once
 
 #include <tailrace/plugin.h>

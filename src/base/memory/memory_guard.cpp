@@ -22,13 +22,13 @@ struct MemoryGuard::Slot {
 
 namespace {
 
-// Of the whole process, as the signal is; the handler may take no lock, and look at nothing that moves.
+// State of the whole process, as the signal handler is. The handler takes no lock, and reads nothing that moves.
 std::atomic<bool> surviving{false};
 MemoryGuard::Slot slots[MemoryGuard::kMost];
 struct sigaction before;  // written before `surviving` is
 
-// Whether the address was in memory that is watched. In the thread that looked at it, and perhaps in several: each
-// puts its zeros there, which is once too often but no harm.
+// Puts zeros at the address if it lies in watched memory, and returns true if it does. Several threads may do so for
+// the same page: that is once too often, but harmless.
 bool replace(uintptr_t address) {
   for (MemoryGuard::Slot& slot : slots) {
     // acquire: partner of the release in watch(), so that the two belong together.

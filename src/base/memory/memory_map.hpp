@@ -29,7 +29,7 @@ class MappedMemory {
   ~MappedMemory();
 
   std::span<std::byte> bytes() const { return bytes_; }
-  // What was got: "256 MiB, 100 % in huge pages (transparent), touched in 0.03 s".
+  // Describes the memory that was got: "256 MiB, 100 % in huge pages (transparent), touched in 0.03 s".
   const std::string& description() const { return description_; }
 
  private:

@@ -61,7 +61,7 @@ class PoolOwner {
     });
   }
 
-  // Whether the block is in use, as of the last collect().
+  // Returns true if the block was in use at the last collect().
   bool holds(uint32_t block) const { return ranges_.used(block); }
   uint64_t size() const { return ranges_.size(); }
   uint64_t held() const { return ranges_.held(); }   // bytes, as of the last collect()

@@ -5,7 +5,8 @@
 
 namespace tailrace::impl {
 
-// The same for the whole life of a process; another one in each child of fork(). Never 0. Any thread.
+// Returns a number that stays the same for the whole life of a process, and differs in each child of fork(). Never 0.
+// Any thread.
 uint64_t process_mark();
 
 }  // namespace tailrace::impl

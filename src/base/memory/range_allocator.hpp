@@ -26,16 +26,16 @@ class RangeAllocator {
   // `size` is a multiple of kPage. At most `max_nodes` ranges, free and used ones together.
   RangeAllocator(uint64_t size, uint32_t max_nodes);
 
-  // What a block of `bytes` takes: rounded up to cache lines, or to pages from one page on.
+  // Returns the size that a block of `bytes` takes: rounded up to cache lines, or to pages from one page on.
   static uint64_t rounded(uint64_t bytes);
 
   // A range of rounded(bytes), or nothing if there is none now. When everything is free, any range up to `size` is
   // found.
   std::optional<Range> allocate(uint64_t bytes);
 
-  // Whether `node` is a used range.
+  // Returns true if `node` is a used range.
   bool used(uint32_t node) const;
-  // Of a used range.
+  // Returns the size of a used range.
   uint64_t size_of(uint32_t node) const { return nodes_[node].size; }
   // Gives a used range back.
   void free(uint32_t node);

@@ -17,7 +17,7 @@
 namespace tailrace::impl {
 namespace {
 
-// What the file holds. The mutex is the C library's own matter: its size stands for its version.
+// The contents of the file. The mutex belongs to the C library: its size stands for its version.
 struct Content {
   uint64_t mark = 0;
   uint64_t mutex_size = 0;
@@ -111,7 +111,7 @@ Result<FileMutex> FileMutex::open_existing(const PrivateDirectory& directory, co
 
 Result<FileMutex::Held> FileMutex::lock(const Deadline& deadline) {
   const int error = lock_until(mutex(), deadline);
-  // What the dead holder was about is not in this memory, so there is nothing to mend.
+  // The data that the dead holder was changing are not in this memory, so nothing has to be mended.
   if (error == EOWNERDEAD) TAILRACE_ASSERT(pthread_mutex_consistent(mutex()) == 0);
   if (error == 0 || error == EOWNERDEAD) return Held(mutex());
   if (error != ETIMEDOUT) return Status::of_errno("lock", path_, error);

@@ -31,7 +31,7 @@ class FileMutex {
 
   // TAILRACE_TIMEOUT at the deadline.
   Result<Held> lock(const Deadline& deadline);
-  // Whether the file that was opened has been removed: then somebody else may hold a mutex of the same name.
+  // Returns true if the file that was opened has been removed: then somebody else may hold a mutex of the same name.
   bool is_removed() const;
   // The holder: removes the file. Those who wait get the lock, and see that it is of no use any more.
   void remove();

@@ -14,7 +14,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Whether `path` still names the file that is open as `fd`: its last holder may have removed it in between.
+// Returns true if `path` still names the file that is open as `fd`: its last holder may have removed it in between.
 bool same_file(const std::string& path, int fd) {
   struct stat by_path {};
   struct stat by_fd {};

@@ -20,7 +20,7 @@ class LockFile {
   // who has it.
   static Result<LockFile> acquire(const std::string& path, const std::string& holder = "");
 
-  // Whether somebody holds it. Takes nothing and leaves the file, if there is one, as it is.
+  // Returns true if somebody holds the lock. Takes nothing, and leaves the file, if there is one, as it is.
   static bool is_held(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;

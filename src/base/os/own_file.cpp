@@ -28,7 +28,7 @@ const char* kind_of(const struct stat& info) {
   return S_ISREG(info.st_mode) ? "a file" : "no regular file";
 }
 
-// Who owns what this user makes beside `path`. Asked of the file system itself.
+// Returns the owner of files that this user makes beside `path`, as the file system says it.
 uid_t owner_of_new_files(const std::string& path) {
   const size_t slash = path.rfind('/');
   std::string probe = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + ".tailrace_XXXXXX";

@@ -21,9 +21,9 @@ Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode);
 // The file that is there, by `flags` of open(2); with O_CREAT it is made with `mode` if there is none. Fails with
 // what was found if it is no regular file of this user, or has another name, too, by which it may be somebody's else.
 Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode = 0);
-// Whether a regular file of this user is there.
+// Returns true if `path` names a regular file of this user.
 bool is_own_file(const std::string& path);
-// Whether both names lead to one file: as they do after a death in the midst of a rename, see below.
+// Returns true if both names lead to one file, as they do after a death in the middle of a rename; see below.
 bool same_file(const std::string& one, const std::string& other);
 
 // Gives the file that is open as `fd` the name `to` instead of `from`, its name in the same directory; before that,

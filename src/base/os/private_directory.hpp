@@ -32,7 +32,7 @@ class PrivateDirectory {
   // The names of all there is, sorted.
   Result<std::vector<std::string>> names() const;
 
-  // Whether its path still leads here: somebody may have removed it.
+  // Returns true if the directory's path still leads to it: somebody may have removed it.
   bool still_there() const;
   // Bytes that the file system under it has left for this user; the largest number where it has no limit.
   Result<uint64_t> free_bytes() const;

@@ -28,7 +28,7 @@ class ProcessHandle {
   // Becomes readable when the process has ended, for everybody who waits. Owned by this.
   int fd() const { return pidfd_.get(); }
   bool alive() const { return !wait_end(Nanoseconds::zero()); }
-  // Whether it ended before the deadline.
+  // Waits for the end of the process. Returns true if it ended before the deadline.
   bool wait_end(const Deadline& deadline) const;
 
  private:

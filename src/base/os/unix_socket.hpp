@@ -23,7 +23,7 @@
 
 namespace tailrace::impl {
 
-// Who is at the other end: of a connection as of the calls of connect() and listen().
+// The process at the other end, as it was when it called connect() or listen().
 struct Peer {
   pid_t pid = 0;
   uid_t uid = 0;
@@ -39,8 +39,8 @@ class UnixSocket {
  public:
   static constexpr size_t kMaxDescriptors = 16;  // in one message
 
-  // Of the socket `name` in `directory`. Fails with ENOENT or ECONNREFUSED if nobody listens, with TAILRACE_TIMEOUT
-  // if nobody takes connections.
+  // Connects to the socket `name` in `directory`. Fails with ENOENT or ECONNREFUSED if nobody listens, and with
+  // TAILRACE_TIMEOUT if nobody accepts connections.
   static Result<UnixSocket> connect(const PrivateDirectory& directory, const std::string& name,
                                     const Deadline& deadline);
   // Two that are connected with each other.
@@ -60,8 +60,8 @@ class UnixSocket {
   Status check_same_user() const;
   // The peer, to watch. Of a connection that was inherited, it is the process that made it.
   Result<ProcessHandle> peer_process() const;
-  // Whether the peer has closed or ended. (A process that it forked may hold the connection open: see
-  // peer_process().)
+  // Returns true if the peer has closed the connection or ended. (A process that it forked may hold the connection
+  // open: see peer_process().)
   bool peer_gone() const;
 
   int fd() const { return socket_.get(); }

@@ -43,7 +43,7 @@ class Hold {
 // One thread, the owner's.
 class BlockHolds {
  public:
-  // Of a pool of so many blocks, and as many holds at once. `memory` lives as long as any hold.
+  // For a pool of so many blocks, and as many holds at once. `memory` lives as long as any hold.
   BlockHolds(uint32_t blocks, std::shared_ptr<void> memory)
       : ended_(std::make_shared<EndedHolds>(blocks, std::move(memory))), blocks_(blocks) {
     free_.reserve(blocks);

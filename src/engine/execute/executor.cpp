@@ -81,7 +81,7 @@ void Executor::progress(std::vector<Ended>& ended) {
   while (more) {
     const size_t count = storage_.reap(done);
     for (size_t i = 0; i < count; ++i) complete(done[i]);
-    // What is submitted begins at the next reap() at the latest, all of it together.
+    // Submitted transfers begin at the next reap() at the latest, all of them together.
     const bool submitted = begin_transfers();
     more = count > 0 || submitted;
   }

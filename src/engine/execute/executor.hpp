@@ -33,8 +33,9 @@ class Executor {
   struct Options {
     uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
     uint64_t direct_from = uint64_t{128} << 10;     // bytes
-    // Of a transfer through the page cache. Larger ones are not faster, and where the system then takes pages of a
-    // megabyte and more for them, which a virtual machine must have from its host first, several times slower.
+    // Length of the longest transfer through the page cache. Longer ones are not faster. Where the system takes pages
+    // of a megabyte and more for them, which a virtual machine must first get from its host, they are several times
+    // slower.
     uint64_t largest_cached = UINT64_MAX;      // bytes
     uint64_t room_from = uint64_t{256} << 10;  // bytes for which the file system is asked to make room first
     uint64_t largest_hole = 0;                 // bytes that a read goes over
@@ -50,7 +51,7 @@ class Executor {
     bool cached = false;   // a long one of them went through the page cache, of a file that can go past it
   };
 
-  // What it has done so far.
+  // The work that the executor has done so far.
   struct Counts {
     uint64_t transfers = 0;  // begun
     uint64_t direct = 0;     // … past the page cache
@@ -62,7 +63,7 @@ class Executor {
   Executor(Storage& storage, const Clock& clock, const Options& options);
   ~Executor();
 
-  // Whether there is use in giving it more now: fewer transfers wait or are under way than the storage can take.
+  // Returns true if the storage could take more transfers than wait or are under way.
   bool hungry() const;
   bool idle() const { return jobs_.empty(); }
   const Counts& counts() const { return counts_; }
@@ -70,7 +71,7 @@ class Executor {
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
 
-  // Whether what arrives there is nobody's: the bytes of holes.
+  // Returns true if the bytes that arrive there are those of a hole, which nobody wants.
   bool throws_away(const void* memory) const;
 
   // Takes completions from the storage and begins what can begin. Appends what has ended.

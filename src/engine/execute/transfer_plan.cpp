@@ -32,7 +32,7 @@ class Walk {
   bool done() const { return offset_ == end_; }
   uint64_t offset() const { return offset_; }
   size_t segment() const { return at_.segment; }
-  // What lies there, up to the end of the segment or the range.
+  // Returns the memory at the present place, up to the end of the segment or of the range.
   std::byte* memory() const {
     auto* const begin = static_cast<std::byte*>(access_.segments[at_.segment].iov_base);
     return begin == nullptr ? nullptr : begin + at_.within;

@@ -20,17 +20,18 @@ namespace tailrace::impl {
 
 struct GatherOptions {
   bool on = true;
-  // What is held of a file leaves when it is so many requests, or so many bytes.
+  // The held requests of a file leave when they are so many, or have so many bytes.
   uint32_t count = 32768;
   uint64_t bytes = uint64_t{64} << 20;
   // The first very small one waits so long for others, whatever is under way; 0: it does not.
   Nanoseconds delay{0};
-  // Whose pieces are shorter than this on the average is very small: an access of its own costs more than its bytes.
+  // A request is very small if its pieces are shorter than this on average: an access of its own costs more than its
+  // bytes.
   uint64_t very_small = uint64_t{64} << 10;
-  // Whose pieces are shorter than this on the average is small.
+  // A request is small if its pieces are shorter than this on average.
   uint64_t small = uint64_t{512} << 10;
-  // What is held leaves by `count` alone, or when somebody waits for it: what is merged does not depend on how fast
-  // the storage is. Whoever waits for a request must have made it `immediate`.
+  // Held requests leave by `count` alone, or when somebody waits for them: the merged accesses do not depend on the
+  // speed of the storage. A request that somebody waits for must be `immediate`.
   bool by_count = false;
 };
 

@@ -23,7 +23,7 @@ bool is_of_earlier_access(const Cursor& a, const Cursor& b) {
   return a.request->operation < b.request->operation;
 }
 
-// Of a heap by this, the first is in front.
+// Orders a heap: the first cursor is in front.
 bool follows(const Cursor& a, const Cursor& b) { return a.offset > b.offset; }
 
 // Puts the front of the heap, which has changed, where it belongs.
@@ -57,7 +57,7 @@ void in_order(std::span<Cursor> shares, Each& each) {
   }
 }
 
-// The same for all shares: by file, operation and offset.
+// Visits the pieces of all shares by file, operation and offset.
 template <class Each>
 void in_order(std::span<const Share> shares, Each each) {
   std::vector<Cursor> all;
@@ -87,7 +87,7 @@ bool in_one_memory(const iovec& segment, const Piece& piece) {
   return static_cast<std::byte*>(segment.iov_base) + segment.iov_len == piece.memory;
 }
 
-// Whether a read of `length` bytes more, behind a hole, is worth its bytes.
+// Returns true if reading `length` bytes more, behind a hole, is worth the bytes of the hole.
 bool may_sieve(const Access& access, uint64_t hole, uint64_t length, const MergeLimits& limits) {
   if (access.operation != Operation::read || hole > limits.sieve) return false;
   const uint64_t all = access.extent.length + hole + length;

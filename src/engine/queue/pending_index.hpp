@@ -89,9 +89,9 @@ class PendingIndex {
   void sweep(Block& block);
   // Cuts the run at the place in two at `offset`, which is within it; the place is then that of the second.
   void split(Place& place, uint64_t offset);
-  // Of the run at the place, which `extent` lies in; the place is then behind the extent.
+  // Adds a reader to the run at the place, in which `extent` lies. The place is behind the extent afterwards.
   void add_reader(Place& place, const Extent& extent, uint32_t slot);
-  // What is left of a run from `offset` on.
+  // Returns the rest of a run from `offset` on.
   static Run from(Run run, uint64_t offset);
 
   template <class Found>

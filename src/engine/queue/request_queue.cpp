@@ -23,7 +23,7 @@ const Request* RequestQueue::admit(Request request) {
   if (pending.request.is_fence()) {
     wait_for_all(file, pending);
   } else {
-    // What lies before the fence has it as a dependent already.
+    // Requests before the fence have it as a dependent already.
     if (file.fence != kNone) block(pending, file.fence);
     pending.request.operation == Operation::write ? admit_write(file, pending) : admit_read(file, pending);
   }
@@ -44,7 +44,7 @@ RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   request.slot = slot;
   Pending& pending = slots_[slot];
   TAILRACE_ASSERT(!pending.held);
-  // What it has of memory it keeps.
+  // The slot keeps the memory of its lists.
   for (auto* list : {&pending.dependents, &pending.took_from}) list->clear();
   pending.waits_for.clear();
   pending.cuts.clear();
@@ -84,7 +84,8 @@ void RequestQueue::admit_write(FileQueue& file, Pending& write) {
   if (!candidates_.empty()) take_over(write);
 }
 
-// Who reads the bytes waits for who writes them, so of a run with readers those are enough.
+// Notes the requests that a write must wait for. A reader of a run waits for its writer, so that the readers are
+// enough where there are any.
 void RequestQueue::found_before_write(Pending& write, const ReaderSets& readers, const Extent& extent,
                                       const PendingIndex::Run& run) {
   if (run.readers != ReaderSets::kEmpty) {
@@ -146,7 +147,7 @@ void RequestQueue::bind(Pending& earlier, Pending& later) {
   free_bonds_.push_back(from);
 }
 
-// Of one that has had none a new one, of all that it waits for.
+// Returns the bond of a request, and makes one of all that it waits for if it has none.
 uint32_t RequestQueue::bond_of(Pending& pending) {
   if (pending.bond != kNone) return pending.bond;
   if (free_bonds_.empty()) {

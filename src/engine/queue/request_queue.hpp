@@ -20,7 +20,7 @@ namespace tailrace::impl {
 
 class RequestQueue {
  public:
-  // What it may do beside letting one wait for the other.
+  // The means that the queue may use beside letting one request wait for another.
   struct Rules {
     // A write takes over the bytes that an earlier one of its client has not begun to write. The two then end
     // together, and the earlier one fails if the later one does.
@@ -56,13 +56,13 @@ class RequestQueue {
   // A ready request begins: from now on nobody takes bytes over from it. Returns the pieces to be carried out, which
   // may be none; borrowed until its finish().
   std::span<const Piece> begin(uint32_t slot);
-  // Whether nothing is to be carried out, as of now.
+  // Returns true if nothing of the request is left to be carried out.
   bool served(uint32_t slot) const { return slots_[slot].partial && slots_[slot].left.empty(); }
 
-  // What was to be carried out of a request has been, with `status`. It ends now, or, if it is bound to others by
-  // bytes that were taken over, when all of those have been carried out. Appends what ends by this, which leaves the
-  // queue, in the order of admission, and what is ready by this. Where a write failed, its status also becomes the
-  // end of every read that waited for its bytes (see inherited()).
+  // Finishes a request with `status`: all that was to be carried out of it has been. It ends now, or, if it is bound
+  // to others by bytes that were taken over, when all of those have been carried out. Appends the requests that end
+  // by this, which leave the queue, in the order of admission, and those that are ready by this. Where a write has
+  // failed, its status also becomes the end of every read that waited for its bytes (see inherited()).
   void finish(uint32_t slot, const Status& status, std::vector<Ended>& ended, std::vector<const Request*>& ready);
 
   // The failure of an earlier write that this read would have seen; ok for all others.

@@ -38,7 +38,8 @@ void Slots::look(Nanoseconds now) {
   std::erase_if(phases_, [now](const Phase& phase) { return *phase.slot <= now; });
 }
 
-// Of several phases that are seen at once nobody knows when each began: they count as one.
+// Begins the phases that have come since the last look. If there are several, nobody knows when each began: they
+// count as one.
 void Slots::begin(Nanoseconds now) {
   if (phases_.empty() || phases_.back().slot) return;
   measure(now);

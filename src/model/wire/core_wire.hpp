@@ -1,5 +1,5 @@
-// What a client and the server of its node say to each other when they meet (place `core`), and what the server
-// writes down so that another can go on after its death. Bytes shared between processes: fixed width, versioned.
+// The messages between a client and the server of its node when they meet (place `core`), and the records that the
+// server writes so that another can go on after its death. Bytes shared between processes: fixed width, versioned.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Welcome {
   uint64_t magic = kCoreMagic;
   uint32_t version = kCoreVersion;
   int32_t server = 0;  // its process
-  // Of the segment, see ChannelSizes.
+  // Number of variables of the segment; see ChannelSizes.
   uint32_t variables = 0;
   uint32_t ring = 0;
   uint32_t tickets = 0;
@@ -76,7 +76,7 @@ struct LedgerRecord {
       char message[104];  // UTF-8, ended by NUL
     } failure;
     uint64_t journal_end;  // bytes of the list
-    // What the format was told of a chunk, so that another server can tell it the same.
+    // The chunk as the format was told of it, so that another server can tell it the same.
     struct {
       uint32_t variable;
       uint32_t skipped;  // filters

@@ -22,7 +22,8 @@ enum class Verb : uint8_t {
   flush = 6,
   signal = 7,
   parameter = 8,  // a new value of one; those of one call take effect together, with the last
-  // Of raw files (file_wire.hpp): `variable` is the client's number of the file, larger for each that it opens.
+  // Verbs of raw files (file_wire.hpp). `variable` is the client's number of the file, larger for each file that it
+  // opens.
   file_open = 9,    // a block of the pool with mode and path, which stays the client's
   file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
   file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
@@ -33,14 +34,14 @@ enum class Verb : uint8_t {
   close = 16           // as flush; and no iteration of the client waits for clients that have yet to come
 };
 
-// Whether it is about a raw file, and so about no variable or iteration.
+// Returns true if the verb is about a raw file, and so about no variable or iteration.
 constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_borrow; }
-// Whether it ends when all before it has.
+// Returns true if the verb ends when all before it has.
 constexpr bool is_flush(Verb verb) { return verb == Verb::flush || verb == Verb::close; }
 constexpr bool writes_file(Verb verb) {
   return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_borrow;
 }
-// Whether, of those of raw files, its block goes back to the pool when it has ended.
+// Returns true if the block of this raw-file verb goes back to the pool at the verb's end.
 constexpr bool gives_file_block(Verb verb) {
   return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_close;
 }
@@ -60,7 +61,7 @@ struct Descriptor {
     uint32_t reserved = 0;
     int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
   };
-  // The same with an extent; where both have a member, it may be read as either's.
+  // Bytes with an extent. Where Bytes has the same member, either may be read.
   struct BytesAt {
     uint64_t address;
     uint64_t offset;  // in the file
@@ -82,7 +83,7 @@ struct Descriptor {
     uint64_t unfinished;        // drop_iteration: so many were unfinished, which is the limit; 0: memory was full
   };
 
-  // Of the block, of a verb that has one.
+  // Returns the bytes of the block, for a verb that has one.
   uint64_t block_bytes() const { return verb == Verb::file_write_at ? at.length : bytes.length; }
 };
 

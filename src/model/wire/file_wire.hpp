@@ -1,6 +1,6 @@
-// What travels in a block of the pool with the verbs of raw files: a mode and a path, or a list of extents and the
-// bytes of a file that they are about. Bytes shared between processes: fixed width, versioned, and nothing of it
-// believed before it has been copied and looked at.
+// The contents of a block of the pool that travels with a verb of raw files: a mode and a path, or a list of extents
+// and their bytes. Bytes shared between processes: fixed width, versioned. The server copies and checks all of it
+// before use.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,10 @@ inline constexpr uint32_t kFileImmediate = 8;
 inline constexpr uint32_t kFilePublish = 16;
 inline constexpr uint32_t kFileSeal = 32;
 inline constexpr uint32_t kMostSeal = 16;  // bytes
-// Whether there are such flags together.
+// Returns true if a mode may have these flags together.
 bool is_file_mode(uint32_t mode);
-// What a file is called until it is published. Not as files of iterations, which `recover` finishes or removes.
+// Returns the name of a file until it is published. It differs from names of files of iterations, which `recover`
+// finishes or removes.
 std::string name_of_partial(const std::string& path);
 
 // At the start of a block of file_open; the path, without a NUL, comes after it.
@@ -43,8 +44,8 @@ struct FileOpening {
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
   uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
-  // Whether something of the file has failed, so that it is neither published nor sealed. The server writes it, for
-  // the one that goes on after its death, and the client, who may give the file up.
+  // Not 0 if a request for the file has failed, so that it is neither published nor sealed. The server writes it for
+  // the next server, and the client if it gives the file up.
   uint32_t failed = 0;
   // The seal, which the client puts here before it closes the file.
   uint32_t seal_length = 0;  // bytes; 0: there is none yet
@@ -74,7 +75,7 @@ static_assert(std::is_trivially_copyable_v<Extent>);
 // past the page cache.
 uint64_t file_list_data(uint64_t count, uint64_t bytes);
 
-// What a block of file_open says.
+// The contents of a block of file_open.
 struct FileToOpen {
   std::string path;  // as file_path_below() gives it
   uint32_t mode = 0;
@@ -84,10 +85,10 @@ struct FileToOpen {
   bool is_sealed() const { return (mode & kFileSeal) != 0; }
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
-// Of a block that could be read so: FileOpening::failed.
+// Returns FileOpening::failed of a block that could be read.
 bool has_failed(std::span<const std::byte> block);
 void set_failed(std::span<std::byte> block);
-// The same of the seal. TAILRACE_INVALID_ARGUMENT if it is one that no file can have.
+// Does the same for the seal. TAILRACE_INVALID_ARGUMENT if no file can have such a seal.
 bool has_seal(std::span<const std::byte> block);
 Result<Piece> read_seal(std::span<std::byte> block);
 void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::byte> seal);
