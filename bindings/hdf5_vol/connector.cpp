@@ -16,10 +16,10 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Of the numbers that The HDF Group leaves to everybody.
+// One of the numbers that The HDF Group leaves to everybody.
 constexpr H5VL_class_value_t kValue = 0x7a1e & 0x7fff;
 
-// What the native connector can do, and asynchronous calls.
+// Capabilities of the native connector, and asynchronous calls.
 constexpr uint64_t kCapabilities = (H5VL_CAP_FLAG_FILL_VALUES << 1) - 1 - H5VL_CAP_FLAG_THREADSAFE -
                                    H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
 

@@ -16,9 +16,9 @@ namespace tailrace::process {
 
 class SmallWrites {
  public:
-  // Whether it is small enough to be held back.
+  // Returns true if the write is small enough to be held back.
   static bool is_small(const tailrace_extent& extent) { return extent.length <= kSmall; }
-  // Whether it can be added: behind all that are held, while there is room.
+  // Returns true if the write can be added: behind all that are held, while there is room.
   bool fits(const tailrace_extent& extent) const;
   void add(const tailrace_extent& extent, const void* data);
   void clear();

@@ -25,7 +25,7 @@ class Buffer {
 
   void* data() const { return view_.buf; }
   uint64_t bytes() const { return static_cast<uint64_t>(view_.len); }
-  // Whether the elements lie one after the other, last dimension fastest.
+  // Returns true if the elements lie one after the other, last dimension fastest.
   bool contiguous() const;
 
   // Raises tailrace.Error unless this is a C-contiguous array of the type and shape that `variable` has.

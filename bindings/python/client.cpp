@@ -27,8 +27,8 @@ tailrace_status without_gil(Function function) {
   return function();
 }
 
-// What arrays from alloc have as their base: it goes with the last array over the memory, however it was made of
-// another, and keeps the client until then.
+// The base of arrays from alloc. It goes with the last array over the memory, however that was made of another, and
+// keeps the client until then.
 struct Kept {
   nb::object client;
   tailrace_memory* memory;
@@ -40,7 +40,7 @@ nb::capsule owner_of(nb::handle client, tailrace_memory* memory) {
                      [](void* kept) noexcept { delete static_cast<Kept*>(kept); });
 }
 
-// Of an array given as a weak reference.
+// Makes an array read-only that is given as a weak reference.
 void make_read_only(const nb::object& weak) {
   const nb::object array = weak();
   if (!array.is_none()) array.attr("setflags")("write"_a = false);

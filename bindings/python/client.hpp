@@ -32,7 +32,8 @@ struct Loan {
 
 class Client;
 
-// That this thread is inside the client, for the life of this object. Raises tailrace.Error (BUSY) if another is.
+// Marks that this thread is inside the client, for the life of this object. Raises tailrace.Error (BUSY) if another
+// is.
 class Inside {
  public:
   explicit Inside(const Client& client);
@@ -90,7 +91,7 @@ class Client {
   void exit(nanobind::handle exception);
 
   bool closed() const { return closed_; }
-  // Whether this process is a child of the one that opened it: the client is the parent's.
+  // Returns true if this process is a child of the one that opened the client: the client is the parent's.
   bool forked() const { return getpid() != process_; }
   int id() const { return id_; }
 

@@ -11,7 +11,7 @@
 
 namespace tailrace_python {
 
-// What an exception tells. Copied out of the C interface while its strings live.
+// The contents of an exception, copied out of the C interface while its strings live.
 struct Failure {
   tailrace_status status = TAILRACE_OK;
   bool earlier = false;

@@ -70,7 +70,7 @@ constexpr tailrace_type type_of() {
 
 namespace detail {
 
-// What an Error tells. Shared between the copies of one exception, so that copying it cannot throw.
+// The contents of an Error. The copies of one exception share them, so that copying it cannot throw.
 struct Failure {
   tailrace_status status = TAILRACE_OK;
   bool earlier = false;

@@ -38,7 +38,7 @@ struct EndedMark {
   }
   static uint64_t sequence(uint64_t mark) { return mark >> (kLifeBits + 1); }
   static bool held(uint64_t mark) { return (mark & kHeld) != 0; }
-  // Whether it was made before the life `now` began.
+  // Returns true if the mark was made before the life `now` began.
   static bool is_earlier(uint64_t mark, uint32_t now) {
     const uint32_t since = (now - life(mark)) % (1u << kLifeBits);
     return since != 0 && since < 1u << (kLifeBits - 1);
@@ -68,7 +68,8 @@ struct Channel {
   // How many clients that have yet to come the end of this one's close waits for. The server writes, the client
   // reads: the server does not hang meanwhile, and gives them up in its own time.
   std::atomic<uint32_t>& awaited;
-  // Whether the memory that the two share has gone: what is read of it from then on means nothing. None: it cannot.
+  // Set when the memory that the two share has gone: bytes that are read from it afterwards mean nothing. Null: the
+  // memory cannot go.
   const std::atomic<bool>* lost = nullptr;
 
   // acquire: who has read a zero in the place of what is gone sees this; partner: MemoryGuard.

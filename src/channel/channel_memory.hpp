@@ -53,7 +53,7 @@ class ChannelMemory {
   explicit ChannelMemory(const ChannelSizes& sizes);
 
   const ChannelSizes& sizes() const { return sizes_; }
-  // Of all parts: a multiple of the page.
+  // Returns the size of all parts, a multiple of the page.
   uint64_t bytes() const { return bytes_; }
 
   // Makes the parts in `memory`, which is aligned to cache lines. Once, before anybody looks at it.

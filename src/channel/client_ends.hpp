@@ -33,9 +33,9 @@ class ClientEnds {
   virtual uint32_t blocks() const = 0;
   // Notes that the verb `sequence` has ended with the block, and gives the block back to the client.
   virtual void give_back(uint32_t block, uint64_t sequence) = 0;
-  // The same without giving the block back: the client takes it back by itself, once it sees the verb's end.
+  // Notes the end without giving the block back: the client takes it back by itself, once it sees the verb's end.
   virtual void note_end(uint32_t block, uint64_t sequence) = 0;
-  // The same, and keeps the block until give_back().
+  // Notes the end, and keeps the block until give_back().
   virtual void keep(uint32_t block, uint64_t sequence) = 0;
   // The latest end that this server or an earlier one has noted for the block.
   virtual BlockEnd end_of(uint32_t block) const = 0;

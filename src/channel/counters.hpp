@@ -1,4 +1,4 @@
-// What the server counts for a client: of the client as a whole, and of each variable.
+// Counters of the server for a client: of the client as a whole, and of each variable.
 //
 // Written by the server, read by the client; each number stands by itself (base/histogram.hpp).
 #pragma once

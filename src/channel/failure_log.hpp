@@ -51,7 +51,8 @@ class FailureLog {
   // Takes the oldest failure, or the one of `ticket`; it counts as seen then.
   std::optional<Entry> take_oldest();
   std::optional<Entry> take(uint64_t ticket);
-  // What has not been taken, the oldest first, as far as causes are kept here. Takes nothing.
+  // Returns the failures that have not been taken, the oldest first, as far as their causes are kept here. Takes
+  // nothing.
   const std::deque<Entry>& untaken() {
     collect();
     return entries_;

@@ -32,7 +32,7 @@ std::string path_of(const FileRecord& record) {
     const uint64_t word = record.path[i].load(kAcquire);
     std::memcpy(bytes.data() + i * kWord, &word, kWord);
   }
-  // Of one gone wild there may be no NUL.
+  // A client gone wild may have written no NUL.
   return {bytes.data(), std::find(bytes.begin(), bytes.end(), '\0')};
 }
 

@@ -47,7 +47,7 @@ static_assert(offsetof(FileRecord, writes) == 264);
 static_assert(offsetof(FileRecord, before) == 336);
 static_assert(sizeof(FileRecord) == 336 + 2 * 400);
 
-// What a record said at one moment.
+// The contents of a record at one moment.
 struct FileFigures {
   enum class Kind : uint8_t { raw, others, iterations };
   Kind kind = Kind::raw;

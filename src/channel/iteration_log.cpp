@@ -31,7 +31,7 @@ std::optional<IterationFigures> read(const IterationRecord& from) {
   figures.chunks_relaxed = get(from.chunks_relaxed);
   figures.chunks_skipped = get(from.chunks_skipped);
   figures.waited = time_of(get(from.waited));
-  // Of one gone wild, any number.
+  // A writer gone wild may have put any number there.
   const uint64_t last = static_cast<uint64_t>(IterationFigures::Outcome::empty);
   figures.outcome = static_cast<IterationFigures::Outcome>(std::min(get(from.outcome), last));
   // relaxed: the acquires above keep it behind them.

@@ -45,7 +45,7 @@ static_assert(offsetof(IterationRecord, busy) == 48);
 static_assert(offsetof(IterationRecord, bytes_taken) == 72);
 static_assert(offsetof(IterationRecord, outcome) == 120);
 
-// What a record said at one moment.
+// The contents of a record at one moment.
 struct IterationFigures {
   using Outcome = IterationRecord::Outcome;
   int64_t iteration = 0;

@@ -63,7 +63,7 @@ class IterationTable {
     for (const Atomic<uint64_t>& word : shared_->own) count += word.load(std::memory_order_acquire) != 0 ? 1 : 0;
     return count;
   }
-  // Whether the iteration may begin within the limit.
+  // Returns true if the iteration may begin within the limit.
   bool has_room_for(int64_t iteration) const { return count() < limit() || contains(shared_->common, iteration); }
   // Begins an iteration. If there is no word left, it is not counted: then more have begun than any limit allows.
   void take(int64_t iteration) { (void)put(shared_->own, iteration); }

@@ -573,7 +573,7 @@ Nanoseconds Client::copy_in(PoolBlock block, const void* data, uint64_t bytes, N
   return copied;
 }
 
-// What borrowing is where the server sees nothing but the pool: a copy, and the ticket of its writing.
+// Borrows where the server sees only the pool: copies, and returns the ticket of the copy's write.
 Result<uint64_t> Client::send_copied(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start) {
   const uint64_t bytes = bytes_of(variable);
   const Nanoseconds waited = counters_.waiting_memory;

@@ -43,7 +43,7 @@ struct ClientCounters {
   Nanoseconds waiting_ticket{0};
 };
 
-// The same of one variable.
+// Counters of one variable.
 struct ClientVariableCounters {
   uint64_t blocks_accepted = 0;
   uint64_t blocks_refused = 0;  // by `when_full: drop`
@@ -106,7 +106,7 @@ class Client final : private ClientFiles::Host {
   Result<Iteration*> begin(int64_t iteration);
   // Room for one more iteration, by the policy; TAILRACE_DROPPED if it shall be given up.
   Status room_for_iteration(int64_t iteration);
-  // The same for a block; TAILRACE_DROPPED if the iteration has been given up.
+  // Opens the iteration for a block; TAILRACE_DROPPED if it has been given up.
   Result<Iteration*> open(int64_t iteration);
   // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
   // policy gave the iteration up. No block if `may_pass` and the policy is to write through.

@@ -29,8 +29,8 @@ Status about(const Status& status, const char* verb, const std::string& path) {
 Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
 // Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
-// left out. An extent that would not fit alone is cut at a page of the file, or at least at a word of 8 bytes: another
-// client may write between two parts, and must not write half of a word.
+// left out. An extent that would not fit alone is cut at a page of the file, or at least at a word of 8 bytes:
+// another client may write between two parts, and must not write half of a word.
 class Cutter {
  public:
   Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)
@@ -263,7 +263,7 @@ Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents
   return done;
 }
 
-// Of a list in which extents overlap, each goes by itself: no request has overlapping parts.
+// Reads a list. If its extents overlap, each of them goes by itself: no request has overlapping parts.
 Status ClientFiles::read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data) {
   list_.clear();
   for (const tailrace_extent& extent : extents) list_.push_back(extent_of(extent));
@@ -488,8 +488,8 @@ Status ClientFiles::send_copied(uint32_t record) {
   return status;
 }
 
-// Whether all the bytes are in pending writes. What has been written before the first read of a file is not known
-// here, so that programs which do not read have no costs.
+// Reads from the memory of pending writes, and returns true if they have all the bytes. Writes before the first read
+// of a file are not known here, so that programs that do not read have no costs.
 bool ClientFiles::read_own(uint32_t record, const Batch& batch, std::byte* data) {
   if (!reads_own_) return false;
   const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {

@@ -35,9 +35,9 @@ class ClientFiles {
     virtual ~Host() = default;
     // A block of the pool, now or after a wait, whatever `when_full` says.
     virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
-    // Whether the server can read the client's own memory.
+    // Returns true if the server can read the client's own memory.
     virtual bool file_server_reaches_client() const = 0;
-    // The same without waiting; none if there is no room now.
+    // Returns a block without waiting; none if there is no room now.
     virtual std::optional<PoolBlock> file_block_at_once(uint64_t bytes) = 0;
     // Gives a block back that the server does not use.
     virtual void free_file_block(PoolBlock block) = 0;
@@ -47,11 +47,11 @@ class ClientFiles {
     virtual Result<uint64_t> send_file_verb(const Descriptor& verb) = 0;
     // For a verb that is not waited for at once.
     virtual Result<uint64_t> file_ticket() = 0;
-    // Whether the verb that a block went away with has yet to end.
+    // Returns true if the verb that a block went away with has yet to end.
     virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
     // Waits for the end of the verb with that ticket, and says how it went.
     virtual Status await_file_verb(uint64_t ticket) = 0;
-    // The same without asking how; ends sooner only if no end can come any more.
+    // Waits without a limit; ends sooner only if no end can come any more.
     virtual void outwait_file_verb(uint64_t ticket) = 0;
     virtual bool is_file_ticket_pending(uint64_t ticket) const = 0;
     // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
@@ -85,7 +85,7 @@ class ClientFiles {
   // Those that are open to be published or sealed: the path of each, and how it is left if it is not closed.
   std::vector<std::pair<std::string, std::string>> unfinished() const;
 
-  // What has been counted and timed of them.
+  // Returns the counts and times of the files.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
   // Bytes of reads that came from the memory of pending writes, without the server.
   uint64_t served() const { return served_; }

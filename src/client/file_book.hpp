@@ -34,7 +34,7 @@ class FileBook {
   // Returns whether nobody has it open now.
   bool closed(uint32_t record);
 
-  // Whether it has been read since it was opened.
+  // Returns true if the file has been read since it was opened.
   bool is_read(uint32_t record) const { return entries_[record].is_read; }
   void set_read(uint32_t record) { entries_[record].is_read = true; }
 

@@ -71,7 +71,7 @@ void OwnWrites::cut(uint32_t file, const Extent& extent) {
   }
 }
 
-// Of what it held, that which no later write has taken the place of.
+// Forgets the bytes of the block that no later write has replaced.
 void OwnWrites::forget_block(uint32_t block) {
   Sent& was = sent_[block];
   for (const Extent& extent : was.extents) {

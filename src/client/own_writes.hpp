@@ -18,8 +18,8 @@ namespace tailrace::impl {
 
 class OwnWrites {
  public:
-  // Whether the write that a block of the pool went away with, under this sequence, has yet to end: then the block's
-  // bytes are what was written, and nobody else has written there since.
+  // Returns true if the write that a block of the pool went away with, under this sequence, has yet to end. Then the
+  // block has the bytes that were written, and nobody else has written there since.
   using IsPending = FunctionRef<bool(uint32_t block, uint64_t sequence)>;
 
   // A block that is being handed over: its bytes, which lie one after the other, belong to `extents` of `file`. What
@@ -41,7 +41,7 @@ class OwnWrites {
     uint32_t block = 0;
     uint64_t sequence = 0;
   };
-  // What a block went away with.
+  // The write that a block went away with.
   struct Sent {
     uint32_t file = 0;
     uint64_t sequence = 0;

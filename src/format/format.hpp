@@ -31,7 +31,7 @@ struct MetadataPiece {
   std::vector<std::byte> bytes;
 };
 
-// What completes a file. `head` is written last, after everything else has been: without it no reader takes the file
+// The bytes that complete a file. `head` is written last, after everything else: without it no reader takes the file
 // for one of this format.
 struct FileEnding {
   std::vector<MetadataPiece> body;
@@ -60,7 +60,7 @@ struct LocatedChunks {
 // Something that an action has found out about an iteration.
 using FindingValue = std::variant<double, std::string, std::vector<double>>;
 
-// Whether a block is filtered, and so stored chunk by chunk; one without elements has nothing to filter.
+// Returns true if a block is filtered, and so stored chunk by chunk. A block without elements has nothing to filter.
 inline bool is_in_chunks(const Variable& variable, const Layout& layout) {
   return variable.filtered() && !layout.empty();
 }
@@ -69,9 +69,9 @@ class Format {
  public:
   virtual ~Format() = default;
 
-  // Whether the iteration's file has its final name, and there is no unfinished one.
+  // Returns true if the iteration's file has its final name, and there is no unfinished one.
   virtual bool published(int64_t iteration) const = 0;
-  // Whether the iteration's file has begun, and is not finished or discarded.
+  // Returns true if the iteration's file has begun, and is not finished or discarded.
   virtual bool begun(int64_t iteration) const = 0;
   // The file of an iteration that has begun and is not finished or discarded.
   virtual const FileNames& names(int64_t iteration) const = 0;
@@ -102,7 +102,7 @@ class Format {
   // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere, TAILRACE_WRONG_SHAPE if
   // it was written with another shape. Not for blocks in chunks.
   virtual Result<Located> locate(const Block& block) = 0;
-  // The same of a block that is in chunks.
+  // Locates a block that is in chunks.
   virtual Result<LocatedChunks> locate_chunks(const Block& block) = 0;
   // The bytes of this block were lost: from now on locate() and locate_chunks() do not find it.
   virtual void forget(const Block& block, const Status& why) = 0;

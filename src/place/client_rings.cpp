@@ -46,7 +46,7 @@ void ClientRings::take_all(Round& round) {
   }
 }
 
-// Whether what had to wait in a ring need not any more: nobody rings for it again.
+// Returns true if verbs that had to wait in a ring need not any more: nobody rings for them again.
 bool ClientRings::can_take() const {
   return host_.ready() && std::any_of(rings_.begin(), rings_.end(), [](const auto& entry) {
            const Ring& ring = entry.second;

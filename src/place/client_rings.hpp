@@ -19,17 +19,17 @@ namespace tailrace::impl {
 
 class ClientRings {
  public:
-  // What is asked of whoever serves.
+  // The server behind the rings.
   class Host {
    public:
     virtual ~Host() = default;
-    // Whether a verb of that client makes sense; called before accepted().
+    // Returns ok if a verb of that client makes sense; called before accepted().
     virtual Status check(int client, const Descriptor& descriptor) = 0;
     // The verb is about to be taken from the ring and given to the sink.
     virtual void accepted(int client, const Descriptor& descriptor) = 0;
     // The client is gone: from here on the server waits for what it has sent to end.
     virtual void lost(int) {}
-    // Whether nothing that the client sent is under way.
+    // Returns true if nothing that the client sent is under way.
     virtual bool settled(int client) const = 0;
     // The client has gone and is settled: nothing more will come. Once.
     virtual void leave(int client) = 0;
@@ -42,7 +42,7 @@ class ClientRings {
     virtual bool ready() = 0;
   };
 
-  // What came of a round.
+  // The result of a round.
   struct Round {
     bool more = false;  // there may be more to do at once
     std::vector<std::pair<int, Status>>

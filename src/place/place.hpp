@@ -19,7 +19,7 @@ namespace tailrace::impl {
 class RequestSink {
  public:
   virtual ~RequestSink() = default;
-  // Whether accept() may be called now.
+  // Returns true if accept() may be called now.
   virtual bool ready() const = 0;
   virtual void accept(const Descriptor& descriptor) = 0;
   // Moves everything on as far as it goes without waiting.
@@ -39,7 +39,8 @@ class Place {
   virtual std::shared_ptr<void> memory() { return {}; }
   // Wakes the server: to be called after a push into the ring.
   virtual void ring() = 0;
-  // Whether the server sees the client's private memory, so that blocks may be borrowed, or only the pool.
+  // Returns true if the server sees the client's private memory, so that blocks may be borrowed, and not only the
+  // pool.
   virtual bool reaches_client() const = 0;
   // The client: sleeps until ready() holds, which the server says by the client's bell. Fails with TAILRACE_TIMEOUT
   // after `timeout` (none: no limit but the place's own), and with TAILRACE_SERVER_LOST if nobody is left to wait

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kUnpublishedRemembered = 4096;  // iterations
 
-// What the end of an iteration is told after one of its blocks was lost, which has been told on its own.
+// Returns the status of an iteration's end after one of its blocks was lost. The loss itself has been reported.
 Status not_published(const Status& why) {
   Fault fault = why.fault();
   fault.code = TAILRACE_NOT_PUBLISHED;
@@ -108,7 +108,8 @@ std::vector<int> FileGroup::missing_in(const Iteration& iteration) const {
   return missing;
 }
 
-// Who has left has ended everything, as far as it will ever be. But what nobody has ended is not whole.
+// Returns true if every client has ended the iteration. A client that has left counts as one that has ended it; but
+// an iteration that no client has ended is not whole.
 bool FileGroup::complete(const Iteration& iteration) const {
   return iteration.ended.size() + iteration.ended_by_gone.size() > 0 &&
          iteration.ended.size() + gone_.size() + absent_ >= options_.clients;

@@ -48,13 +48,13 @@ class FileGroup final : public CompletionSink {
     virtual void tell(const Status& failure) = 0;
   };
 
-  // What must be remembered beyond the server's death, if somebody does.
+  // The memory of events that must outlive the server, if somebody keeps it.
   class Witness {
    public:
     virtual ~Witness() = default;
     virtual void failed(int64_t iteration, const Status& why) = 0;
     virtual void left(int64_t iteration) = 0;
-    // The same, of one without a file.
+    // Notes an iteration without a file.
     virtual void unpublished(int64_t iteration, const Status& why) = 0;
     // The journal holds so many bytes.
     virtual void journaled(uint64_t end) = 0;
@@ -74,7 +74,7 @@ class FileGroup final : public CompletionSink {
   // All are borrowed for the life of the group; `config` is that of any client, for what they have in common.
   FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options);
 
-  // Of requests that write what the iteration has brought, see Request.
+  // Returns the phase of requests that write an iteration, see Request.
   static uint64_t phase_of(int64_t iteration) { return static_cast<uint64_t>(iteration) + 1; }
 
   // Requests of the engine that one call below may make at most.
@@ -99,7 +99,7 @@ class FileGroup final : public CompletionSink {
   Result<FileId> file(int64_t iteration);
   // A block of the iteration is lost: it will never be published.
   void fail(int64_t iteration, const Status& why);
-  // The same, and so will be all blocks that follow.
+  // Fails the iteration, and all blocks of it that follow.
   void refuse(int64_t iteration, const Status& why);
   // Where a chunk of a filtered block goes; see Format::place_chunks.
   Result<Extent> place_chunk(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
@@ -110,7 +110,7 @@ class FileGroup final : public CompletionSink {
   // Begins what had to wait for room in the engine. Returns whether it did.
   bool progress();
   Status note_event(int64_t iteration, const std::string& event);
-  // What an action has found, for the iteration's file; nothing if it has no file.
+  // Notes a finding of an action for the iteration's file. Does nothing if it has no file.
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value);
   // The iteration shall be removed when it ends, not published; `why` goes to the log and the journal.
   void give_up(int64_t iteration, const std::string& why);
@@ -119,24 +119,24 @@ class FileGroup final : public CompletionSink {
   // The whole iteration is given up, for all members; `why` goes to the log and the journal.
   void drop(Member& member, int64_t iteration, std::string why);
 
-  // Whether the iteration is on its way to its final name, or to nowhere: left() or gone() will tell.
+  // Returns true if the iteration is on its way to its final name, or is being removed: left() or gone() will follow.
   bool leaving(int64_t iteration) const;
-  // Whether the requests have been made that give it its name, or remove it.
+  // Returns true if the requests have been made that give the iteration its name, or remove it.
   bool publishing(int64_t iteration) const;
   // Why the iteration will not be published, if that is known.
   Status failure(int64_t iteration) const;
-  // Whether it is on its way to nowhere: nothing more of it need be written.
+  // Returns true if the iteration is being given up: nothing more of it need be written.
   bool given_up(int64_t iteration) const;
   // The oldest iteration that all who are here have ended, and that has not left.
   std::optional<int64_t> ended_by_all_here() const;
-  // Whether blocks of the iteration may come; why not.
+  // Returns ok if blocks of the iteration may come, else why not.
   Status writable(int64_t iteration) const;
   // The file that holds an iteration's blocks while it is being written; nothing if there is none. Fails if the
   // iteration has ended without a file: one of that name is of an earlier run.
   Result<FileId> unfinished_file(int64_t iteration, bool& found) const;
 
-  // What an earlier server began, before anything else is asked of the iteration: its file may be there already, and
-  // is if blocks have been written.
+  // Resumes an iteration of an earlier server, before any other call for it. Its file may exist already, and does if
+  // blocks have been written.
   void resume(int64_t iteration, bool written);
   // An earlier server has renamed the iteration's file, and perhaps not come to make its name durable.
   void complete_publication(int64_t iteration);
@@ -232,7 +232,7 @@ class FileGroup final : public CompletionSink {
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, Iteration> iterations_;
-  // Of complete_publication: how many syncs have not ended, and the first failure of those that have.
+  // State of complete_publication: the number of syncs that have not ended, and the first failure of those that have.
   struct LateSyncs {
     size_t left = 0;
     Status status;

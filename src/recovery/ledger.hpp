@@ -36,9 +36,10 @@ class Ledger {
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   void failed(int group, int64_t iteration, const Status& why);
   void left(int group, int64_t iteration);
-  // The same, and kept: it has no file. By one line, so that no server finds one without the other.
+  // Notes that the iteration has no file, and keeps the note. One line says both, so that no server finds one without
+  // the other.
   void unpublished(int group, int64_t iteration, const Status& why);
-  // Of a record of a failure, or of an iteration without a file.
+  // Returns the failure in a record of a failure, or of an iteration without a file.
   static Status failure_of(const LedgerRecord& record);
   // Strikes out the reads, flushes and verbs about raw files that `answered` says are: nothing need be done for them
   // again. And the values of
@@ -53,10 +54,10 @@ class Ledger {
   uint64_t journal_end(int group) const;
   // Nothing of the client is left to do.
   void forget(int client);
-  // The same of all clients but these.
+  // Forgets all clients but these.
   void keep_only(const std::set<int>& clients);
 
-  // What a line of placed() says.
+  // The contents of a line of placed().
   struct Placed {
     Block block;  // without its layout, which follows from the verbs before
     uint64_t index = 0;
@@ -65,7 +66,7 @@ class Ledger {
   };
   static Placed placed_by(const LedgerRecord& record);
 
-  // What is not struck out, oldest first.
+  // Returns the records that are not struck out, oldest first.
   const std::vector<LedgerRecord>& records() const { return records_; }
   // The latest verb of the client among them; 0 if there is none.
   uint64_t last_sequence(int client) const;

@@ -18,7 +18,7 @@ constexpr size_t kLeastRoom = 512;  // lines
 
 std::string fresh_name(const std::string& name) { return name + ".new"; }
 
-// Whether somebody wrote the line to its end.
+// Returns true if somebody wrote the line to its end.
 bool is_whole(LedgerRecord& line) {
   // acquire: the rest of the line is seen, too; partner: put().
   return std::atomic_ref(line.kind).load(std::memory_order_acquire) != LedgerRecord::Kind{};

@@ -16,7 +16,7 @@ namespace tailrace::impl {
 class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
-  // What an earlier server left, oldest first.
+  // Returns the records of an earlier server, oldest first.
   virtual Result<std::vector<LedgerRecord>> read() = 0;
   virtual Status append(const LedgerRecord& record) = 0;
   // These take the place of all: whoever dies in between leaves the old ones or the new ones.

@@ -10,7 +10,7 @@ bool is_setting(const LedgerRecord& record) {
   return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
 }
 
-// What a client has set and no block or read has seen.
+// A setting of a client that no block or read has seen.
 struct Unseen {
   std::map<uint32_t, LedgerRecord> latest;  // by parameter
   std::vector<LedgerRecord> unfinished;     // of settings whose last has not come

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What one writer left: its `.part` files, and whether there is a lock file. Writers are named as their locks are:
-// "<name>_c<id>", "<name>_n<node>", "<name>_job".
+// The leftovers of one writer: its `.part` files, and its lock file if there is one. Writers are named as their locks
+// are: "<name>_c<id>", "<name>_n<node>", "<name>_job".
 struct Leavings {
   std::vector<std::string> parts;
   bool lock = false;
@@ -40,19 +40,20 @@ bool strip_number(std::string_view& text, size_t least = 1) {
   return true;
 }
 
-// Whether `text` is "<name>_c<id>", or "<name>_n<node>" where there is a file a node.
+// Returns true if `text` is "<name>_c<id>", or "<name>_n<node>" where there is a file a node.
 bool is_client(std::string_view text) {
   return strip_number(text) && (strip(text, "_c") || strip(text, "_n")) && !text.empty();
 }
 
-// Whose a file of this name is, or "": "<client>_<iteration>.h5.part", or "<name>_<iteration>.h5.part" of a job.
+// Returns the writer of a file of this name, or "": "<client>_<iteration>.h5.part", or "<name>_<iteration>.h5.part"
+// of a job.
 std::string writer_of_part(std::string_view name) {
   const bool is_part = strip(name, ".h5.part") && strip_number(name, 6) && strip(name, "_") && !name.empty();
   if (!is_part) return {};
   return is_client(name) ? std::string(name) : std::string(name) + "_job";
 }
 
-// The same for ".<client>.lock" and ".<name>_job.lock".
+// Returns the writer of a lock: ".<client>.lock", ".<name>_job.lock".
 std::string writer_of_lock(std::string_view name) {
   if (!strip(name, ".lock") || !name.starts_with(".")) return {};  // in this order: the two share the dot of ".lock"
   name.remove_prefix(1);

@@ -79,7 +79,7 @@ class Events {
   }
 
   const std::string& variable(const TraceEvent& event) const { return config_.variables[event.variable].name; }
-  // What an event is about: a variable or a raw file, or nothing.
+  // Returns the variable or raw file that an event is about, or "".
   std::string subject(const TraceEvent& event) const {
     if (event.file != 0) return files_.name(event.file);
     return event.variable == TraceEvent::kNone ? "" : variable(event);

@@ -20,7 +20,7 @@ class ActionPort {
   virtual void came(const Block& block, const Descriptor& verb, bool written) = 0;
   // Its bytes are in the file, or will never be. Whether its memory stays; then Server::give_back() ends that.
   virtual bool keeps(int client, const Descriptor& block) = 0;
-  // Whether that verb's block is one of those that stay.
+  // Returns true if the block of that verb is kept.
   virtual bool holds(int client, uint64_t sequence) const = 0;
   virtual void raised(int client, const std::string& event, int64_t iteration) = 0;
   // The client ends the iteration: told before its files are. Returns whether its publication has to wait for other

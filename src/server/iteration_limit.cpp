@@ -7,7 +7,7 @@
 namespace tailrace::impl {
 namespace {
 
-// What the metadata of an iteration take up while its file is unfinished, about.
+// Memory for the metadata of an iteration while its file is unfinished, about.
 constexpr uint64_t kMetadata = uint64_t{12} << 10;           // bytes …
 constexpr uint64_t kMetadataOfVariable = uint64_t{2} << 10;  // … and of each variable
 // All of them together, beside the budget.

@@ -10,8 +10,8 @@
 
 namespace tailrace::impl {
 
-// Of an iteration's file: one that goes through the page cache and one that goes past it. A directory that is synced
-// is opened when the file has been closed.
+// Descriptors of an iteration's file: one for transfers through the page cache and one for direct ones. A directory
+// that is synced is opened when the file has been closed.
 inline constexpr uint64_t kDescriptorsPerIteration = 2;
 
 // `descriptors`: for the files of this client's iterations. From 1 to IterationTable<>::kMost; at least

@@ -50,7 +50,7 @@ void IterationMeter::look(const Activity& activity) {
   activity_ = activity;
 }
 
-// What was done since the last time was the present iteration's turn.
+// Counts the time since the last call for the present iteration.
 void IterationMeter::pass(Nanoseconds now) {
   const Nanoseconds passed = now - since_;
   since_ = now;

@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 class IterationMeter {
  public:
-  // What the server is doing.
+  // The present activity of the server.
   struct Activity {
     bool moving = false;      // transfers are under way
     bool filtering = false;   // chunks are with the filters
@@ -24,7 +24,7 @@ class IterationMeter {
     bool operator==(const Activity&) const = default;
   };
 
-  // What `log` refers to outlives the meter, as does `clock`. Goes on where an earlier server has stopped.
+  // `clock`, and the memory that `log` refers to, outlive the meter. Goes on where an earlier server has stopped.
   // `filtered`: how long filters have worked before.
   IterationMeter(IterationLog log, const Clock& clock, Nanoseconds filtered);
 

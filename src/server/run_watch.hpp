@@ -21,8 +21,8 @@ class RunWatch {
 
   // A process of the run has come as that client.
   void came(int client, pid_t process);
-  // The same of one that an earlier server met. `began`: as it was written down then; `has_gone`: it has ended, or
-  // has said goodbye, at a time that nobody knows.
+  // Adds a client that an earlier server met. `began`: when its process did, as that server noted it; `has_gone`: it
+  // has ended, or has said goodbye, at an unknown time.
   void adopted(int client, pid_t process, uint64_t began, bool has_gone);
   // A client has gone.
   void departed();

@@ -131,13 +131,13 @@ void ServedClients::share_descriptors() {
         place.clients > 0 ? (place.clients + place.cores - 1) / place.cores : static_cast<int>(expected_);
     const uint64_t clients = std::max(static_cast<uint64_t>(expected), members_.size());
     uint64_t each = descriptors_(clients);
-    // Of files that all share one that is late may begin as many again.
+    // If all clients share files, a client that is late may begin as many iterations again.
     if (!member->own) each = std::max(each, each * clients / 2);
     member->to_client.set_iteration_limit(iteration_limit(member->config, each));
   }
 }
 
-// Whether the memory of a client that has a part in the iteration has gone: zeros may have been written for its
+// Fails if the memory of a client that has a part in the iteration has gone: zeros may have been written for its
 // bytes.
 Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
   for (const auto& [client, member] : members_) {
@@ -191,7 +191,7 @@ void ServedClients::take_up_ledger() {
 void ServedClients::note_earlier_clients() {
   for (const LedgerRecord& record : ledger_.records()) {
     if (record.kind == LedgerRecord::Kind::absent) gave_up_absent_ = true;
-    // Who has gone and is still here, since not all of it was published, will leave again.
+    // A client that has gone and is still here, since not all of it was published, will leave again.
     const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
     if (!has_gone) continue;
     came_.insert(record.client);
@@ -203,7 +203,8 @@ void ServedClients::note_earlier_clients() {
   if (actions_ != nullptr) actions_->give_up_absent();
 }
 
-// Whether a record is of an iteration that an earlier server has published: nothing of it is to be done again.
+// Returns true if a record is of an iteration that an earlier server has published: nothing of it is to be done
+// again.
 bool ServedClients::is_published(const LedgerRecord& record) const {
   const bool passing = record.kind == LedgerRecord::Kind::accepted && is_passing(record.descriptor.verb);
   return !passing && members_.at(record.client)->files->published.contains(record.iteration);
@@ -251,7 +252,7 @@ void ServedClients::resume(Files& files) {
   for (const auto& [iteration, seen] : iterations) {
     std::set<int> done = seen.ended;
     done.insert(gone.begin(), gone.end());
-    // What was dropped is dropped again: a file of its name is of an earlier run.
+    // An iteration that was dropped is dropped again: a file of its name is of an earlier run.
     const bool whole = !seen.dropped && done.size() >= clients && seen.some_written && seen.all_written;
     // It died between the rename and writing it down.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
@@ -367,8 +368,7 @@ void ServedClients::strike_out_passing() {
   passing_kept_ = std::max(kPassingKept, ledger_.records().size());
 }
 
-// Whether nobody who goes on after a death need know of such a verb. A raw file's opening is needed until it is
-// closed.
+// Returns true if no later server needs to know of such a verb. A raw file's opening is needed until it is closed.
 bool ServedClients::is_done(int client, const Descriptor& verb) const {
   const auto found = members_.find(client);
   if (found == members_.end()) return true;

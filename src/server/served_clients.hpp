@@ -50,18 +50,18 @@ class ServedClients {
 
   // A client comes. `to_client` stays until dismiss(), or until the clients' end.
   RequestSink& begin(int client, Config config, ClientEnds& to_client);
-  // The same of one whom an earlier server served: all of them, and then, once, take_up_ledger().
+  // Adds a client that an earlier server served. Call it for all of them, and then take_up_ledger() once.
   RequestSink& adopt(int client, Config config, ClientEnds& to_client);
   // Puts the formats and files where the earlier server had them, and lines up what it had accepted.
   void take_up_ledger();
 
-  // Whether a verb of that client makes sense; called before accepted().
+  // Returns ok if a verb of that client makes sense; called before accepted().
   Status check(int client, const Descriptor& descriptor);
   // The verb is about to be taken from the ring and given to the client's sink.
   void accepted(int client, const Descriptor& descriptor);
   // The client is gone; what it has sent must end.
   void lost(int client);
-  // Whether nothing that the client sent is under way.
+  // Returns true if nothing that the client sent is under way.
   bool settled(int client) const;
   // The client has gone and is settled.
   void leave(int client);
@@ -69,12 +69,12 @@ class ServedClients {
   bool released(int client) const;
   void dismiss(int client);
 
-  // Whether anybody waits for an end, or soon would: nothing may be held back until a slot.
+  // Returns true if any client waits for an end, or soon would: nothing may be held back until a slot.
   bool pressed() const;
-  // Whether some of the node's clients have yet to come, without whom the files of all cannot be published.
+  // Returns true if some of the node's clients have yet to come, without whom the shared files cannot be published.
   bool expects_more() const;
-  // Whether anything waits for them: an iteration that all who are here have ended, a close, the memory of those who
-  // have gone, or actions of scope `node`.
+  // Returns true if anything waits for them: an iteration that all present clients have ended, a close, the memory of
+  // clients that have gone, or actions of scope `node`.
   bool waits_for_absent() const;
   // They are not waited for any more, and may not come any more: what waits for them goes on without them, and all
   // who are here are told. `why` ends the sentence.
@@ -82,9 +82,9 @@ class ServedClients {
   bool gave_up_absent() const { return gave_up_absent_; }
   // Those who have ever come.
   const std::set<int>& came() const { return came_; }
-  // Whether that client, which is here, has gone, and is only being written.
+  // Returns true if that client, which is here, has gone, and is only being written.
   bool is_gone(int client) const;
-  // Whether all who are here have gone, and are only being written; also if nobody is here.
+  // Returns true if all present clients have gone, and are only being written; also if nobody is here.
   bool all_gone() const;
 
   // Moves everything on; see RequestSink.

@@ -15,7 +15,7 @@ constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller extent
 // Blocks that are expected to go past the page cache: those so long.
 constexpr uint64_t kDirectFrom = Executor::Options{}.direct_from;
 
-// What one descriptor may need at most.
+// Requests that one descriptor may need at most.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
 // Reads are of any iteration, at any time; some verbs are of none.
@@ -206,7 +206,7 @@ void Server::begin_block(const Descriptor& descriptor) {
   request.operation = Operation::write;
   request.file = file.value();
   request.pieces = in_turn(extents.value(), memory_of(descriptor));
-  // Who has a ticket may wait for it.
+  // Somebody may wait for a request with a ticket.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   request.immediate = descriptor.ticket != kNoTicket && config_.holds_writes();
   submit(id, std::move(request));
@@ -220,7 +220,7 @@ Status Server::allocate(FileId file, std::span<const Extent> extents) {
   return status;
 }
 
-// Of a block in the client's own memory it is only read from.
+// A block in the client's own memory is only read from.
 std::byte* Server::memory_of(const Descriptor& descriptor) const {
   const Descriptor::Bytes& bytes = descriptor.bytes;
   if (bytes.block == kNoBlock) return reinterpret_cast<std::byte*>(bytes.address);
@@ -229,7 +229,7 @@ std::byte* Server::memory_of(const Descriptor& descriptor) const {
   return pool.data() + bytes.address;
 }
 
-// Of a filtered variable: a block whose places are known chunk by chunk, or a read.
+// Begins a block of a filtered variable, whose places are known chunk by chunk, or a read of one.
 void Server::begin_filtered(WorkId id) {
   Work& work = works_[id];
   work.status =
@@ -402,7 +402,7 @@ void Server::accept_again(const Descriptor& descriptor) {
   const bool answered = descriptor.ticket != kNoTicket && !to_client_.is_pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || is_flush(descriptor.verb))) return;
   if (is_flush(descriptor.verb)) return accept(descriptor);
-  // What came was counted when it came; that is not known of the very last verb alone.
+  // Verbs are counted when they come; that is not known of the very last one alone.
   if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
 }
@@ -435,7 +435,7 @@ void Server::end_again() {
   give_back_forgotten();
 }
 
-// What the earlier server held of iterations that it had published: nobody asks for it again.
+// Gives back the blocks that the earlier server held for iterations it had published: nobody asks for them again.
 void Server::give_back_forgotten() {
   for (uint32_t block = 0; block < to_client_.blocks(); ++block) {
     const ClientEnds::BlockEnd end = to_client_.end_of(block);
@@ -446,8 +446,8 @@ void Server::give_back_forgotten() {
 
 void Server::give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
 
-// Whether the client waits for the end of more than single requests, which are `immediate` themselves, or soon will
-// for memory, or the engine can take no more.
+// Returns true if the client waits for the end of more than single requests, which are `immediate` themselves, or
+// soon will wait for memory, or if the engine can take no more.
 bool Server::is_waited_for() const {
   return !flushes_.empty() || is_short_of_memory() || (raw_ && raw_->is_waited_for()) || !ready();
 }
@@ -456,7 +456,7 @@ bool Server::is_short_of_memory() const {
   return 2 * pending_bytes_ > to_client_.memory().size() || to_client_.waits_for_memory();
 }
 
-// Whether the client may soon wait for iterations to leave.
+// Returns true if the client may soon wait for iterations to leave.
 bool Server::is_short_of_iterations() const { return 2 * ends_.size() > to_client_.iteration_limit(); }
 
 bool Server::hungry() const {
@@ -587,7 +587,7 @@ void Server::answer_flushes() {
   }
 }
 
-// Whether an iteration that the client has ended is on its way to its name.
+// Returns true if an iteration that the client has ended is on its way to its name.
 bool Server::is_publishing() const {
   return std::any_of(ends_.begin(), ends_.end(), [this](const auto& end) { return files_.publishing(end.first); });
 }

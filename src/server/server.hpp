@@ -54,44 +54,46 @@ class Server final : public RequestSink,
   // True when everything accepted has ended.
   bool idle() const override { return works_.empty() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
-  // What an earlier server accepted, in the order in which it did: what it had ended is only taken note of. The
-  // iterations are held (FileGroup) until all is accepted: an end may stand before what belongs to it.
+  // Accepts a verb that an earlier server accepted, in the same order. If it has ended, it is only noted. The
+  // iterations are held (FileGroup) until all verbs are accepted: an end may stand before the blocks that belong to
+  // it.
   void accept_again(const Descriptor& descriptor);
   // A chunk that an earlier server placed, as its FileGroup::Witness was told, in the order of these calls. The block
   // has the layout that it was accepted with.
   void place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
-  // That was all.
+  // Ends the verbs and chunks of the earlier server.
   void end_again();
-  // Whether the bytes of a block of the pool are in its file, or have failed to get there.
+  // Returns true if the bytes of a block of the pool are in its file, or have failed to get there.
   bool has_ended(const Descriptor& descriptor) const;
   // The client's layouts, after all that was accepted.
   const Shapes& shapes() const { return shapes_; }
-  // Whether a setting of a parameter (Verb::parameter) fits those before it, and makes layouts that may be.
+  // Returns ok if a setting of a parameter (Verb::parameter) fits those before it, and makes valid layouts.
   Status check_setting(const Descriptor& descriptor) const;
-  // Whether nothing of this client is under way.
+  // Returns true if nothing of this client is under way.
   bool settled() const { return works_.empty() && unfinished_.empty() && flushes_.empty(); }
   // The client has gone; nothing more is accepted. Once.
   void leave();
 
   // Where clients may open raw files: before anything is accepted. Borrowed for the life of the server.
   void serve_files(SharedFiles& files);
-  // Whether a verb about a raw file makes sense; see RawFiles.
+  // Returns ok if a verb about a raw file makes sense; see RawFiles.
   Status check_file(const Descriptor& descriptor) { return raw_->check(descriptor); }
 
   // Where there are actions: before anything is accepted. Borrowed for the life of the server.
   void serve_actions(ActionPort& actions) { actions_ = &actions; }
   // Ends what ActionPort::keeps() began: the client may use the block again.
   void give_back(uint32_t block, uint64_t sequence);
-  // Whether the client waits for memory though it has seen all that was given back, and nothing is being written.
+  // Returns true if the client waits for memory although it has seen all that was given back, and nothing is being
+  // written.
   bool hungry() const;
-  // Whether the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be held
-  // back.
+  // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be
+  // held back.
   bool pressed() const;
   // The iteration has left: the client may begin another one.
   void give_room(int64_t iteration);
   // Tells the client of a failure that is none of its verbs'.
   void tell(const Status& failure) override;
-  // Whether the client closes, and waits for the end of that.
+  // Returns true if the client closes, and waits for the end of that.
   bool is_closing() const { return !flushes_.empty() && flushes_.back().verb == Verb::close; }
   FileGroup& files() { return files_; }
 
@@ -183,7 +185,7 @@ class Server final : public RequestSink,
   std::deque<Descriptor> flushes_;  // waiting for all before them
   Shapes shapes_;
   std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect with them
-  // Of blocks that are accepted again: by variable and iteration.
+  // Layouts of blocks that are accepted again: by variable and iteration.
   std::map<std::pair<uint32_t, int64_t>, std::shared_ptr<const Layout>> layouts_again_;
   IterationMeter meter_;
   FileMeter file_meter_;

@@ -17,7 +17,8 @@ bool has_node_scope(const Config& config) {
                      [](const Action& action) { return action.scope == Action::Scope::node; });
 }
 
-// What the tally counts. Where anything is of scope `node`, it is counted when all have ended an iteration, too.
+// Returns the actions that the tally counts. If any has scope `node`, the tally also counts the clients that have
+// ended an iteration.
 std::vector<Action> counted(const Config& config) {
   std::vector<Action> actions;
   for (const Action& action : config.actions) {
@@ -393,8 +394,8 @@ void ServerActions::make_room(int client, Member& member) {
   member.hungry_since.reset();
 }
 
-// Whether something is under way that ends by itself, and may give memory back. What is held for other clients' sake
-// does not.
+// Returns true if something is under way that ends by itself, and may give memory back. Blocks that are held for
+// other clients do not.
 bool ServerActions::will_get_memory(const Member& member) {
   const bool runs = std::any_of(member.memory.begin(), member.memory.end(),
                                 [](const auto& entry) { return entry.second.users > 0; });

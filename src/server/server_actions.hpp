@@ -28,7 +28,7 @@ class ServerActions final : public ActionPort {
  public:
   static constexpr size_t kMostEvents = 1024;  // under way, before no more verbs are taken
 
-  // Whether the configuration has anything to run.
+  // Returns true if the configuration has any action to run.
   static bool needed(const Config& config);
   // `config` is that of any client, for what they have in common; it, clock and log are borrowed.
   static Result<std::unique_ptr<ServerActions>> create(const Config& config, ActionOptions options,
@@ -45,7 +45,7 @@ class ServerActions final : public ActionPort {
   void taken_up();
   // Clients that have yet to come are not waited for any more.
   void give_up_absent() { begin(tally_.expect_no_more()); }
-  // Whether an iteration waits for clients, be it that they have yet to come or to end it.
+  // Returns true if an iteration waits for clients that have yet to come or to end it.
   bool waits() const;
   // The client will raise nothing more.
   void leave(int client);
@@ -58,7 +58,7 @@ class ServerActions final : public ActionPort {
   int fd() const { return runner_->fd(); }
   Nanoseconds deadline() const;
   bool ready() const { return events_.size() < kMostEvents; }
-  // Whether any action waits for all clients of the node.
+  // Returns true if any action waits for all clients of the node.
   bool of_node() const { return of_node_; }
 
   // Lets the plugin hosts end in their own way, which takes at most the runner's limit. After the last client. Waits.

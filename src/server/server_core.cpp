@@ -221,8 +221,8 @@ Nanoseconds ServerCore::patience() const {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
 }
 
-// Who never comes would hold up the files of all: said when that has lasted, and ended after place.patience. When
-// nobody can come any more, at once.
+// Looks for clients that never come, who would hold up the shared files of all. Logs it when that has lasted, and
+// gives them up after place.patience; at once if nobody can come any more.
 void ServerCore::look_for_absent() {
   if (!clients_->waits_for_absent()) return waits_since_.reset();
   if (options_.drain) return clients_->give_up_absent(", since the job is over");

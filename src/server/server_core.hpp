@@ -30,7 +30,7 @@ class ServerCore final : private ClientRings::Host {
     std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
   };
 
-  // What the first client's configuration decides. All is borrowed but the functions.
+  // The parts that the first client's configuration decides. All is borrowed but the functions.
   struct Equipment {
     Engine& engine;
     ServedClients::MakeFormat make_format;
@@ -58,8 +58,8 @@ class ServerCore final : private ClientRings::Host {
 
   // A client comes. What `guest` refers to stays until the acceptor is told that the client is dismissed.
   void begin(int client, Config config, const Guest& guest);
-  // The same of one whom an earlier server served; `began`: when its process did, as that server wrote it down;
-  // `alive`: whether the process still lives; `has_left`: whether it has said goodbye.
+  // Adds a client that an earlier server met. `began`: when its process did, as that server noted it; `alive`: the
+  // process still lives; `has_left`: it has said goodbye.
   void adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left);
   // Goes on where the earlier server stopped. Once all have been adopted.
   void take_up_ledger();

@@ -20,7 +20,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Of a dataset that is to be made. There may be very many small ones, and asking takes time.
+// The form of a dataset that is to be made. There may be very many small ones, and asking takes time.
 struct Form {
   bool large;  // enough to be carried if it is contiguous
   bool tiny;   // too small for chunks that are carried, now and later
@@ -127,7 +127,7 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
   return opened;
 }
 
-// What was selected has been read: if the next read can be foreseen, what it will ask for is brought meanwhile.
+// Notes that the selection has been read. If the next read can be foreseen, its bytes are prefetched.
 void go_ahead(Object& object, hid_t file_space) {
   if (object.prefetch_dataset == nullptr) object.prefetch_dataset = PrefetchDataset::look_at(object);
   object.prefetch_dataset->has_read(file_space);
@@ -161,7 +161,7 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
   return result;
 }
 
-// What was passed: of several processes maybe by this one alone.
+// Passes a write to the library below; of several processes maybe by this one alone.
 herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t memory_space, hid_t file_space,
                    hid_t dxpl, const void* data) {
   const Host& host = object.host;
@@ -213,7 +213,7 @@ herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl
   });
 }
 
-// What is on its way is waited for, if there is any.
+// Waits for writes to the object that are on their way, if there are any.
 bool settle(Object& object) {
   Dataset& dataset = dataset_of(object);
   if (dataset.file() == nullptr) return true;
@@ -231,7 +231,7 @@ bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& argume
   return now.rank > 0 && next != nullptr && std::equal(now.length, now.length + now.rank, next, std::less_equal<>());
 }
 
-// What is on its way stays so.
+// Leaves writes on their way.
 bool go_on(Object& object) {
   Dataset& dataset = dataset_of(object);
   dataset.file()->place_chunks();

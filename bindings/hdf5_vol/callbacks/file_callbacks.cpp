@@ -52,8 +52,9 @@ bool is_parallel(const Host& host, hid_t access) {
   return mpio >= 0 && host.H5Pget_driver(access) == mpio;
 }
 
-// Of MPI-IO's files not those whose names begin with a kind of file system. Nor those whose metadata all processes
-// write together, which may be at any time: what lies between is then written back as it was.
+// Returns true if MPI-IO treats the file as a plain one: its name does not begin with a kind of file system, and its
+// metadata are not written by all processes together. Those could be written at any time, and what lies between them
+// would be written back as it was.
 bool is_plain_mpio(const Host& host, const char* name, hid_t access) {
   hbool_t together = false;
   return std::strchr(name, ':') == nullptr && host.get_metadata_together(access, &together) >= 0 && !together;
@@ -210,7 +211,7 @@ void tell(const Host& host, const char* function, const std::string& failure) {
   std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
 }
 
-// What is on its way to `file` is waited for; failures are told.
+// Waits for writes to `file` that are on their way, and reports failures.
 bool settle(const Host& host, File* file, const char* function) {
   if (file == nullptr) return true;
   file->drain();
@@ -295,7 +296,7 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   return whole ? done : -1;
 }
 
-// Whether from now on others see each write, or processes each other's, when it returns.
+// Returns true if from now on other programs see each write, or processes each other's, when it returns.
 bool ends_carrying(const H5VL_optional_args_t& arguments) {
   constexpr int kSetMpiAtomicity = 27;  // only the headers of parallel HDF5 have its name; a flag is its argument
   return arguments.op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE ||

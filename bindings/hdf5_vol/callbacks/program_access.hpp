@@ -1,5 +1,5 @@
-// What a program's list of properties for opening a file says that the library below is not told: the connector, and
-// the sieve buffer. So that a list that is asked of the file is one by which files are opened as this one was.
+// ProgramAccess: the properties of a program's file access list that the library below is not told, which are the
+// connector and the sieve buffer. A list that the program asks of the file must open files as this one was opened.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@ herr_t request_wait(void* pointer, uint64_t timeout, H5VL_request_status_t* stat
 // HDF5's event sets do not ask for this.
 herr_t request_notify(void*, H5VL_request_notify_t, void*) { return -1; }
 
-// What has been handed over goes its way.
+// Cancels nothing: writes that were handed over go their way.
 herr_t request_cancel(void* pointer, H5VL_request_status_t* status) {
   *status = object_at(pointer).request->wait(0);
   if (*status == H5VL_REQUEST_STATUS_IN_PROGRESS) *status = H5VL_REQUEST_STATUS_CANT_CANCEL;

@@ -16,8 +16,8 @@ class ChunkPlaces {
   // mistaken chunks for one another where others do.
   static bool can_be_told(const Host& host, hid_t space);
 
-  // Of the dataset open as `under`, whose extent is the same as long as `resized` is: the place of the chunk that
-  // begins at `at`; HADDR_UNDEF if it has none, or it cannot be told.
+  // Returns the place of the chunk that begins at `at` in the dataset open as `under`, whose extent is the same as
+  // long as `resized` is; HADDR_UNDEF if it has none, or if the place cannot be found out.
   haddr_t find(const Host& host, void* under, uint64_t resized, const std::vector<hsize_t>& at);
 
  private:

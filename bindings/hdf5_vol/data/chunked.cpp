@@ -103,8 +103,8 @@ std::optional<Chunked::Box> Chunked::box_of(hid_t file_space) const {
   return selected > 0 && static_cast<uint64_t>(selected) == product(box.count) ? std::optional(box) : std::nullopt;
 }
 
-// What ends within a chunk, where the dataset may still grow, is not all of it: a program that appends writes it
-// again.
+// A box that ends within a chunk, where the dataset may still grow, does not cover that chunk: a program that appends
+// writes it again.
 bool Chunked::covers_whole_chunks(const Box& box, hid_t file_space) const {
   std::vector<hsize_t> shape(chunk_.size());
   std::vector<hsize_t> largest(chunk_.size());
@@ -181,8 +181,8 @@ bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>&
   return true;
 }
 
-// Whether HDF5 may have stored the chunk that begins at `at` without its compressor. It would take a new one for
-// such, too, when it reads it at once (1.14.5 to 2.0). It finds it an error if there is no such chunk.
+// Returns true if HDF5 may have stored the chunk that begins at `at` without its compressor. If HDF5 (1.14.5 to 2.0)
+// read such a chunk at once, it would take a new one for it. A missing chunk is an error to HDF5.
 bool Chunked::may_be_left_out(void* under, const std::vector<hsize_t>& at) const {
   const Quiet quiet(host_);
   if (!quiet.can()) return true;

@@ -27,19 +27,19 @@ class Chunked {
   static uint64_t smallest_chunk(uint64_t smallest_dataset) { return std::min(uint64_t{4} << 10, smallest_dataset); }
   // By which a file knows what is on its way to the dataset with that token, if that goes past HDF5.
   static uint64_t key_of(const H5O_token_t& token);
-  // Whether the chunks of a dataset made so, of that extent and elements of `type`, have their places at once, are
-  // not filtered, and large enough.
+  // Returns true if the chunks of a dataset that is made so, of that extent and elements of `type`, have their places
+  // at once, are not filtered, and are large enough.
   static bool may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type);
 
   // True if all of it is on its way. Otherwise HDF5 is to write it, and nothing of the dataset is on its way.
   // `memory_type`: a number's; `data`: the selected elements, one after the other; `request`: to which is added what
   // is on its way; null: nobody asks.
   bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request);
-  // Whether its chunks are filtered; else they go past HDF5.
+  // Returns true if its chunks are filtered; otherwise they go past HDF5.
   bool filters() const { return !goes_past_; }
   // Waits until HDF5 has all.
   void settle();
-  // Whether `under` is to be closed when HDF5 has all, and not by the caller.
+  // Returns true if `under` is to be closed when HDF5 has all chunks, and not by the caller.
   bool close_later(void* under);
 
  private:
@@ -47,7 +47,7 @@ class Chunked {
     std::vector<hsize_t> begin;
     std::vector<hsize_t> count;
   };
-  // What a box and a chunk have in common.
+  // The intersection of a box and a chunk.
   struct Part {
     std::vector<hsize_t> in_box;    // where it begins there
     std::vector<hsize_t> in_chunk;  // … and there

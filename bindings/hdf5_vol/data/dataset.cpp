@@ -14,14 +14,15 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Whether its elements are all there is: what lies elsewhere, or means an object, is HDF5's own.
+// Returns true if the elements hold all of their data. Data that lie elsewhere, or that refer to objects, are HDF5's
+// own.
 bool is_flat(const Host& host, hid_t type) {
   return host.H5Tdetect_class(type, H5T_VLEN) == 0 && host.H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
          host.H5Tis_variable_str(type) == 0 && host.H5Tdetect_class(type, H5T_STRING) == 0;
 }
 
-// Whether the data are computed on their way. HDF5 takes the question for an error where nothing was set; where it
-// cannot be kept from printing that, it is not asked.
+// Returns true if the data may be computed on their way. HDF5 treats the question as an error if nothing was set; if
+// it cannot be kept from printing that error, it is not asked.
 bool may_transform(const Host& host, hid_t transfer) {
   const Quiet quiet(host);
   if (!quiet.can()) return true;
@@ -89,7 +90,7 @@ void Dataset::find_chunks(const Object& object, const std::shared_ptr<File>& fil
   offset_ = Chunked::key_of(token);
 }
 
-// Of a named type, a copy: the original would hold the file open.
+// Copies a named type: the original would hold the file open.
 bool Dataset::take_type(const Object& object) {
   const hid_t type = get(object.host, object.under, H5VL_DATASET_GET_TYPE);
   if (type < 0) return false;
@@ -200,7 +201,7 @@ bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_
   return !move.converts || may_convert(memory_type);
 }
 
-// Whether all of the dataset is written. (A selection of points may have some of them twice.)
+// Returns true if all of the dataset is written. (A selection of points may have some of them twice.)
 bool Dataset::is_whole(const Move& move) const { return move.elements == elements_ && !move.in_file.is_points; }
 
 // Where the elements begin, if they lie one after the other in memory; else null.
@@ -254,15 +255,15 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
   return Outcome::pass;
 }
 
-// Whether little is written, with what is filled, and nothing else is on its way there. (Of a small dataset there has
-// been, before.)
+// Returns true if the write is small, with the bytes to be filled, and nothing else is on its way to the dataset. (Of
+// a small dataset there has been, before.)
 bool Dataset::is_for_hdf5(const Move& move) {
   if (elements_ * element_ < Process::instance().smallest() || file_->pending(offset_)) return false;
   const bool fills = unplaced_ && unplaced_->fills() && !is_whole(move);
   return file_->is_little((fills ? elements_ : move.elements) * element_);
 }
 
-// What the first write leaves out is filled here, as HDF5 would.
+// Fills the elements that the first write leaves out, as HDF5 would.
 Dataset::Outcome Dataset::take_place(const Object& object, const Move& move) {
   if (!unplaced_->place(object, type_, extent_.rank)) return Outcome::failed;
   const haddr_t address = place_of(object.host, object.under);
@@ -308,8 +309,8 @@ void Dataset::prepare_sources() {
   Process::instance().detached().wait_for_all();
 }
 
-// What is in the file, HDF5 reads at once. Other data come with what is still on its way; if they cannot, as when the
-// file is shorter than its datasets, that is waited for.
+// Lets HDF5 read at once what is in the file. Other data come with the writes that are still on their way. If that
+// fails, as it does when the file is shorter than its datasets, the read waits for the writes.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (is_virtual_) prepare_sources();
   if (file_ == nullptr || unplaced_) return Outcome::pass;

@@ -45,24 +45,25 @@ class Dataset {
                 const void* data, Request* request);
   Outcome read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
 
-  // What a transfer of that selection is, if it is done.
+  // Returns what a transfer of that selection is to HDF5's property list, if it is done.
   Carried carried(hid_t file_space) const;
 
   // Waits until HDF5 has all chunks that are being filtered, if it is stored in chunks: before what asks for them.
   void settle_chunks();
-  // Whether `under` is closed later, when HDF5 has all chunks, and not by the caller.
+  // Returns true if `under` is closed later, when HDF5 has all chunks, and not by the caller.
   bool close_later(void* under);
-  // Whether it may be otherwise later: HDF5 gives it a place with the first write, or other files are open.
+  // Returns true if this may change later: HDF5 gives the dataset a place with its first write, or other files are
+  // open.
   bool changes() const { return changes_; }
-  // Whether it is HDF5's own only because it is small.
+  // Returns true if HDF5 keeps the dataset only because it is small.
   bool is_small() const { return small_; }
-  // Whether what is passed to HDF5 concerns this process alone, though the call is a collective one: others may have
-  // nothing to pass. The same in all processes.
+  // Returns true if a call that is passed to HDF5 concerns this process alone, although it is a collective one:
+  // others may have nothing to pass. The same in all processes.
   bool passes_alone() const { return file_ != nullptr && file_->is_parallel(); }
   // The file, if data of it may be on their way; null if nobody carries any.
   File* file() const { return file_.get(); }
-  // Whether its space is free once it is closed, and something may be on its way to it. In a file of several
-  // processes all of them call it, and it says the same to all.
+  // Returns true if the dataset's space is free once it is closed, and writes may be on their way to it. In a file of
+  // several processes all of them call it, and it returns the same to all.
   bool ends_with_close(const Object& object) const;
   // Puts failures of accepted writes on the error stack; false if there were any.
   bool tell_failures() const;

@@ -26,8 +26,8 @@ constexpr Known kKnown[] = {
     {32015, {ChunkFilter::Kind::zstd, {3}}, 0, false},
 };
 
-// What HDF5 cannot undo again, or cannot apply itself, it leaves out, or the dataset cannot be made. One that must
-// not be left out may fail, and HDF5 says how.
+// Returns the filter if it can be applied here. A filter that HDF5 cannot undo, or cannot apply itself, HDF5 leaves
+// out, or the dataset cannot be made. One that must not be left out may fail, and HDF5 reports how.
 std::optional<ChunkFilter> known_filter(const Host& host, hid_t dcpl, unsigned index) {
   unsigned flags = 0;
   unsigned config = 0;

@@ -1,4 +1,5 @@
-// What stands for an object of the library below: every pointer that the host holds of us.
+// Object: the connector's wrapper of an object of the library below. Every pointer that the host holds of the
+// connector is one.
 #pragma once
 
 #include <memory>
@@ -38,7 +39,7 @@ void* wrap(Host& host, void* under);
 // … which was reached through `from`.
 void* wrap(const Object& from, void* under);
 
-// What stands for the request.
+// Returns a wrapper of the request.
 void* wrap(Host& host, std::unique_ptr<Request> request);
 
 // Gives the wrapper back, not what is under it.

@@ -1,8 +1,8 @@
-// What is different in files that several processes have open together by parallel HDF5 (driver mpio).
+// The differences of files that several processes have open together by parallel HDF5 (driver mpio).
 //
-// A collective call is made by all of them, and in it HDF5 may make each wait for all. tailrace itself never calls
-// MPI. So that nobody is waited for who does not come, either all pass a call on to HDF5 or each goes on by itself;
-// what decides is the same in each process: the dataset, and the kind of transfer.
+// All processes make a collective call, and in it HDF5 may make each wait for all. tailrace itself never calls MPI.
+// So that no process waits for one that does not come, either all pass a call on to HDF5 or each goes on by itself.
+// The decision depends on the dataset and the kind of transfer, which are the same in each process.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ class PrefetchDataset {
   // Looks at the dataset that `object` is. Never null: of one without a place of its own nothing is foreseen.
   static std::unique_ptr<PrefetchDataset> look_at(const Object& object);
 
-  // What is selected in `file_space` has been read.
+  // Notes that the selection in `file_space` has been read.
   void has_read(hid_t file_space);
 
  private:

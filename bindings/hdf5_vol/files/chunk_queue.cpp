@@ -86,7 +86,8 @@ bool ChunkQueue::give_unfiltered(const Waiting& chunk) const {
   return done;
 }
 
-// What of the chunk lies in the extent of the dataset, in the space of that and in its own.
+// Selects the part of the chunk that lies in the extent of the dataset, in the dataset's space and in the chunk's
+// own.
 bool ChunkQueue::select(const Waiting& chunk, hid_t space, hid_t memory) const {
   std::vector<hsize_t> count(chunk.shape.size());
   if (host_.H5Sget_simple_extent_dims(space, count.data(), nullptr) < 0) return false;

@@ -22,7 +22,7 @@ class ChunkQueue {
   // `path`: the file, for messages.
   ChunkQueue(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
 
-  // Of the dataset open as `under`, the chunk that begins at `offset`, of that many elements in each dimension.
+  // Adds the chunk that begins at `offset`, of that many elements in each dimension, of the dataset open as `under`.
   void add(void* under, std::vector<hsize_t> offset, std::vector<hsize_t> shape, std::shared_ptr<ChunkJob> job);
   // Gives HDF5 those that are filtered, in order; or, if `all`, waits for and gives all. What HDF5 could not write is
   // added to `failures`.
@@ -33,9 +33,9 @@ class ChunkQueue {
   // Waits for the first one and places it.
   void place_one(std::vector<std::string>& failures);
   bool empty() const { return waiting_.empty(); }
-  // Whether a filter has failed with most of the chunks, and with many: HDF5 did all that once more.
+  // Returns true if a filter has failed with many chunks, and with most: HDF5 did all that work again.
   bool mostly_fails() const { return unfiltered_ >= kMany && unfiltered_ > filtered_; }
-  // Of the first one: those that were added later, to whichever queue, have larger ones.
+  // Returns the number of the first chunk: chunks that were added later, to whichever queue, have larger ones.
   uint64_t number() const { return waiting_.front().number; }
   // Closes `under` when all has been placed, since the program has closed it.
   void close_later(void* under) { closing_.push_back(under); }

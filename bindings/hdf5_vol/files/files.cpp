@@ -64,7 +64,8 @@ void after_fork_in_child() {
   Process::instance().detached().after_fork_in_child();
 }
 
-// What is opened later ends earlier, the client too; so nothing is carried or filtered any more.
+// Functions that are registered later run earlier, and so the client has ended by now: nothing is carried or filtered
+// any more.
 void end_process() {
   finish_writes();
   if (carrier().summary()) Process::instance().report_filtered();
@@ -152,7 +153,7 @@ bool File::ready() {
   return state_ == State::open;
 }
 
-// Of a file of several processes all write together, or none; and what is detached nobody waits for.
+// All processes of a parallel file write together, or none; and nobody waits for a detached file.
 bool File::is_little(uint64_t bytes) {
   if (parallel_ || detached_) return false;
   const uint64_t most = kFew * Process::instance().smallest();
@@ -160,7 +161,7 @@ bool File::is_little(uint64_t bytes) {
   return ++few_ <= kFew && little_ < most;
 }
 
-// Of a list, all that lies between its ends.
+// Marks all bytes between the ends of a list.
 void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
   pending_.insert(dataset);
   uint64_t begin = UINT64_MAX;
@@ -245,7 +246,7 @@ std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
 
 void File::place_chunks() {
   for (const auto& [token, queue] : queues_) queue->place(false, failures_);
-  // What nobody has open any more, and has given all.
+  // Forgets queues that nobody has open any more, and that are empty.
   std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->empty(); });
 }
 
@@ -294,7 +295,7 @@ bool File::pending(const tailrace_extent& bytes) {
   return on_their_way(bytes);
 }
 
-// What was written before a mark is in the file when that is reached. Then the next one is set.
+// Bytes that were written before a mark are in the file when the mark is reached. Then the next one is set.
 void File::look_what_is_written() {
   if (mark_ && carrier().reached(*mark_)) {
     before_mark_.clear();

@@ -35,12 +35,12 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Whether there is any in the process.
+  // Returns true if there is any in the process.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
 
   const Host& host() const { return host_; }
-  // What it was called when it was opened: absolute, no links on the way.
+  // Returns the path at its opening: absolute, without symbolic links.
   const std::string& path() const { return path_; }
   // Until it is left alone, which all processes do together.
   bool is_parallel() const { return parallel_ && state_ != State::left_alone; }
@@ -65,7 +65,7 @@ class File {
   // Not so any more.
   void attach() { detached_ = false; }
   bool is_detached() const { return detached_; }
-  // Of one that is detached: it will not be whole, and why; "" if nothing is known against it.
+  // Marks a detached file as one that will not be whole, and why. spoilt() returns the reason; "" if there is none.
   void spoil(const std::string& why);
   const std::string& spoilt() const { return spoilt_; }
   // Before HDF5 closes it, and writes what makes it look whole: it has another name until show(). False if nothing
@@ -78,7 +78,7 @@ class File {
   void leave();
   // Places its chunks; waits for no writes.
   void hand_over();
-  // That one stays open as long as this one.
+  // Keeps the other file open as long as this one.
   void keep(std::shared_ptr<File> other) {
     ++other->objects;
     kept_.push_back(std::move(other));
@@ -86,7 +86,7 @@ class File {
 
   // False if its data cannot be carried after all, as when it has another name now. Opens it, by the first call.
   bool ready();
-  // Whether it is known that they cannot.
+  // Returns true if it is known that the file's data cannot be carried.
   bool is_refused() const { return state_ == State::refused || state_ == State::left_alone; }
   // The chunks of the dataset with that token which are being filtered; made by the first call.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
@@ -103,37 +103,39 @@ class File {
   // as of all writes.
   void fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element);
 
-  // Whether all that has been written since it was last in the file, with a write of these bytes, is so little, and
-  // in so few writes, that HDF5 does it in less time than it takes to have somebody else do it and wait in the end.
+  // Returns true if all that has been written since everything was last in the file, together with a write of these
+  // bytes, is so little, and in so few writes, that HDF5 writes it faster than another thread would, with the wait in
+  // the end.
   bool is_little(uint64_t bytes);
 
-  // Of the dataset whose data begin at `dataset`. Small ones are perhaps handed over later, with others.
+  // Writes to the dataset whose data begin at `dataset`. Small writes may be handed over later, with others.
   Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                  std::vector<tailrace_ticket>& tickets);
-  // The same without a copy, where that can be and pays: `data` stays as it is until the tickets have ended.
+  // Writes without a copy, if that is possible and pays: `data` must not change until the tickets have ended.
   Refusal lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                std::vector<tailrace_ticket>& tickets);
   Refusal read(std::span<const tailrace_extent> extents, void* data);
   // Hands over what has been held back. What fails is told later.
   void send_small();
-  // Whether something of that dataset may not have reached the file yet.
+  // Returns true if some bytes of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
-  // The same of these bytes; may say so of others between bytes of which it is true, and of some a moment longer.
+  // Returns true if some of these bytes may not have reached the file yet; possibly also for bytes between such, and
+  // for a moment longer.
   bool pending(const tailrace_extent& bytes);
   // Waits for everything, chunks too.
   void drain();
-  // Of what was accepted, what has failed; each once.
+  // Returns the failures of accepted writes; each once.
   std::vector<std::string> take_failures();
   // From now on nothing of it is carried.
   void leave_alone();
-  // The same in a child that was forked: what is on its way is the parent's.
+  // Leaves the file alone in a child that was forked: writes on their way are the parent's.
   void leave_to_parent();
 
  private:
   enum class State { unopened, open, refused, left_alone };
 
-  // Of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
+  // Number of files of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
 
@@ -145,7 +147,7 @@ class File {
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
-  // Whether `path` leads to it, and, for the writer, to no other that had the name before it.
+  // Returns true if `path` leads to the file, and, for the writer, to no other that had the name before it.
   bool has_its_name() const;
 
   const Host& host_;

@@ -14,9 +14,9 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Of shorter reads the system itself reads enough ahead.
+// The system itself reads far enough ahead of shorter reads.
 constexpr uint64_t kShortest = 64 << 10;  // bytes
-// Of so many datasets of a file the last read is known.
+// Number of datasets of a file whose last read is known.
 constexpr size_t kMostDatasets = 256;
 
 // Never destroyed, as HDF5 ends after everything else.

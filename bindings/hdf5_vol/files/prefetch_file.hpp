@@ -28,7 +28,7 @@ class PrefetchFile {
   PrefetchFile(const PrefetchFile&) = delete;
   PrefetchFile& operator=(const PrefetchFile&) = delete;
 
-  // Whether there is any in the process.
+  // Returns true if there is any in the process.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
 
   // `read` of the dataset that lies in `dataset` has been read: what follows is brought, if that can be told.
@@ -37,7 +37,7 @@ class PrefetchFile {
  private:
   bool open();
 
-  // Of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
+  // Number of files of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
   static inline std::atomic<int> count_ = 0;
 
   const int theirs_;

@@ -63,8 +63,9 @@ class Request {
   std::string why_;           // it failed; empty: it has not, so far
 };
 
-// Of the dataset of `file` that is known as `dataset`. `request`: to which is added what is on its way; null: nobody
-// asks. `data_stay`: they are the program's own, and it changes nothing of them until the request has ended.
+// Writes to the dataset of `file` that is known as `dataset`. Adds the writes that are on their way to `request`;
+// null: nobody asks. `data_stay`: the data are the program's own, and it does not change them until the request has
+// ended.
 Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
                   const void* data, bool data_stay = false);
 

@@ -14,7 +14,7 @@ class SmallCarried {
     const Who who = by_its_maker ? Who::makers : Who::others;
     if (who > by_.load(std::memory_order_relaxed)) by_.store(who, std::memory_order_relaxed);
   }
-  // Whether the dataset of an object may be, by another one.
+  // Returns true if the dataset may be carried by another object.
   static bool may_be(bool is_maker) {
     return by_.load(std::memory_order_relaxed) >= (is_maker ? Who::others : Who::makers);
   }

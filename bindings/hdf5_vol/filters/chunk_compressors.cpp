@@ -5,7 +5,7 @@
 #include <lzf.h>
 #include <zstd.h>
 
-// Of libaec, which does not say so itself.
+// libaec's header lacks this.
 extern "C" {
 #include <szlib.h>
 }

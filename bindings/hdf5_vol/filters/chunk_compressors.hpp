@@ -6,11 +6,11 @@
 
 namespace tailrace::hdf5 {
 
-// Whether the library here has what the filter's values ask for. To be called before compress, by one thread at a
-// time.
+// Returns true if the library here has what the filter's values ask for. Call it before compress, from one thread at
+// a time.
 bool can_compress(const ChunkFilter& filter);
 
-// Whether it fails where the bytes would get larger.
+// Returns true if the filter fails where the bytes would get larger.
 bool only_makes_smaller(ChunkFilter::Kind kind);
 
 // False if it failed: the bytes are what they were. `memory` as for filter_chunk.

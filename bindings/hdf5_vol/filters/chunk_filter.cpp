@@ -86,7 +86,7 @@ bool apply(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory) {
   }
 }
 
-// Of one that is no compressor.
+// Undoes a filter that is no compressor.
 void undo(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   if (filter.kind == ChunkFilter::Kind::shuffle) {
     unshuffle(filter.values[0], bytes, scratch);

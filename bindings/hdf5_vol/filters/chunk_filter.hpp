@@ -22,7 +22,7 @@ struct ChunkFilter {
   std::array<unsigned, kMostValues> values;  // as HDF5 has them; shuffle: bytes of an element
 };
 
-// What a thread that filters has for itself, chunk after chunk.
+// The memory of a thread that filters, used for one chunk after the other.
 struct FilterMemory {
   struct Free {
     void operator()(libdeflate_compressor* compressor) const;
@@ -32,7 +32,8 @@ struct FilterMemory {
   unsigned level = 0;  // of that
 };
 
-// Whether it makes bytes others that cannot simply be had again. Of those that are to be applied, one at most is.
+// Returns true if the filter makes bytes whose originals cannot simply be had again. At most one filter of a chunk is
+// such.
 bool is_compressor(ChunkFilter::Kind kind);
 
 // How many bytes HDF5 stores of a chunk of `size` bytes that its compressor does not make smaller, if it leaves it

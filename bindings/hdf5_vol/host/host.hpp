@@ -62,7 +62,7 @@ struct Host {
   TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_MEMBER)
 #undef TAILRACE_HDF5_MEMBER
 
-  // Of parallel HDF5; null in others.
+  // Functions of parallel HDF5; null in others.
   herr_t (*get_mpio_transfer)(hid_t, H5FD_mpio_xfer_t*) = nullptr;
   herr_t (*set_mpio_transfer)(hid_t, H5FD_mpio_xfer_t) = nullptr;
   herr_t (*get_metadata_together)(hid_t, hbool_t*) = nullptr;
@@ -96,7 +96,7 @@ struct Host {
 
   // To be called when the host has been initialised as far as connectors need it.
   void take_constants();
-  // Whether it is one of HDF5's own types of numbers, which nobody can change or close.
+  // Returns true if it is one of HDF5's own types of numbers, which nobody can change or close.
   bool is_predefined(hid_t type) const { return predefined_bytes(type) > 0; }
   // As H5Tget_size, which takes longer to find so many.
   size_t bytes_of(hid_t type) const {

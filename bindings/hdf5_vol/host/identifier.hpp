@@ -10,7 +10,8 @@ namespace tailrace::hdf5 {
 // the callback that returns the failure.
 void release_identifier_of_file(const Host& host, void* wrapper);
 
-// What HDF5 is to find behind an empty wrapper: the wrapper itself while its identifier is looked for, else nothing.
+// Returns the object that HDF5 is to find behind an empty wrapper: the wrapper itself while its identifier is looked
+// for, else nothing.
 void* behind_empty(const void* wrapper);
 
 }  // namespace tailrace::hdf5

@@ -19,7 +19,7 @@ struct Extent {
   bool operator==(const Extent& other) const;
 };
 
-// What a call selects of a space.
+// The selection of a call in a space.
 struct Selection {
   uint64_t elements = 0;
   bool is_points = false;  // in whichever order, some perhaps twice
@@ -40,7 +40,8 @@ class SelectionWalk {
   SelectionWalk& operator=(const SelectionWalk&) = delete;
 
   bool ok() const { return iterator_ >= 0; }
-  // Whether its `elements` elements are one run of bytes, and where it begins. Nothing may have been taken before.
+  // Returns true if its `elements` elements are one run of bytes, and where it begins. Nothing may have been taken
+  // before.
   bool is_one_run(uint64_t elements, uint64_t& begin);
   // Appends the runs of the next `elements` elements to `runs`, each moved by `base`; false on an error.
   bool next(uint64_t elements, uint64_t base, std::vector<tailrace_extent>& runs);

@@ -6,8 +6,8 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// What HDF5 says in the list. It has no functions that set these, but each is a number of 32 bits and has a name.
-// Not all of them are in each version, and the last four only where it is parallel.
+// The entries in which HDF5 reports about a transfer. It has no functions that set these, but each is a number of 32
+// bits and has a name. Not every version has all of them, and only parallel HDF5 has the last four.
 enum Said { selection_mode, selection_cause, collective_mode, chunk_mode, own_cause, common_cause };
 constexpr const char* kNames[] = {
     "actual_selection_io_mode", "no_selection_io_cause",     "actual_io_mode",

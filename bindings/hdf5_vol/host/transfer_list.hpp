@@ -6,7 +6,7 @@
 
 namespace tailrace::hdf5 {
 
-// Whether it asks for nothing but the usual, whatever it says of an earlier transfer.
+// Returns true if the list asks for nothing but the usual, whatever it reports about an earlier transfer.
 bool is_usual_transfer(const Host& host, hid_t transfer);
 
 enum class Carried {

@@ -30,8 +30,8 @@ class Detached {
   // `client` carries the files; it is borrowed. Lives until the process ends: HDF5 closes files very late.
   explicit Detached(process::ProcessClient& client) : client_(client) {}
 
-  // Whether a file is on its way. relaxed: a thread that is to find the file which another one has closed knows of
-  // that by other means, which order this, too.
+  // Returns true if a file is on its way. relaxed: a thread that must find a file which another one has closed knows
+  // of that by other means, which order this, too.
   bool any() const { return any_.load(std::memory_order_relaxed); }
 
   // HDF5 has closed the file, and it is whole when the ticket has ended.

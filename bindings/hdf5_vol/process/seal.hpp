@@ -21,7 +21,7 @@ struct Seal {
 // be done, and `why`.
 std::optional<Seal> take_seal(const std::string& path, uint64_t superblock, std::string& why);
 
-// Whether it is an HDF5 file whose seal is out: it is on its way, or was left so.
+// Returns true if it is an HDF5 file without its seal: its data are on their way, or it was left so.
 bool lacks_seal(const std::string& path);
 
 }  // namespace tailrace::hdf5

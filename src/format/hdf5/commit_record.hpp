@@ -26,8 +26,8 @@ std::optional<CommitRecord> parse_commit_record(std::span<const std::byte> head)
 
 constexpr size_t kMostRootBytes = size_t{64} << 10;  // of the first piece of the root group's header; ours have 200
 
-// Whether `bytes`, the file's from CommitRecord::root on, kMostRootBytes or all that there are, begin with the whole
-// first piece of an object header. The superblock may outlive it where power was lost.
+// Returns true if `bytes`, which are the file's from CommitRecord::root on, kMostRootBytes or all that there are,
+// begin with the whole first piece of an object header. The superblock may outlive it where power was lost.
 bool has_root(std::span<const std::byte> bytes);
 
 // Bob Jenkins' lookup3 ("hashlittle", beginning with 0): the checksum of all of HDF5's metadata.

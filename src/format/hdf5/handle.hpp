@@ -61,7 +61,7 @@ class Handle {
   Close close_ = nullptr;
 };
 
-// What HDF5's error stack says of the call that just failed, as a Status of `code` about `file`.
+// Returns the contents of HDF5's error stack after a call that failed, as a Status of `code` about `file`.
 Status hdf5_failure(tailrace_status code, const std::string& operation, const std::string& file);
 
 }  // namespace tailrace::impl

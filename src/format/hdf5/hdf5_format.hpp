@@ -34,7 +34,8 @@ class Hdf5Format final : public Format {
     std::string run = {};               // see Provenance
   };
 
-  // Whether this process can use HDF5; to be asked before the first format is made. See LibraryLock::check_usable().
+  // Returns ok if this process can use HDF5. Call it before the first format is made. See
+  // LibraryLock::check_usable().
   static Status check_usable();
 
   // `config` outlives the format.
@@ -57,7 +58,7 @@ class Hdf5Format final : public Format {
   void forget(const Block& block, const Status& why) override;
 
  private:
-  // What is known of one iteration's file.
+  // The state of one iteration's file.
   struct Record {
     FileNames names;
     std::string date;                                 // when it began
@@ -76,7 +77,7 @@ class Hdf5Format final : public Format {
   std::string path_on(size_t device, int64_t iteration) const;
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
-  // What is known of the dataset that the block is in; none: its iteration is not remembered.
+  // Returns the dataset that the block is in; none if its iteration is not remembered.
   Result<std::optional<StoredDataset>> remembered(const Block& block) const;
   Status not_written(const Block& block) const;
   Result<Located> look_up(const Block& block) const;

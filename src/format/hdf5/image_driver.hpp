@@ -33,7 +33,7 @@ class FileImage {
   // Answers HDF5, which needs space for raw data or for metadata: with next_raw, if it is that, or with the space
   // behind all others. Nothing if the size is not that of next_raw.
   std::optional<uint64_t> allocate(bool raw, uint64_t size);
-  // Whether the space for raw data that begins there was the last next_raw, whose bytes HDF5 does not have.
+  // Returns true if the space for raw data that begins there was the last next_raw, whose bytes HDF5 does not have.
   bool is_placed(uint64_t offset) const { return placed_.length > 0 && offset == placed_.offset; }
 
   uint64_t end_of_allocation = 0;  // HDF5's EOA: the size that the file must have

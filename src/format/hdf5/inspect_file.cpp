@@ -24,7 +24,7 @@ Handle open_for_reading(const std::string& path) {
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
 }
 
-// What is known of a file before HDF5 opens it.
+// The facts about a file before HDF5 opens it.
 struct Outside {
   uint64_t size = 0;
   bool whole = false;  // has its superblock and root group, and is as long as that says
@@ -149,7 +149,7 @@ Status check_shape(const OpenDataset& open, const std::string& path, const std::
   return found == expected ? Status() : another_shape(open.name, path, found, expected);
 }
 
-// Whether the dataset, which has the right shape, has the chunks and the pipeline of the plan.
+// Returns true if the dataset, which has the right shape, has the chunks and the pipeline of the plan.
 bool is_stored_as(hid_t dataset, const FilterPlan& plan) {
   const Handle type(H5Dget_type(dataset), H5Tclose);
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);

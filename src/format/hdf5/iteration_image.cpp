@@ -40,7 +40,8 @@ Handle create_group(hid_t parent, const std::string& name) {
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose};
 }
 
-// What leaves HDF5's cache goes to the image, which is memory as well: a larger cache only takes more of it.
+// Sets a small cache. Metadata that leave HDF5's cache go to the image, which is memory as well: a larger cache would
+// only take more of it.
 bool set_cache(hid_t access) {
   H5AC_cache_config_t cache{};
   cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -305,7 +306,8 @@ bool Description::write_chunks(hid_t id, const FilterPlan& filter, const Iterati
   return true;
 }
 
-// What rounding has lost is known when all chunks have come, and so is how many of them there was little time for.
+// Notes the losses of rounding, and the number of chunks that there was little time for. Both are known when all
+// chunks have come.
 bool Description::describe_losses(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset) {
   uint64_t relaxed_and_skipped[] = {0, 0};
   for (const PlacedChunk& chunk : dataset.stored.chunks) {

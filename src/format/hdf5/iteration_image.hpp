@@ -15,7 +15,7 @@
 
 namespace tailrace::impl {
 
-// What is written into every file, beside the data.
+// The description of origin that every file has beside its data.
 struct Provenance {
   std::string series;         // openPMD's iterationFormat: the file name with %06T
   std::string machine;        // host name

@@ -21,7 +21,7 @@ constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a connecti
 constexpr size_t kMostStrangers = 256;                        // that have not greeted yet; the oldest one goes first
 constexpr size_t kMostWaiting = 64;                           // for their number to become free
 
-// What an event is about: a kind, and a number.
+// The source of an event, and its number.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
 
 uint64_t tag(About about, int number) { return static_cast<uint64_t>(about) << 32 | static_cast<uint32_t>(number); }

@@ -31,17 +31,17 @@ namespace tailrace::impl {
 
 class CoreAcceptor final : public Acceptor {
  public:
-  // What a client needs.
+  // The memory that a client needs.
   struct Needs {
     ChannelSizes sizes;
     uint64_t pool = 0;
   };
 
-  // What the acceptor asks of whoever serves.
+  // The server behind the acceptor.
   class Host {
    public:
     virtual ~Host() = default;
-    // Whether the client may come, and what it needs. `configuration` is what it sent.
+    // Decides if the client may come, and returns the memory that it needs. `configuration` is the text that it sent.
     virtual Result<Needs> admit(int client, pid_t process, const std::string& configuration) = 0;
     // From here on the client is served. `segment` stays until dismissed(); its file gets its name here, and goes
     // there.
@@ -53,10 +53,10 @@ class CoreAcceptor final : public Acceptor {
     virtual void dismissed(int client) = 0;
     // A client was refused.
     virtual void refused() {}
-    // Whether a new client is of a run after the one that is being served: it waits until that has ended, and meets
-    // the server after this one. Fails if it may not come at all.
+    // Returns true if a new client is of a run after the one that is being served: it waits until that has ended, and
+    // meets the server after this one. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
-    // Of the server, for its clients' descriptions.
+    // Returns the description of the server that its clients report.
     virtual std::string description() const = 0;
   };
 

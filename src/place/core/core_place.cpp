@@ -180,7 +180,7 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
   }
 }
 
-// Whether ready() holds; else after so long, or sooner if something has happened.
+// Sleeps until ready() holds, at most so long, or until something has happened. Returns ready().
 bool CorePlace::sleep(FunctionRef<bool()> ready, Nanoseconds at_most) {
   if (!stand_in_) return channel().client_bell.wait_until(ready, at_most);
   if (ready()) return true;

@@ -15,7 +15,7 @@
 namespace tailrace::impl {
 namespace {
 
-// What a server announces: these bytes if it is ready, a FailureRecord if it is not.
+// The announcement of a server that is ready. A server that is not announces a FailureRecord.
 constexpr std::array<char, 8> kReady = {'t', 'r', 'r', 'e', 'a', 'd', 'y', '1'};
 static_assert(sizeof kReady != sizeof(FailureRecord));
 
@@ -51,8 +51,8 @@ Status start_failed(const StartOptions& options, tailrace_status code, const std
   return Status(std::move(fault));
 }
 
-// What the program announces: nothing if it is ready, else why not. Fails if it does not announce anything: with
-// ECONNRESET if it ended, with TAILRACE_TIMEOUT.
+// Hears the announcement of the program: nothing if it is ready, else the reason why not. Fails with ECONNRESET if
+// the program ended without one, and with TAILRACE_TIMEOUT.
 Result<std::optional<Status>> hear(UnixSocket& socket, const Deadline& deadline) {
   std::array<std::byte, sizeof(FailureRecord)> bytes;
   const Result<Message> message = socket.receive(bytes, 0, deadline);
@@ -94,7 +94,7 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   theirs.reset();  // the program has the only one now, so that its end is seen
   const Result<std::optional<Status>> heard = hear(ours, deadline);
   if (!heard.ok()) return give_up(options, heard.status(), child.value());
-  // What was started first has ended by now, or is about to, if the program is made for this.
+  // The first process has ended by now, or is about to, if the program is made for this.
   if (!reap(child.value(), deadline).ok()) {
     kill_session(child.value());
     (void)reap(child.value(), kEndingLimit);
@@ -193,7 +193,7 @@ namespace {
 
 void announce(int descriptor, std::span<const std::byte> bytes) {
   Result<UnixSocket> socket = UnixSocket::adopt(FileDescriptor(descriptor), "the process that started this one");
-  // Who does not listen any more does not need to know.
+  // A peer that does not listen any more does not need to know.
   if (socket.ok()) (void)socket.value().send(bytes, {}, Nanoseconds::zero());
 }
 

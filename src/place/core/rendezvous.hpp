@@ -31,7 +31,7 @@ struct StartOptions {
 // is about to end may still take the connection and close it: then call this again.
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options);
 
-// The same if there is one, which is not started.
+// Meets the server if it runs, and does not start it.
 Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline);
 
 // The server, in this order: detach() (base/os/process.hpp), ServerLock::take, UnixListener::listen, announce_ready.
@@ -43,7 +43,7 @@ class ServerLock {
   // Waits that long for a server that is ending; then TAILRACE_CLIENT_IN_USE. Its end is on the same thread.
   static Result<ServerLock> take(const RuntimeDirectory& job, int server,
                                  const Deadline& deadline = std::chrono::seconds(2));
-  // Whether somebody holds it. Leaves everything as it is.
+  // Returns true if somebody holds the lock. Leaves everything as it is.
   static bool is_taken(const RuntimeDirectory& job, int server);
 
   ServerLock(ServerLock&&) = default;

@@ -36,7 +36,7 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// The same for all ways to write it, whether the directory is there already or not.
+// Returns one form for all ways to write a path, whether the directory exists or not.
 std::string canonical(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

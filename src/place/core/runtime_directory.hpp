@@ -38,10 +38,10 @@ class RuntimeDirectory {
   static std::string server_socket(int server);
   static std::string server_log(int server);
   static std::string server_ledger(int server);
-  // Of a client that the server is about to take in.
+  // Returns the name of the segment of a client that the server is about to take in.
   static std::string fresh_segment(int server);
   static std::string client_segment(int client);
-  // What the server wrote down of a client: who it is, and its configuration.
+  // Returns the name of the file in which the server notes a client: its process and its configuration.
   static std::string client_note(int client);
   // The clients that have a segment, sorted; those that are written down.
   static std::vector<int> clients_of(const std::vector<std::string>& names);

@@ -25,7 +25,7 @@ Result<std::byte*> map_shared(int fd, uint64_t bytes) {
   return static_cast<std::byte*>(mapping);
 }
 
-// What a limit on the size of files (ulimit -f) is, which holds for shared memory, too; "" if that is not the cause.
+// Returns the limit on the size of files (ulimit -f), which also limits shared memory; "" if that is not the cause.
 std::string limit_on_files(int error) {
   rlimit limit{};
   if (error != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";

@@ -30,7 +30,7 @@ class Segment {
   // no file if it fails.
   static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
                                                  const ChannelSizes& sizes, uint64_t pool);
-  // What of a client's budget is its pool: whole pages.
+  // Returns the part of a client's budget that is its pool: whole pages.
   static uint64_t pool_of(uint64_t budget) { return budget / RangeAllocator::kPage * RangeAllocator::kPage; }
   // Maps what is there; refuses a file of another size.
   static Result<std::unique_ptr<Segment>> map(FileDescriptor file, const ChannelSizes& sizes, uint64_t pool);

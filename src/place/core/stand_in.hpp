@@ -13,7 +13,7 @@ class StandIn {
   virtual ~StandIn() = default;
   // Takes what has been sent, and moves everything on. If nothing moves, sleeps until something does, for `at_most`.
   virtual void work(Nanoseconds at_most) = 0;
-  // Whether everything that was sent has ended.
+  // Returns true if everything that was sent has ended.
   virtual bool idle() const = 0;
   // The client has left. Returns whether nothing of it is left to do before `patience` is over; if not, storage may
   // still look at what this holds, so that it must not end.

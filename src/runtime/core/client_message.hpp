@@ -1,7 +1,5 @@
-// What a client sends the server of its node about itself: its configuration, as the application gave it.
-//
-// JSON: the text of the configuration, its file name for messages, the program's parameters and output directory, and
-// the directory that relative paths are meant from. Checked whole when it is read, as it comes from another process.
+// ClientMessage: the message of a client to the server of its node, with its configuration as the application gave
+// it.
 #pragma once
 
 #include <string>
@@ -16,7 +14,7 @@ struct ClientMessage {
   std::string directory;  // absolute
 };
 
-// Of this process. Reads the configuration's file if `input` has no text.
+// Encodes the message of this process. Reads the configuration's file if `input` has no text.
 Result<std::string> encode_client(const ConfigInput& input);
 Result<ClientMessage> decode_client(const std::string& message);
 

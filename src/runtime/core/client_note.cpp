@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of the file that was opened, whoever removes or replaces its name meanwhile.
+// Reads the file that was opened, whoever removes or replaces its name meanwhile.
 Result<std::string> text_of(const PrivateDirectory& directory, const std::string& name) {
   const Result<FileDescriptor> file = directory.open_file(name, O_RDONLY);
   if (!file.ok()) return file.status();

@@ -22,7 +22,7 @@ struct ClientNote {
   std::string run;      // that it belongs to, see CoreServer
   std::string message;  // see ClientMessage
 
-  // Whether the process lives.
+  // Returns true if the process lives.
   bool alive() const;
 
   // Fails with ENOENT if there is none.

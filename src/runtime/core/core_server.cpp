@@ -104,8 +104,8 @@ Status CoreServer::run(const CoreServerOptions& options) {
   return status.ok() || announced ? status : fail(status);
 }
 
-// What clients have left that were their own servers, and have died: it is little, as they had written all but their
-// last verb. So whoever comes next finds it done.
+// Writes the data of clients that were their own servers, and have died. They are few, since such clients had written
+// all but their last verb. So whoever comes next finds them written.
 void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log) {
   const auto names = job.directory().names();
   if (!names.ok()) return;
@@ -135,7 +135,7 @@ Status CoreServer::check_own_server() const {
 
 Status CoreServer::serve() {
   if (Status status = check_own_server(); !status.ok()) return status;
-  // Of one that died while it made them.
+  // Removes the files of a server that died while it made them.
   (void)job_.directory().remove_file(ClientNote::fresh_name(options_.server));
   (void)job_.directory().remove_file(RuntimeDirectory::fresh_segment(options_.server));
   Result<std::unique_ptr<LedgerFile>> file =
@@ -358,8 +358,8 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
   return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
 }
 
-// What an earlier run left where this one is about to write. Before its first byte; not for who joins a run that has
-// begun.
+// Makes way for this run's files among those of an earlier run, before the first byte is written. Not for a client
+// that joins a run that has begun.
 Status CoreServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
   if (config.shares_files() && !core_->came().empty()) return {};
@@ -390,8 +390,8 @@ std::string CoreServer::description() const {
   return fmt::format("core {}; storage {}", options_.server, parts_.storage->capabilities().name);
 }
 
-// What another server must know of the client to go on for it, and then the segment: whoever finds one knows whose it
-// is, whenever this server dies.
+// Writes down what another server must know of the client to go on for it, and then names the segment: whoever finds
+// a segment knows whose it is, whenever this server dies.
 Status CoreServer::put_names(int client, const Guest& guest) const {
   const PrivateDirectory& directory = job_.directory();
   const ClientNote note{options_.server, guest.process, process_begin(guest.process), run_, guest.message};

@@ -47,7 +47,7 @@ class CoreServer final : private CoreAcceptor::Host {
   static Status run(const CoreServerOptions& options);
 
  private:
-  // What is known of a client, from its greeting on.
+  // A client, from its greeting on.
   struct Guest {
     std::string message;  // as it came
     pid_t process = 0;

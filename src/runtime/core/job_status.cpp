@@ -86,7 +86,7 @@ Json counted(const ChannelControl& control) {
           {"files", files_json(control)}};
 }
 
-// What the server wrote down of a client when it came: see CoreServer.
+// The server's note of a client when it came; see CoreServer.
 struct Noted {
   std::optional<int> server;
   pid_t process = 0;

@@ -1,8 +1,8 @@
-// What the jobs of a node look like from outside: their servers and clients, who lives, and what each has counted.
+// The state of the jobs of a node as seen from outside: their servers and clients, who lives, and what each has
+// counted.
 //
-// Reads the runtime directory, and of each client's segment the counters, which it maps read-only. Changes nothing
-// and needs nobody to answer, so it shows a server that hangs, and what a dead one left. Each number stands by
-// itself.
+// Reads the runtime directory, and maps the counters of each client's segment read-only. Changes nothing and needs no
+// answer, so it shows a server that hangs, and the leftovers of a dead one. Each number stands by itself.
 #pragma once
 
 #include <string>

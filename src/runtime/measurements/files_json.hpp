@@ -1,4 +1,4 @@
-// What has become of the requests about each file, as JSON: for reports and for whoever looks on.
+// The engine's counts of the requests for each file, as JSON: for reports and for `tailrace inspect`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// Of something that may not have happened yet.
+// Returns a moment; null if it has not come yet.
 Json moment(Nanoseconds when) { return when == Nanoseconds::zero() ? Json() : Json(seconds(when)); }
 
 const char* name_of(IterationFigures::Outcome outcome) {

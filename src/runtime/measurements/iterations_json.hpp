@@ -1,4 +1,4 @@
-// What the latest iterations have cost the server, as JSON: for reports and for whoever looks on.
+// The server's costs of the latest iterations, as JSON: for reports and for `tailrace inspect`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPart = ".part";
 
-// Of one series in one directory, sorted.
+// The files of one series in one directory, sorted.
 struct EarlierFiles {
   std::vector<std::string> published;
   std::vector<std::string> parts;
@@ -27,7 +27,7 @@ struct EarlierFiles {
   bool empty() const { return published.empty() && parts.empty(); }
 };
 
-// Whether `name` is "<series>_<6 digits or more>.h5".
+// Returns true if `name` is "<series>_<6 digits or more>.h5".
 bool is_iteration_file(std::string_view name, std::string_view series) {
   constexpr std::string_view end = ".h5";
   if (!name.starts_with(series) || !name.ends_with(end)) return false;

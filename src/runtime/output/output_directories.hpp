@@ -14,8 +14,8 @@ namespace tailrace::impl {
 // Makes the output directories where they are missing.
 Status make_output_directories(const Config& config);
 
-// The same, and locks the name of whoever writes there in each, "c3" for client 3, "n0" for node 0, "job" for a job:
-// TAILRACE_CLIENT_IN_USE if somebody has it. Nothing for the back end `memory`.
+// Makes the directories, and locks the name of the writer in each, "c3" for client 3, "n0" for node 0, "job" for a
+// job: TAILRACE_CLIENT_IN_USE if somebody holds it. Does nothing for the back end `memory`.
 Result<std::vector<LockFile>> take_output_directories(const Config& config, const std::string& who, Log& log);
 
 }  // namespace tailrace::impl

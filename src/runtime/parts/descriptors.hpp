@@ -11,7 +11,7 @@ uint64_t descriptors_in_program();
 // In a process that is a server and nothing else, for each of `clients`, beside those that it needs otherwise.
 uint64_t descriptors_in_server(uint64_t clients);
 
-// That the server of a node has to expect, if the configuration does not say how many.
+// Returns the number of clients that the server of a node expects if the configuration does not say it.
 uint32_t clients_to_expect();
 
 }  // namespace tailrace::impl

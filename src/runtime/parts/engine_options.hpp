@@ -1,4 +1,4 @@
-// What of the configuration concerns the engine.
+// engine_options: the engine's options by the configuration.
 #pragma once
 
 #include "engine/engine.hpp"

@@ -1,4 +1,4 @@
-// What callers may ask about declared variables, in the terms of the C ABI.
+// Descriptions of declared variables, and checks of what callers expect of them, in the terms of the C ABI.
 #pragma once
 
 #include <tailrace/tailrace.h>

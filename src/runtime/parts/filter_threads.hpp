@@ -1,4 +1,4 @@
-// What the configuration says of the threads that filter chunks: how many, and on which cpus.
+// filter_threads: the number and the cpus of the threads that filter chunks, by the configuration.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What every file and log says of where and when it was made, and at which level logs are kept.
+// The time, the run and the machine that files and logs name, and the level of logs.
 #pragma once
 
 #include <string>

@@ -43,11 +43,11 @@ struct FilterJob {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Whether a turn would be of no use to it without a buffer, as things are.
+    // Returns true if the user cannot use a turn without a buffer at present.
     virtual bool needs_buffer() const = 0;
     // Its turn, with a buffer if it needed one, which is given back once, sooner or later.
     virtual void granted(std::optional<FilterBuffer> buffer) = 0;
-    // Whether granted() and done() may be called now. If not, it is asked again by the next progress().
+    // Returns true if granted() and done() may be called now. Otherwise the next progress() asks again.
     virtual bool ready() const = 0;
     virtual void done(const FilterJob& job) = 0;
   };
@@ -61,7 +61,7 @@ struct FilterJob {
   Effort effort = Effort::full;
   FilterBuffer buffer;
 
-  // What has come of it. `restore`: chunk is given, what lies in the buffer.
+  // The result. After `restore`: the chunk is given, and the buffer has its bytes.
   FilteredChunk chunk;
   Loss loss;
   Status status;
@@ -96,7 +96,7 @@ class FilterCrew {
 
   // Grants turns and tells ends. Returns whether there were any.
   bool progress();
-  // Whether a chunk is with the filters; and how long they have worked ever, all threads together.
+  // Returns true if filters have a chunk. worked() returns how long they have worked so far, all threads together.
   bool working() const { return !flown_.empty(); }
   Nanoseconds worked() const { return worked_; }
   // Grants none until it is told to.

@@ -16,7 +16,7 @@ Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, En
       files_(files),
       crew_(crew),
       host_(host) {
-  // What is known now is made ready now.
+  // Prepares the plans that are known now.
   for (const Variable& variable : config.variables) {
     if (!variable.filtered()) continue;
     const FilterPlan plan = plan_of(variable, config.layout_of(variable));
@@ -74,7 +74,8 @@ bool Filtering::needs_buffer() const {
   return !stays_as_it_is(work, effort_for(work));
 }
 
-// What does not pass through the crew waits until the blocks before it have their places: the engine does the rest.
+// Returns true if a block that does not pass through the crew must wait until the blocks before it have their places.
+// The engine does the rest.
 bool Filtering::must_wait(WorkId id, const Work& work, Effort effort) const {
   if (!work.is_read() && !stays_as_it_is(work, effort)) return false;
   return std::any_of(works_.begin(), works_.lower_bound(id), [&](const auto& entry) {

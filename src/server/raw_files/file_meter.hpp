@@ -26,7 +26,7 @@ class FileMeter {
   void look_at_iterations();
 
  private:
-  // What the engine had counted when it was looked at last.
+  // The engine's counts at the last look.
   struct Seen {
     SizeHistogram::Figures before;
     SizeHistogram::Figures after;

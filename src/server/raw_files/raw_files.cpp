@@ -123,7 +123,7 @@ Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) c
   const Extent extent{descriptor.at.offset, descriptor.at.length};
   if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
   if (extent.length == 0) return refuse("an empty extent");
-  // Of the client's own memory it is only read from.
+  // A write only reads from the client's own memory.
   std::byte* const own = borrows ? reinterpret_cast<std::byte*>(descriptor.at.address) : nullptr;
   return std::vector<Piece>{{extent, borrows ? own : block_of(descriptor).data()}};
 }
@@ -340,7 +340,7 @@ void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   end(descriptor, status, node.mapped().path, {});
 }
 
-// Whether this client has writes of it under way, by whichever of its numbers.
+// Returns true if this client has writes to the file under way, by whichever of its numbers.
 bool RawFiles::is_written(const SharedFile* file) const {
   return std::any_of(open_.begin(), open_.end(),
                      [file](const auto& entry) { return entry.second.file == file && entry.second.writing > 0; });
@@ -420,7 +420,7 @@ void RawFiles::ended(const Request& request, const Status& how) {
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
 }
 
-// Of a file that is written without a pause, now and then.
+// Looks now and then at a file that is written without a pause.
 void RawFiles::look(const Open& of) {
   constexpr uint32_t kEvery = 64;
   if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);

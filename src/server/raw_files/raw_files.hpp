@@ -39,8 +39,8 @@ class RawFiles final : public CompletionSink {
   RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
            Host& host, FileMeter& meter);
 
-  // Whether a verb, the next one to begin(), makes sense: nothing that the client wrote is believed. Says what does
-  // not, for "it sent …".
+  // Checks the next verb for begin(): nothing that the client wrote is believed. A failure names what is wrong, for
+  // "it sent …".
   Status check(const Descriptor& descriptor);
   // The engine has room.
   void begin(const Descriptor& descriptor);
@@ -52,7 +52,7 @@ class RawFiles final : public CompletionSink {
   void leave();
 
   bool idle() const { return free_works_.size() == works_.size(); }
-  // Whether a verb waits until all writes before it have ended.
+  // Returns true if a verb waits until all writes before it have ended.
   bool is_waited_for() const;
 
   void ended(const Request& request, const Status& status) override;
@@ -81,7 +81,7 @@ class RawFiles final : public CompletionSink {
     bool may_repeat = false;  // file_read: the client's own writes were under way when it began
     bool sealed = false;      // file_close: the seal is written
   };
-  // What check() has read of a verb, for begin().
+  // The fields of a verb that check() has read, for begin().
   struct Checked {
     uint64_t sequence = 0;
     std::vector<Piece> pieces;

@@ -7,7 +7,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Whether the file, or all of its file system, may only be read.
+// Returns true if the file, or its whole file system, is read-only.
 bool must_not_be_written(const Status& why) {
   const int error = why.fault().system_errno;
   return error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
@@ -29,7 +29,7 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return &found->second;
 }
 
-// Of a file that is to be published or sealed nobody else sees anything before.
+// Checks that nobody else has opened a file that is to be published or sealed.
 Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
     const auto found = files_.find({name, true});
@@ -66,8 +66,8 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
   return &file;
 }
 
-// What is only read is opened for writing, too, if that may be: somebody may come to write it, and must find the file
-// that the reader has, so that the engine orders what both do.
+// Opens a file for writing, too, if it is only to be read and may be written: another client may come to write it,
+// and must get the reader's file, so that the engine orders what both do.
 Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
   if (mode == Mode::read) how = OpenMode::edit;

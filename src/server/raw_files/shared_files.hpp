@@ -17,13 +17,13 @@ namespace tailrace::impl {
 struct SharedFile {
   std::string path;
   FileId data = 0;
-  // The same file again, for its syncs: a sync of `data` would stand between the writes of all other clients, and
-  // would fail for what others have failed at. `data` itself of a file that is published or sealed, which has one
-  // user. 0: it cannot be written.
+  // Another opening of the file for its syncs: a sync of `data` would stand between the writes of all other clients,
+  // and would fail for their failures. A file that is published or sealed has one user, and `data` itself here. 0:
+  // the file cannot be written.
   FileId sync = 0;
   uint32_t users = 0;
   bool named = false;  // its name is on the device
-  // Of a file that is published, the name that it gets; of one that is sealed, its own; else "".
+  // Name that a published file gets; own name of a sealed one; else "".
   std::string final_path;
 };
 
@@ -37,9 +37,9 @@ class SharedFiles {
   // The file, for one more user; it stays where it is until the last one has released it. `write` makes it if there
   // is none. TAILRACE_WRONG_ORDER if it would be emptied under others.
   Result<SharedFile*> open(const std::string& path, Mode mode);
-  // The same of the `.partial` that becomes `path`, for one user alone. TAILRACE_WRONG_ORDER if either is open.
+  // Opens the `.partial` that becomes `path`, for one user alone. TAILRACE_WRONG_ORDER if either is open.
   Result<SharedFile*> open_to_publish(const std::string& path, OpenMode mode);
-  // The same of a file that is sealed in the end, under its own name.
+  // Opens a file that is sealed in the end, under its own name.
   Result<SharedFile*> open_to_seal(const std::string& path, OpenMode mode);
   // Nothing of that user is under way.
   void release(SharedFile& file);
