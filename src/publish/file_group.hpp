@@ -123,6 +123,8 @@ class FileGroup final : public CompletionSink {
   bool leaving(int64_t iteration) const;
   // Returns true if the requests have been made that give the iteration its name, or remove it.
   bool publishing(int64_t iteration) const;
+  // Returns true while a name that an earlier server gave is not yet durable (complete_publication()).
+  bool completing() const { return !late_syncs_.empty(); }
   // Why the iteration will not be published, if that is known.
   Status failure(int64_t iteration) const;
   // Returns true if the iteration is being given up: nothing more of it need be written.

@@ -580,6 +580,7 @@ void Server::answer_flushes() {
   const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
   to_client_.set_awaited(awaited);
   if (closes && (awaited > 0 || is_publishing())) return;
+  if (files_.completing()) return;  // a flush promises what an earlier server published
   while (!flushes_.empty() && (unfinished_.empty() || unfinished_.first() > flushes_.front().sequence)) {
     file_meter_.look_at_iterations();
     to_client_.end_ticket(flushes_.front().ticket, true);

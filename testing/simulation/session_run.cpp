@@ -237,7 +237,8 @@ class SessionRun {
     const bool last = index + 1 == plan_.phases.size();
     if (!leftovers && last) return;
     exported_.put(disk_);
-    if (!last && !plan_.phases[index].recovered) return keep_for_next();
+    const bool recovered = plan_.phases[index].recovered || may_be_kept_whole();
+    if (!last && !recovered) return keep_for_next();
     for (const std::string& device : plan_.phases[index].clients[0].config.storage.paths) {
       const Status status = recover(device, true, [&](const Leftover& leftover) {
         story_.tell("recovery: '{}' {}, {}", leftover.file,
@@ -282,6 +283,9 @@ class SessionRun {
   }
 
   // Whether a node's clients have files in common.
+  // Returns true if whole files may have been kept without their names. A run that finds those finishes them before its
+  // first byte (runtime/output/earlier_files), which the simulator does not run.
+  bool may_be_kept_whole() const { return of_node() && fates_[0].config->place.on_missing == OnMissing::keep; }
   bool of_node() const { return fates_[0].config->storage.file_per == FilePer::node; }
 
   void tell(const ClientPlan& plan, size_t client) {
