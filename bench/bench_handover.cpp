@@ -1,4 +1,4 @@
-// What handing a block over costs the caller: write against a warm memcpy of the same bytes, alloc + commit, and the
+// The caller's cost of handing a block over: write against a warm memcpy of the same bytes, alloc + commit, and the
 // submission of a small request. By Google Benchmark.
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What every benchmark is told on its command line.
+// The options that every benchmark has on its command line.
 #pragma once
 
 #include <string>

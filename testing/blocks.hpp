@@ -1,4 +1,4 @@
-// What the session's tests share: a small configuration, and blocks whose bytes say which they are.
+// The fixtures of the session's tests: a small configuration, and blocks whose bytes say which they are.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -175,7 +175,7 @@ void FaultStorage::check_direct(const Transfer& transfer) const {
 // A length between 0 and `length`, both exclusive where that is possible.
 uint64_t FaultStorage::shorter(const Transfer& transfer, uint64_t length) {
   uint64_t unit = 1;
-  // What is passed on must keep the alignment that the wrapped storage needs, if it needs one.
+  // A transfer that is passed on must keep the alignment that the wrapped storage needs, if it needs one.
   if (transfer.direct) unit = plan_.pretend_direct > 0 ? kSector : capabilities_.direct_alignment;
   const uint64_t units = length / unit;
   return units < 2 ? length : unit * (1 + draw(units - 1));

@@ -30,7 +30,7 @@ class Hdf5File {
   std::vector<std::string> texts(const std::string& object, const std::string& attribute) const;
   // An attribute of integers; empty if there is none.
   std::vector<uint64_t> numbers(const std::string& object, const std::string& attribute) const;
-  // Whether the element type of the dataset is the native one called so by the configuration ("float32").
+  // Returns true if the dataset's element type is the native one that the configuration calls so ("float32").
   bool has_type(int64_t iteration, const std::string& variable, const std::string& type) const;
 
  private:

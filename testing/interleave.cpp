@@ -70,8 +70,8 @@ void join(VectorClock& into, const VectorClock& from) {
   for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-// What a thread sleeps on until it is its turn. Not std::binary_semaphore, which yields the processor a few times
-// before it sleeps: on a busy machine each of these costs a time slice, and a test seconds.
+// A thread sleeps on its baton until it is its turn. std::binary_semaphore yields the processor a few times before it
+// sleeps: on a busy machine each of these costs a time slice, and a test seconds.
 class Baton {
  public:
   void release() {
@@ -128,8 +128,8 @@ class Scheduler {
   void worker_loop(Worker& worker, int self);
   void call_body(Worker& worker);
   bool runnable(size_t thread);
-  // Who steps next, where thread `self` can go on (`stays`), could but lets others go first (`yields`), or cannot.
-  // -1 if all have finished, or if that fails the schedule.
+  // Picks the thread that steps next, where thread `self` can go on (`stays`), could but lets others go first
+  // (`yields`), or cannot. -1 if all have finished, or if that fails the schedule.
   int pick(int self, bool stays, bool yields);
   void pass_to(int next);
   void hand_over(int next);
@@ -476,7 +476,7 @@ namespace {
 
 bool steps() { return t_mode == Mode::kSteps; }
 
-// Whether the step `time` of `thread` happened before the next one of the caller.
+// Returns true if the step `time` of `thread` happened before the next one of the caller.
 bool happened(int thread, uint32_t time) {
   return thread < 0 || t_scheduler->clock()[static_cast<size_t>(thread)] >= time;
 }

@@ -20,7 +20,7 @@ namespace tailrace::impl::testing {
 
 inline constexpr size_t kMaxInterleavedThreads = 8;
 
-// What a thread knows of the others: the number of each one's steps that happened before its own next one.
+// A thread's knowledge of the others: the number of each one's steps that happened before its own next one.
 using VectorClock = std::array<uint32_t, kMaxInterleavedThreads>;
 
 // The part of an atomic that does not depend on its type: the history of who stored, and what that ordered.

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 // A descriptor that becomes readable when the process ends. (glibc 2.36 cannot be asked for it from C++.)
 int open_process(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-// What a process of the crew does, from the fork to its end.
+// Runs a process of the crew, from the fork to its end.
 [[noreturn]] void serve(CrewMemory& memory, int rank, const CrewOptions& options, pid_t watcher,
                         const std::function<void(Peers&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -37,7 +37,7 @@ int open_process(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, 
     work(peers);
     code = 0;
   } catch (const Stopped&) {
-    // Who has failed tells why.
+    // The process that failed reports why.
   } catch (const std::bad_alloc&) {
     memory.tell_failure(rank, "not enough memory");
   } catch (const std::exception& error) {

@@ -15,7 +15,7 @@ namespace tsunami {
 // Reads `file`. Throws Error, naming file, line, what was found and what was expected.
 Raster read_esri_grid(const std::string& file);
 
-// The same from text; `name` stands for the file in messages.
+// Parses a grid from text; `name` stands for the file in messages.
 Raster parse_esri_grid(std::string_view text, const std::string& name);
 
 }  // namespace tsunami

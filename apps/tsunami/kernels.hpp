@@ -51,7 +51,7 @@ void fluxes_along(const Primitives& row, const Slopes& slopes, std::ptrdiff_t n,
 void fluxes_across(const Primitives& south, const Slopes& south_slopes, const Primitives& north,
                    const Slopes& north_slopes, std::ptrdiff_t n, Fluxes& out);
 
-// What one row's update needs beside the fluxes.
+// The geometry that one row's update needs beside the fluxes.
 struct RowGeometry {
   double east, north, south, dy_inverse;  // see Metric
   double tangent, coriolis;

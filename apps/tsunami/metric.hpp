@@ -29,7 +29,7 @@ struct Metric {
   std::vector<double> area;      // of a cell, m²
 };
 
-// Of the grid whose points are the cells' centres. Throws Error if it reaches a pole.
+// Returns the metric of the grid whose points are the cells' centres. Throws Error if it reaches a pole.
 Metric make_metric(const Raster& grid, Geometry geometry, bool coriolis);
 
 struct EastNorth {

@@ -10,7 +10,7 @@
 namespace tsunami {
 namespace {
 
-// What CLI11 reads as text and we then take apart.
+// Options that CLI11 reads as text, to be parsed afterwards.
 struct Texts {
   std::string fault, gaussian, region;
   std::vector<std::string> gauges;

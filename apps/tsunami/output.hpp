@@ -24,7 +24,7 @@ struct VariableSpec {
   std::string description;
 };
 
-// What every output must know to describe its files.
+// The facts that every output must know to describe its files.
 struct OutputSpec {
   std::string directory;
   std::string name = "tsunami";  // files are named after it

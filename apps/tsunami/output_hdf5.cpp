@@ -153,7 +153,7 @@ class Hdf5Output final : public Output {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
 
-  // What the names of a process's files begin with.
+  // Returns the beginning of the names of a process's files.
   std::string series_of(int process) const {
     return spec_.processes == 1 ? spec_.name : spec_.name + "_p" + std::to_string(process);
   }

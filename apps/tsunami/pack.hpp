@@ -13,7 +13,7 @@ namespace tsunami {
 
 enum Variable : std::size_t { eta = 0, hu = 1, hv = 2, variable_count = 3 };
 
-// What is written; in the order of the enumeration.
+// Returns the variables that are written, in the order of the enumeration.
 std::vector<VariableSpec> output_variables();
 
 // On dry land eta is the height of the ground.

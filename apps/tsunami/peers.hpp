@@ -25,19 +25,19 @@ class Peers {
   bool is_southernmost() const { return rank() == 0; }
   bool is_northernmost() const { return rank() + 1 == size(); }
 
-  // What the neighbour on that side gets by the next exchange(), if that is the next collective call; empty where
-  // there is none. What it holds before is of no use.
+  // Returns the memory whose contents the neighbour on that side gets by the next exchange(), if that is the next
+  // collective call; empty where there is no neighbour. Its contents before are of no use.
   virtual std::span<double> outbox(Side side) = 0;
   // Hands every outbox over, and returns the greatest `mine` of all (not a number never is).
   virtual double exchange(double mine) = 0;
-  // What the neighbour on that side sent by the last exchange(); empty where there is none. Good until the next
-  // collective call.
+  // Returns the data that the neighbour on that side sent by the last exchange(); empty where there is no neighbour.
+  // Valid until the next collective call.
   virtual std::span<const double> inbox(Side side) const = 0;
 
   // The numbers of all, one process after the other. They need not hand over equally many.
   virtual std::vector<double> gather(std::span<const double> mine) = 0;
 
-  // What this process has spent in collective calls, most of it waiting for the others.
+  // Returns the time that this process has spent in collective calls, most of it waiting for the others.
   virtual double seconds() const = 0;
 };
 

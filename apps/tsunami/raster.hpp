@@ -31,7 +31,7 @@ struct Region {
 // Requires factor ≥ 1. Of the whole, or of some of the finer grid's rows.
 Raster refine(const Raster& coarse, std::size_t factor);
 Raster refine(const Raster& coarse, std::size_t factor, std::size_t first, std::size_t rows);
-// The same without the heights: only the shape, and where the points are.
+// Returns a raster without heights: only its shape, and where its points are.
 Raster refined_shape(const Raster& coarse, std::size_t factor);
 
 // The points of `whole` inside `region`, edges included. Throws Error if fewer than 4 × 4 are left.

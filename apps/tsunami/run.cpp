@@ -21,7 +21,7 @@ constexpr double most_points = 2e9;
 constexpr long default_outputs = 16;
 constexpr std::size_t fewest_rows = 4;  // of a process: its ghost rows are the next one's rows alone
 
-// Of the largest slab.
+// Returns the number of rows of the largest slab.
 std::size_t most_rows(std::size_t rows, int processes) {
   return (rows + static_cast<std::size_t>(processes) - 1) / static_cast<std::size_t>(processes);
 }
@@ -97,7 +97,7 @@ void check_sane(const Solver& solver) {
               "; a smaller --dt or --cfl may help");
 }
 
-// What each process had and did, told to all.
+// Gathers the share of each process, and tells all processes.
 std::vector<Share> gather_shares(const Share& mine, Peers& peers) {
   std::vector<double> numbers = {static_cast<double>(mine.slab.first),
                                  static_cast<double>(mine.slab.count),

@@ -12,7 +12,7 @@
 
 namespace tsunami {
 
-// What one process had and did.
+// The rows, the times and the counts of one process.
 struct Share {
   Slab slab{};
   double seconds_total = 0, seconds_computing = 0, seconds_waiting = 0;  // as in Timeline
@@ -49,7 +49,7 @@ struct Result {
 // The bathymetry that the options name, cut out but not yet refined. Throws Error.
 Raster read_bed(const Options& options);
 
-// What Peers must be able to carry for a run.
+// The sizes that Peers must be able to carry for a run.
 struct PeersNeed {
   std::size_t halo, gathered;  // numbers, as in CrewOptions
 };

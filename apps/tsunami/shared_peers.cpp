@@ -50,7 +50,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 struct CrewMemory::Head {
   // Twice the number of meetings, and 1 once the crew has been stopped: all that anybody sleeps on.
   alignas(line) std::atomic<std::uint32_t> word;
-  // Who has come to the meeting under way. The last one sets it back.
+  // Number of processes that have come to the meeting under way. The last one sets it back.
   alignas(line) std::atomic<std::uint32_t> arrived;
 
   enum : std::uint32_t { none, being_told, told };

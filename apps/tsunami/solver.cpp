@@ -24,8 +24,8 @@ int usable_threads(int wanted, std::size_t rows) {
 
 }  // namespace
 
-// What a thread needs to work its way up through its rows, once: everything that is derived from the state lives in
-// these few lines, so that main memory only ever sees the state.
+// The memory with which a thread works its way up through its rows, once. Everything that is derived from the state
+// lies in these few lines, so that main memory only ever sees the state.
 struct Solver::Lines {
   explicit Lines(Index n) : along(n), across{Slopes(n), Slopes(n)}, west_east(n), faces{Fluxes(n), Fluxes(n)} {
     for (Field& field : values) field = Field(n, rings - 2 * ghosts);

@@ -59,7 +59,7 @@ class Solver {
   std::ptrdiff_t first_row() const { return first_row_; }
   Team& team() { return team_; }
 
-  // Of this slab, and in its ghost rows what lies beyond: the neighbours' rows, or the edge's.
+  // Returns the state of this slab. Its ghost rows have the neighbours' rows, or those beyond the edge.
   const State& state() const { return now_; }
   const Field& bed() const { return bed_; }
   // Rows of this thread of the team: [first, last).

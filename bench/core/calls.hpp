@@ -1,5 +1,5 @@
-// What the calls that copy nothing cost in place core: alloc, commit and signal, while the server sleeps and while it
-// is busy with filters and transfers; and what waking any thread costs, in turn with those that find the server
+// The cost of calls that copy nothing in place core: alloc, commit and signal, while the server sleeps and while it
+// is busy with filters and transfers; and the cost of waking any thread, in turn with calls that find the server
 // asleep.
 #pragma once
 

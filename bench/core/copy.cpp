@@ -101,7 +101,7 @@ class Rounds {
     leave();
   }
 
-  // What has been written is not needed any more: else it would fill the disk.
+  // Removes the files, which would fill the disk otherwise.
   void leave() {
     client_.end_iteration(iteration_);
     client_.flush();

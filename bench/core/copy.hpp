@@ -1,4 +1,4 @@
-// What `write` costs in place core, beside a memcpy of the same bytes into private and into shared memory.
+// The cost of `write` in place core, beside a memcpy of the same bytes into private and into shared memory.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the command line of core_bench asks for.
+// The options of core_bench's command line.
 #pragma once
 
 #include <cstdint>

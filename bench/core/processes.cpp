@@ -22,7 +22,7 @@ namespace {
 
 using Text = std::array<char, 512>;
 
-// What failed, by process. Written by its own process alone, read when that has ended.
+// The failures of each process. Its own process writes them; they are read when that has ended.
 class Errors {
  public:
   explicit Errors(int count)

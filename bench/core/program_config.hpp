@@ -9,7 +9,7 @@ namespace bench::core {
 // The text as YAML has it between quotes.
 std::string quoted(const std::string& text);
 
-// Whether files in this directory can bypass the page cache. Throws RunError if nothing can be written there.
+// Returns true if files in this directory can bypass the page cache. Throws RunError if nothing can be written there.
 bool can_bypass_cache(const std::string& directory);
 
 // `storage:` with this directory: past the page cache, or, where that cannot be, synced before publication. `more`

@@ -1,4 +1,4 @@
-// What processes of a run share, made before they are forked: plain memory, and a barrier.
+// Memory that the processes of a run share, made before they are forked, and a barrier.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Whether the files of a run hold what its processes wrote, bit by bit; read by the HDF5 library.
+// Verifies that the files of a run hold what its processes wrote, bit by bit, as the HDF5 library reads them.
 #pragma once
 
 #include <string>

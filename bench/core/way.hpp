@@ -10,7 +10,7 @@
 
 namespace bench::core {
 
-// What filters did, where there are some.
+// The counts of filters, where there are some.
 struct Filtered {
   uint64_t bytes = 0;   // before
   uint64_t stored = 0;  // and after
@@ -40,7 +40,7 @@ class Way {
   virtual double waited() const { return 0; }
 };
 
-// Of process number `process`. Each throws RunError or tailrace::Error.
+// Makes a way for process number `process`. Each throws RunError or tailrace::Error.
 std::unique_ptr<Way> make_memory(const RunOptions& options, int process);
 std::unique_ptr<Way> make_posix(const RunOptions& options, int process);
 std::unique_ptr<Way> make_hdf5(const RunOptions& options, int process);

@@ -1,4 +1,4 @@
-// What the patterns of hdf5_bench share: how they are told what to do, and how they ask for the connector.
+// The frame of hdf5_bench's patterns: how they are told what to do, and how they ask for the connector.
 #pragma once
 
 #include <hdf5.h>

@@ -1,4 +1,4 @@
-// What the command lines of the bench programs have in common, over CLI11.
+// The common part of the bench programs' command lines, over CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>

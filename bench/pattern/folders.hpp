@@ -25,7 +25,7 @@ class OutputFolders {
 
   // Waits until what others have left in the page cache of these file systems is written.
   void settle() const;
-  // Whether files here can bypass the page cache.
+  // Returns true if files here can bypass the page cache.
   bool can_bypass_cache() const;
 
  private:

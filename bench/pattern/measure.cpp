@@ -48,7 +48,7 @@ Measured regression(const MeasureOptions& options) {
   return measured;
 }
 
-// What the caller does while its blocks are written: it waits for memory, or it computes until there is some.
+// The caller while its blocks are written: it waits for memory, or it computes until there is some.
 class Meanwhile {
  public:
   explicit Meanwhile(const ComputeChoice* choice) : worker_(choice ? make_compute_worker(*choice) : nullptr) {}
@@ -79,7 +79,8 @@ Measured saturation(const MeasureOptions& options, Verb verb, const ComputeChoic
   const double start = now();
   const auto note = [&] {
     const tailrace_stats stats = client.stats();
-    // What goes through the page cache is written when it has been synced, which is before it is published.
+    // Blocks that go through the page cache are written when they have been synced, which is before their iteration
+    // is published.
     const uint64_t written = measured.bypasses_cache ? stats.blocks_written : stats.iterations_published;
     while (measured.samples.size() < written)
       measured.samples.emplace_back(measured.samples.size() + 1, now() - start);

@@ -14,7 +14,7 @@ class Buffer {
 
   explicit Buffer(uint64_t bytes, Start start = Start::page);
   char* data() const { return data_; }
-  // What it takes of the process's memory.
+  // Returns the bytes of the process's memory that this takes.
   uint64_t held() const { return held_; }
 
  private:

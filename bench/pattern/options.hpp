@@ -17,7 +17,7 @@ enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
 enum class Measure { regression, saturation, saturation_busy, saturation_write, write_copy, req, copy };
 
-// What is written, where and by whom.
+// The data to write: where, how much, and by how many.
 struct WriteOptions {
   Writer writer = Writer::none;
   Verb verb = Verb::alloc;

@@ -1,4 +1,4 @@
-// What the command line of small_bench asks for.
+// The options of small_bench's command line.
 #pragma once
 
 #include <cstdint>

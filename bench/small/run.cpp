@@ -20,7 +20,7 @@
 namespace bench::small {
 namespace {
 
-// Of one client; written by itself alone, read when it has ended. Times are of bench::now().
+// The result of one client, which alone writes it. It is read when the client has ended. Times are of bench::now().
 struct Result {
   double started = 0;
   double handed = 0;   // its last piece
@@ -31,7 +31,7 @@ struct Result {
   std::array<char, 512> description{};
 };
 
-// What the clients have in common, made before they are forked.
+// Memory that the clients share, made before they are forked.
 struct Shared {
   explicit Shared(int clients)
       : barrier(clients),

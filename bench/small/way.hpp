@@ -12,7 +12,7 @@
 
 namespace bench::small {
 
-// What the storage was asked for, so far; of all clients of a server together.
+// The requests to the storage so far, of all clients of a server together.
 struct Requests {
   uint64_t transfers = 0;  // reads and writes
   uint64_t merged = 0;     // requests that went together with others
@@ -41,7 +41,7 @@ class Way {
 // The name of the file, in Options::dir. It is there, and empty, before the ways are made.
 inline constexpr const char* kFile = "small.raw";
 
-// Of client number `client`. Each throws RunError or tailrace::Error.
+// Makes a way for client number `client`. Each throws RunError or tailrace::Error.
 std::unique_ptr<Way> make_posix(const Options& options);
 std::unique_ptr<Way> make_tailrace(const Options& options, int client);
 

@@ -1,10 +1,9 @@
-// What the always-on measurements cost the caller's path, at the rate at which blocks are handed over.
+// The cost of the always-on measurements on the caller's path, at the rate at which blocks are handed over.
 //
-// After seeds 003, p. 9: what a trace event costs depends on how often it is recorded, since in between the
-// computation takes the caches; so the routine alone is run at each rate, with computing in between, and what the
-// timing itself costs, measured in the same way, is taken off. The routine is what Client adds to a block for
-// measuring: two looks at the clock, a histogram, four counters. Compiled against src, so it stands here and not in
-// bench/.
+// After seeds 003, p. 9: a trace event's cost depends on how often it is recorded, since in between the computation
+// takes the caches. So the routine alone is run at each rate, with computing in between; the cost of the timing
+// itself, measured in the same way, is taken off. The routine is what Client adds to a block for measuring: two looks
+// at the clock, a histogram, four counters. Compiled against src, so it stands here and not in bench/.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +38,7 @@ class Computation {
   size_t at_ = 0;
 };
 
-// What is added to a block's hand-over.
+// The steps that measuring adds to a block's hand-over.
 class Measuring {
  public:
   explicit Measuring(const Clock& clock) : clock_(clock), of_(std::make_unique<ClientVariableCounters>()) {}

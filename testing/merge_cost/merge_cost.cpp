@@ -1,4 +1,4 @@
-// What merging costs an extent: finding conflicts, putting in order, joining, and forgetting again, without storage.
+// The cost of merging an extent: finding conflicts, putting in order, joining, and forgetting again, without storage.
 //
 // Lists of 4 KiB extents side by side, so that all that can be joined is: one list in order, one in any order, the
 // rows of a matrix from 64 clients, and as many requests of one extent each. And large requests that have nothing to
@@ -52,7 +52,7 @@ std::vector<Request> requests_of(Lists lists, uint64_t extents) {
   return requests;
 }
 
-// Of the processor, so that others on the machine count less.
+// Returns the processor's time, so that others on the machine count less.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

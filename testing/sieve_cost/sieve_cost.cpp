@@ -1,5 +1,5 @@
-// What data sieving gains: a read of many pieces with holes between them, from the page cache, piece by piece and
-// with the holes read, too. Where the two meet is what `merge.sieve` should be.
+// The gain of data sieving: a read of many pieces with holes between them, from the page cache, piece by piece and
+// with the holes read, too. `merge.sieve` should be where the two meet.
 //
 // The engine on the back end `uring`, else `posix`, and a file that was just written, in the given folder. Compiled
 // against src, so it stands here and not in bench/.

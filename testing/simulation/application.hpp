@@ -25,7 +25,8 @@ class Application {
   // The program says that its client has been closed.
   virtual void closed() = 0;
 
-  // Whether a server of this client has died while it was open, so that what it did last may have been done twice.
+  // Returns true if a server of this client has died while it was open, so that its last verbs may have been done
+  // twice.
   virtual bool lost_a_server() const { return false; }
   // … and whether the client knows of the latest.
   virtual bool knows_of_losses() const { return true; }

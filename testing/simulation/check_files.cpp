@@ -58,7 +58,7 @@ class FileCheck {
   std::unique_ptr<Hdf5File> file_;
 };
 
-// What an iteration's file may hold now: the file of an earlier run, that of this one, or nothing.
+// The allowed contents of an iteration's file: the file of an earlier run, that of this one, or nothing.
 struct Allowed {
   bool nothing = false;
   bool before = false;
@@ -85,7 +85,7 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
   return may;
 }
 
-// What is there: the file's model, or nothing.
+// Returns the model of the file that is there, or nothing.
 std::optional<FileModel> check_iteration(const SimDisk& disk, const Fate& fate, int64_t number,
                                          const IterationModel& iteration, bool recovered, Story& story) {
   const FileCheck file(disk, fate, number, story);

@@ -79,7 +79,7 @@ class NodeFilePart {
   const int64_t iteration_;
 };
 
-// What a published file holds: of each client the model that its part is equal to.
+// The contents of a published file: for each client the model that its part is equal to.
 using Parts = std::vector<FileModel>;
 
 class NodeIteration {
@@ -102,7 +102,7 @@ class NodeIteration {
     if (!path_.empty()) inode_ = disk.find(path_);
   }
 
-  // What is there: a file's model, or nothing. Ends the process if it must not be so.
+  // Returns the model of the file that is there, or nothing. Ends the process if it must not be so.
   std::optional<Parts> check() {
     if (inode_ == nullptr) {
       if (must_be_now()) fail("lost", "was promised, and is not there, and nobody was told");
@@ -187,7 +187,8 @@ class NodeIteration {
     return !has_cause_ || (all_ended() && all_closed());
   }
 
-  // Of each client the one of the two models that its part is equal to; nothing, and why, if one is equal to neither.
+  // Returns for each client the one of the two models that its part is equal to; nothing, and why, if a part is equal
+  // to neither.
   std::optional<Parts> equal_to(auto model, Model otherwise, std::string& why) const {
     Parts parts;
     for (size_t client = 0; client < fates_.size(); ++client) {

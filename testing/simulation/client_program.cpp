@@ -199,7 +199,7 @@ void ClientProgram::wait_for(Lent& lent) {
   if (!std::exchange(lent.ended, true)) std::fill_n(lent.data, lent.bytes, kScribble);
 }
 
-// Of some arrays, together.
+// Changes the lengths of some arrays together.
 void ClientProgram::change_lengths() {
   std::vector<uint64_t> lengths = lengths_;
   std::vector<std::pair<std::string_view, int64_t>> values;
@@ -340,7 +340,7 @@ void ClientProgram::close() {
   returned("close", -1, "", {});
   take_earlier();
   raw_files_.all_ended();
-  // What becomes of an iteration that others have yet to end, nobody hears who has closed.
+  // A client that has closed does not hear the fate of an iteration that others have yet to end.
   if (of_node_) check_told();
   acknowledge(true);
   process_.closed();
@@ -436,13 +436,14 @@ void ClientProgram::check_cause(const Fault& fault, const IterationModel& iterat
   fail("telling", "a failure without a cause: " + fault.message);
 }
 
-// Of a call that waited: a failure that it told first counts; one that had been told before does not.
+// Notes the end of a call that waited: a failure that it reported first counts, one that had been reported before
+// does not.
 void ClientProgram::note_end_of(const Status& status) {
   if (status.ok() || status.fault().message.find("has been told already") != std::string::npos) return;
   note(status.fault());
 }
 
-// What is said when there is no memory must be so.
+// Checks that a refusal for want of memory is true.
 void ClientProgram::check_refusal(const Status& status) {
   if (status.code() == TAILRACE_BUDGET_HELD) {
     const auto& all = model_.iterations;
@@ -457,7 +458,7 @@ void ClientProgram::check_refusal(const Status& status) {
   check(is, "answer", "a block that fits into the budget is said to be too large");
 }
 
-// Whether the verb was not accepted, for a reason that the model knows.
+// Returns true if the verb was not accepted, for a reason that the model knows.
 bool ClientProgram::refused(IterationModel& iteration, const Status& status) {
   if (iteration.dropped) check(status.code() == TAILRACE_DROPPED, "answer", "a dropped iteration took something");
   switch (status.code()) {
@@ -545,7 +546,7 @@ void ClientProgram::check_counters() {
   }
 }
 
-// What is counted and timed by variable adds up to what is counted in all.
+// Checks that the counts and times of the variables add up to the totals.
 void ClientProgram::check_variables() {
   const ServerCounters& all = process_.client_channel().counters;
   uint64_t written = 0;

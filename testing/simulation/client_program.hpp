@@ -28,11 +28,11 @@ class ClientProgram final : private RawFileProgram::Caller {
                 RawFileModels& raw_files, uint64_t seed, uint64_t operations);
 
   void run();
-  // What must hold after the server has ended, if the process did not die.
+  // Checks the counters after the server has ended, if the process did not die.
   void check_counters();
   // After the end of a process that died: whatever its server would have told it.
   void hear_the_rest();
-  // The same where its server died with it.
+  // Notes that the process's server died with it.
   void end_with_server() { raw_files_.died(false, false); }
 
  private:
@@ -77,7 +77,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   void count_told() override { ++told_; }
   void may_accept(IterationModel& iteration, uint32_t variable, Content content);
   void accept(IterationModel& iteration, uint32_t variable, Content content);
-  // Whether the variable is put together with other clients' in one dataset.
+  // Returns true if the variable is put together with other clients' in one dataset.
   bool is_part(uint32_t variable) const;
   // Where files are the node's: what other clients may have done with the iteration.
   bool others_touch(int64_t number) const;
@@ -90,7 +90,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
   uint64_t bytes_of(uint32_t variable) const { return bytes_of(variable, lengths_[variable]); }
   uint64_t bytes_of(uint32_t variable, uint64_t length) const;
-  // Whether a block may come: one length an iteration.
+  // Returns true if a block may come: an array has one length an iteration.
   bool may_come(const IterationModel& iteration, uint32_t variable) const;
   const char* name_of(uint32_t variable) const { return config_.variables[variable].name.c_str(); }
   void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }

@@ -66,7 +66,7 @@ struct EngineModel {
     }
   }
 
-  // Whether `found` may be the byte at `offset`: what `writer` wrote, or anything if that failed.
+  // Returns true if `found` may be the byte at `offset`: what `writer` wrote, or anything if that failed.
   bool may_be(std::byte found, StepNumber writer, uint64_t offset) {
     return (writer > 0 && step(writer).failed) || found == byte_of(writer, offset);
   }

@@ -255,7 +255,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // Whether the read may have got bytes from the memory of the write.
+  // Returns true if the read may have got bytes from the memory of the write.
   bool may_be_served(const EngineStep& read, const EngineStep& write) const {
     using ReadAfter = EngineOptions::ReadAfter;
     if (engine_options_.read_after == ReadAfter::written) return false;
@@ -296,7 +296,7 @@ class EngineRun final : public CompletionSink {
     story_.fail("telling", fmt::format("request {} failed without a cause: {}", step.number, fault.message));
   }
 
-  // What the last write that went well has put there, or any after it that failed.
+  // Returns true if `found` may be there: from the last write that went well, or any after it that failed.
   bool may_remain(std::byte found, const EngineFile& file, uint64_t offset) {
     if (!model_.may_be(found, file.writers[offset], offset)) return false;
     if (file.writers[offset] == 0 || !model_.step(file.writers[offset]).failed) return true;

@@ -53,7 +53,7 @@ struct Cause {
   }
 };
 
-// What to leave out of a run, to make a failing one smaller.
+// The parts to leave out of a run, to make a failing one smaller.
 struct Without {
   bool transient = false;      // short transfers, EINTR, EAGAIN, refused O_DIRECT
   bool hard = false;           // EIO, ENOSPC, a full disk

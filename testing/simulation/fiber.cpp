@@ -44,7 +44,7 @@ void* take_stack() {
 void leave(void** fake, const void* stack, size_t size) { __sanitizer_start_switch_fiber(fake, stack, size); }
 void arrive(void* fake, const void** from, size_t* size) { __sanitizer_finish_switch_fiber(fake, from, size); }
 void forget_stack(void* stack) { __asan_unpoison_memory_region(stack, kStack); }
-// What is held from there is no leak.
+// Memory that the stack refers to is no leak.
 void keep_stack(void* stack) { __lsan_register_root_region(stack, kStack); }
 #else
 void leave(void**, const void*, size_t) {}

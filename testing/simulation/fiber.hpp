@@ -38,7 +38,7 @@ class Fiber {
   void* stack_ = nullptr;
   ucontext_t inside_{};
   ucontext_t outside_{};
-  // What the address sanitizer wants to have back after a switch.
+  // The address sanitizer's own state, which it wants back after a switch.
   void* fake_inside_ = nullptr;
   void* fake_outside_ = nullptr;
   const void* outside_stack_ = nullptr;

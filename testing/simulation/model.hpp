@@ -16,7 +16,7 @@
 
 namespace tailrace::impl::simulation {
 
-// What a file holds.
+// The contents of a file.
 struct FileModel {
   std::map<uint32_t, Content> blocks;  // by variable
   std::map<uint32_t, uint64_t> sizes;  // of these, in bytes
@@ -54,7 +54,7 @@ struct IterationModel {
   bool ended_with_content() const { return (ending || ended) && !dropped && !now.empty(); }
 };
 
-// Of one client.
+// The model of one client.
 struct ClientModel {
   std::map<int64_t, IterationModel> iterations;
   bool drops = false;  // by its configuration
@@ -66,7 +66,7 @@ struct ClientModel {
   }
 };
 
-// Of clients that have files in common: whether one of them has dropped the iteration, or may be just doing so.
+// Returns true if one of the clients that have files in common has dropped the iteration, or may be just doing so.
 inline bool may_be_dropped(const std::vector<ClientModel>& clients, int64_t number) {
   return std::any_of(clients.begin(), clients.end(), [number](const ClientModel& client) {
     const IterationModel& iteration = client.iteration(number);

@@ -17,9 +17,9 @@ bool lies_within(const Extent& inner, const Extent& outer) {
   return inner.offset >= outer.offset && inner.end() <= outer.end();
 }
 
-// Whether `later` was made when `earlier` had been done, whoever looks. A file is only emptied when nobody has it
-// open, and who writes has it open. Of two calls that empty it the one that began first may have waited for the
-// other.
+// Returns true if `later` was made when `earlier` had been done, whoever looks. A file is only emptied when nobody
+// has it open, and a client that writes has it open. Of two calls that empty it the one that began first may have
+// waited for the other.
 bool is_after(const RawWrite& later, const RawWrite& earlier) {
   if (&later == &earlier) return false;
   if (later.client == earlier.client) return later.begun > earlier.begun;
@@ -142,7 +142,8 @@ std::string RawFileModel::difference_in(const Part& part, const std::byte* found
   return "";
 }
 
-// Of two writes that each go as one request, the same one comes last wherever only these two can.
+// Compares a part that only two writes can decide: of two that each go as one request, the same one comes last
+// everywhere.
 std::string RawFileModel::mixture_in(const Part& part, const std::byte* found, Winners& winners) {
   if (part.last.size() != 2 || part.may_be_torn) return "";
   const std::pair two(part.last[0], part.last[1]);
@@ -160,7 +161,7 @@ std::string RawFileModel::mixture_in(const Part& part, const std::byte* found, W
                      two.first->client, two.second->client);
 }
 
-// What was there when the phase began.
+// Returns the word that was there when the phase began.
 uint64_t RawFileModel::word_before(uint64_t from) const {
   if (from >= before_.size()) return 0;
   return word_at(before_.data() + from, std::min<uint64_t>(8, before_.size() - from));

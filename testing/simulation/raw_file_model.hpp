@@ -40,7 +40,7 @@ struct RawWrite {
   Extent hull() const;
 };
 
-// Who looks at the file, and when.
+// The client that looks at the file, and when.
 struct RawReader {
   static constexpr int kAll = -1;  // after the end of all
 
@@ -80,7 +80,7 @@ class RawFileModel {
     std::vector<const RawWrite*> last;  // any of these may have been the last; null: what was there before
     bool may_be_torn = false;
   };
-  // Of two whole writes that only these two can decide: which of them came last.
+  // The later one of two whole writes, where only these two can decide it.
   using Winners = std::map<std::pair<const RawWrite*, const RawWrite*>, const RawWrite*>;
 
   std::vector<Extent> cut(const Extent& extent) const;

@@ -196,7 +196,7 @@ void RawFileProgram::write_nonsense(const Open& of) {
   check(status.code() == TAILRACE_INVALID_ARGUMENT, "answer", "a list that makes no sense was not refused");
 }
 
-// Whether it fits into a fourth of the pool, with the list itself.
+// Returns true if the list with its bytes fits into a fourth of the pool.
 bool RawFileProgram::is_one_request(const std::vector<Extent>& extents) const {
   const uint64_t most = std::max(process_.plan().config.memory.budget / 4 / kPage * kPage, kPage);
   const uint64_t total = total_of(extents);

@@ -42,7 +42,7 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"strangers", &Without::strangers},
                                Part{"iterations", &Without::iterations}};
 
-// Whether memory was lost; only the address sanitizer knows.
+// Returns true if memory was lost; only the address sanitizer knows.
 bool leaks() {
 #if defined(__SANITIZE_ADDRESS__)
   return __lsan_do_recoverable_leak_check() != 0;
@@ -61,7 +61,7 @@ std::string read_all(int from) {
   }
 }
 
-// What found it, by what the process said and how it ended.
+// Returns the checker that found the failure, by what the process printed and how it ended.
 std::string checker_of(const std::string& output, int status) {
   const size_t said = output.find("checker ");
   if (said != std::string::npos) {

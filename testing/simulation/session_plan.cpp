@@ -149,7 +149,7 @@ std::optional<LineDeath> some_line_death(SplitDice dice) {
   return LineDeath{dice.one_of(kinds), dice.below(dice.chance(50) ? 2 : 12), dice.chance(50)};
 }
 
-// What clients of one node have in common.
+// Makes equal what clients of one node have in common.
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
     client.config.storage.slots = phase.node->turn.servers > 1;
@@ -231,7 +231,7 @@ void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without)
       all += descriptors;
     }
     if (!phase.node) continue;
-    // Of files that all share each may have begun another one at the same moment, and one for which it is late.
+    // Each client of shared files may have begun another iteration at the same moment, and one for which it is late.
     const uint64_t clients = phase.clients.size();
     if (shared) all = (phase.clients[0].config.memory.iterations + 2 * clients) * kDescriptorsPerIteration;
     phase.node->storage.descriptors = all;

@@ -34,14 +34,14 @@ struct Death {
   bool power = false;  // the power is cut: all die, and what was not synced is lost
 };
 
-// What a client does with raw files.
+// The use that a client makes of raw files.
 struct RawFilePlan {
   std::vector<std::string> paths;  // below the first device; none: nothing
   uint64_t percent = 0;            // of the steps of its program, those with a verb about them
   uint64_t size = 1;               // of the files, about
 };
 
-// Of a client that shares files and hands nothing over.
+// The absence of a client that shares files and hands nothing over.
 struct Absence {
   std::optional<uint64_t> comes_at;  // for a moment, in nanoseconds; none: never
 };
@@ -107,7 +107,8 @@ struct SessionPlan {
 
 enum class InPlace { thread, core };
 
-// Whose files a client's blocks go to, as it stands in their names: "c1", or "n0" where there is a file a node.
+// Returns the owner of the files that a client's blocks go to, as their names have it: "c1", or "n0" where there is a
+// file a node.
 std::string owner_of_files(const Config& config, int client);
 
 SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without);

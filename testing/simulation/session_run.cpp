@@ -40,7 +40,7 @@ class ExportedDisk {
     }
   }
 
-  // What is there now becomes the disk, all of it durable.
+  // Makes the files that are there now the disk, all of it durable.
   void take(SimDisk& disk) const {
     disk.clear();
     std::set<std::string> names;
@@ -121,13 +121,13 @@ class SessionRun {
       fates_[client] = {static_cast<int>(client), &phase.clients[client].config, processes[client]->is_closed(),
                         power_cut, false};
     }
-    // What is left of the dead may still hold files open: the power goes for them, too.
+    // The remains of the dead may still hold files open: the power goes for them, too.
     programs.clear();
     processes.clear();
     check(power_cut);
   }
 
-  // What is there now is where the phase begins.
+  // Begins the phase with the raw files that are there now.
   void begin_raw_files(const PhasePlan& phase) {
     for (const ClientPlan& client : phase.clients) {
       for (const std::string& name : client.raw_files.paths) {
@@ -138,7 +138,7 @@ class SessionRun {
     }
   }
 
-  // The same with one server for all.
+  // Runs a phase with one server for all clients.
   void run_node_phase(size_t index) {
     const PhasePlan& phase = plan_.phases[index];
     story_.tell("---- phase {}", index);
@@ -229,7 +229,7 @@ class SessionRun {
     }
   }
 
-  // What a crash left is recovered, as a user would do before the next run.
+  // Recovers the leftovers of a crash, as a user would do before the next run.
   void recover_phase(size_t index) {
     const std::vector<std::string> names = disk_.names();
     const bool leftovers =
@@ -282,9 +282,8 @@ class SessionRun {
     exported_.put(disk_);
   }
 
-  // Whether a node's clients have files in common.
-  // Returns true if whole files may have been kept without their names. A run that finds those finishes them before its
-  // first byte (runtime/output/earlier_files), which the simulator does not run.
+  // Returns true if whole files may have been kept without their names. A run that finds those finishes them before
+  // its first byte (runtime/output/earlier_files), which the simulator does not run.
   bool may_be_kept_whole() const { return of_node() && fates_[0].config->place.on_missing == OnMissing::keep; }
   bool of_node() const { return fates_[0].config->storage.file_per == FilePer::node; }
 

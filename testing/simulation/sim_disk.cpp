@@ -116,7 +116,7 @@ uint64_t SimDisk::used() const {
   return bytes;
 }
 
-// Of the names that were not synced, in half of all crashes a first part survives, as a journal would have it; else
+// Loses names that were not synced: in half of all crashes a first part survives, as a journal would have it; else
 // any.
 void SimDisk::crash() {
   const bool journal = dice_.chance(50);

@@ -33,7 +33,7 @@ struct Inode {
 
 using InodePointer = std::shared_ptr<Inode>;
 
-// What a sync that has begun will make durable.
+// The state that a sync which has begun will make durable.
 struct SyncPoint {
   InodePointer inode;     // of a file …
   std::string directory;  // … or of a directory

@@ -128,7 +128,7 @@ SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, con
   }
 }
 
-// What was killed stays as it was: nobody destroys the objects of a process that is no more.
+// A killed server stays as it was: nobody destroys the objects of a process that is no more.
 SimNode::~SimNode() {
   static auto* const killed = new std::vector<std::unique_ptr<Life>>;
   for (std::unique_ptr<Life>& life : lives_) {
@@ -266,7 +266,7 @@ bool SimNode::drain() {
   return true;
 }
 
-// What CoreServer::serve() does.
+// Does the work of CoreServer::serve().
 void SimNode::live(Life& life) {
   show_disk_();
   Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
@@ -322,7 +322,7 @@ void SimNode::hear(Life& life, Message& message) {
   }
 }
 
-// What CoreAcceptor does with a greeting.
+// Does the work of CoreAcceptor with a greeting.
 void SimNode::greet(Life& life, Message& hello) {
   const int client = hello.client;
   if (processes_.began(hello.process) == 0) return;
@@ -374,7 +374,7 @@ void SimNode::admit(Life& life, const Message& hello) {
   world_.choose();
 }
 
-// Of a client more than was said the first one's plan.
+// Returns the client's plan. One client too many has the first one's.
 const ClientPlan& SimNode::plan_of(int client) const {
   const auto number = static_cast<size_t>(client);
   return clients_[number < clients_.size() ? number : 0];

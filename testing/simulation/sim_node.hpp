@@ -24,7 +24,7 @@ namespace tailrace::impl::simulation {
 
 class SimNode {
  public:
-  // What a client has when it is welcome, or why it is not.
+  // The channel of a welcome client, or the reason why it is not welcome.
   struct Met {
     SimSegment* segment = nullptr;
     uint64_t life = 0;  // of the server
@@ -40,9 +40,9 @@ class SimNode {
   // ---- a client, on its fiber ----
   // Meets the server, and starts one if there is none. `process`: see begin_process().
   Met meet(int client, bool again, pid_t process);
-  // The same, if there is one and it does not end meanwhile.
+  // Meets the server if there is one and it does not end meanwhile.
   std::optional<Met> meet_running(int client, bool again, pid_t process);
-  // Whether it is the server's life that is served now.
+  // Returns true if it is the server's life that is served now.
   bool is_alive(uint64_t life) const;
   // Wakes the server of that life, if it is alive.
   void ring(uint64_t life);
@@ -84,7 +84,7 @@ class SimNode {
     uint64_t began = 0;         // the process
     bool written_down = false;  // another server can find it
   };
-  // What a client says to a server.
+  // A client's message to a server.
   struct Message {
     enum class Kind { hello, goodbye, died };
     Kind kind = Kind::hello;
@@ -137,7 +137,7 @@ class SimNode {
   std::function<void(int client)> on_loss_;
   SplitDice dice_;
 
-  // What outlives a server.
+  // State that outlives a server.
   std::map<int, Guest> guests_;
   std::vector<LedgerRecord> ledger_;
   Processes processes_;

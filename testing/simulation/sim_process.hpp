@@ -62,7 +62,7 @@ class SimProcess final : public Place, public Application {
 
   // kill -9, or, if it is `power`, a cut for all. Does nothing once the client has closed.
   void die(bool power) override;
-  // What is to be done when the power is cut.
+  // Sets the action for the moment when the power is cut.
   void set_power_cut(std::function<void()> cut) { power_cut_ = std::move(cut); }
   // The machine goes down under it.
   void lose_power();

@@ -59,7 +59,7 @@ Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint
     return refuse(operation, DiskCall::open, path, fault->error);
   }
   if (descriptors_ + descriptors_of(path) > options_.descriptors) {
-    // What is lost by it is told as any loss is; but it need not have been.
+    // Its losses are reported as any are; but it need not have been.
     faults_.out_of_descriptors = true;
     return refuse(operation, DiskCall::open, path, EMFILE);
   }
@@ -235,7 +235,7 @@ void SimStorage::note_under_way(Slot& slot, const File& file) {
   for (const Extent& extent : slot.wanted) file.inode->under_way.push_back({extent, writes});
 }
 
-// What will come of a transfer.
+// Decides the result of a transfer.
 void SimStorage::decide(Slot& slot, const File& file) {
   const FaultPlan& plan = faults_.plan;
   const Transfer& transfer = slot.transfer;

@@ -28,7 +28,7 @@ struct SimStorageOptions {
   uint64_t descriptors = UINT64_MAX;  // that its process may have open for iterations
 };
 
-// What the disks of a run's processes have in common.
+// State that the disks of a run's processes share.
 struct Faults {
   FaultPlan plan;
   std::vector<uint64_t> seen;  // by hard fault: calls that it matched
@@ -53,7 +53,8 @@ class SimStorage final : public Storage {
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
-  // What transfers put where this holds is nobody's (Engine::throws_away), so others may write those bytes meanwhile.
+  // Sets the predicate for bytes that transfers put there for nobody (Engine::throws_away), so that others may write
+  // those bytes meanwhile.
   void ignore(std::function<bool(const void* memory)> memory) { ignored_ = std::move(memory); }
 
   // The process dies: of transfers under way some sectors still get through.
@@ -68,7 +69,8 @@ class SimStorage final : public Storage {
     uint32_t under_way = 0;
     uint64_t descriptors = 0;  // from when it was opened until it is closed, whatever its name is by then
   };
-  // Of those that are bounded: the files of unfinished iterations. Others are few, and open for a moment.
+  // Returns the number of bounded descriptors that a file takes: those of unfinished iterations. Others are few, and
+  // open for a moment.
   static uint64_t descriptors_of(const std::string& path) {
     return path.ends_with(".h5.part") ? kDescriptorsPerIteration : 0;
   }

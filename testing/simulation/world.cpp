@@ -8,7 +8,7 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-// What stands for the kernel is one a process, as the kernel is.
+// Each process has one world, which stands for its kernel.
 World* the_world = nullptr;
 
 }  // namespace

@@ -40,7 +40,7 @@ class TestSegment {
   void* memory_ = nullptr;
 };
 
-// Of the sources, or if it is not there, of what was built.
+// Returns the file in the sources, or, if it is not there, in the build.
 inline std::string plugin_file(const std::string& name) {
   const std::string source = std::string(TEST_PLUGINS "/") + name;
   return std::filesystem::exists(source) ? source : std::string(TEST_LIBRARIES "/") + name;
@@ -168,7 +168,7 @@ class ActionRig {
   uint64_t next_ = 0;
 };
 
-// Whether `part` is in `text`.
+// Returns success if `part` is in `text`.
 inline testing::AssertionResult has(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "expected '" << part << "' in: " << text;

@@ -71,7 +71,7 @@ TEST(ActionRunner, WithoutAHostEveryActionIsDisabledAndTold) {
   EXPECT_EQ(ended.ends[1].how, How::skipped);
 }
 
-// What is no plugin host ends before it has answered.
+// A program that is no plugin host ends before it has answered.
 TEST(ActionRunner, WhatIsNoHostIsTold) {
   ActionRig rig({in_library("count")});
   rig.make_runner("/bin/false");

@@ -48,7 +48,7 @@ class Hdf5File {
     return bytes;
   }
 
-  // Whether the type of a variable in the file is `native` exactly.
+  // Returns true if the type of a variable in the file is `native` exactly.
   bool has_type(int64_t iteration, const std::string& variable, hid_t native) const {
     const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
     if (set < 0) return false;

@@ -56,7 +56,7 @@ inline Bytes some_bytes(std::mt19937_64& random, uint64_t count) {
   return bytes;
 }
 
-// What is in a file after all writes so far, one by one.
+// The contents of a file after all writes so far, one by one.
 class FileModel {
  public:
   void write(const Extents& extents, const Bytes& data) {

@@ -1,4 +1,4 @@
-// What is told when something is refused or lost: the cause, where, and what may be done; of several, each.
+// The messages of refusals and losses: each names the cause, the place and a remedy; of several failures, each.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

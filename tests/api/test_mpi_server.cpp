@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = test::fs;
 
-// What is said on stderr when a server's program is this script.
+// Returns the text on stderr when a server's program is this script.
 std::string said_of(const std::string& script) {
   const test::Directory directory;
   const fs::path program = directory.path() / "server";

@@ -252,7 +252,7 @@ TEST(RawFiles, ATicketSaysWhenItsBytesAreWritten) {
   int ended = 0;
   EXPECT_EQ(tailrace_test(ticket, &ended), TAILRACE_OK);
   EXPECT_EQ(ended, 1);
-  // Of bytes that there are none of, there is nothing to wait for.
+  // No bytes: there is nothing to wait for.
   const tailrace_extent empty{7, 0};
   ASSERT_EQ(tailrace_file_iwrite(file, 1, &empty, nullptr, &ticket), TAILRACE_OK);
   EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);

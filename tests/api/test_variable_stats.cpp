@@ -1,5 +1,5 @@
-// What tailrace_get_variable_stats counts and times: that it adds up with what was called, what ended how, and the
-// client's totals, in good runs, for each `when_full`, and when storage fails.
+// The counts and times of tailrace_get_variable_stats add up with the calls, with their ends, and with the client's
+// totals: in good runs, for each `when_full`, and when storage fails.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,7 +27,7 @@ uint64_t sum(tailrace_client* client, const std::function<uint64_t(const tailrac
   return sum;
 }
 
-// What holds of any times.
+// Checks that hold for any times.
 void expect_sane(const tailrace_times& times) {
   EXPECT_LE(times.p50, times.p90);
   EXPECT_LE(times.p90, times.p99);
@@ -41,7 +41,7 @@ void expect_sane(const tailrace_times& times) {
   }
 }
 
-// What holds at any moment when everything handed over has ended.
+// Checks that hold at any moment when everything handed over has ended.
 void expect_adds_up(tailrace_client* client) {
   using Stats = tailrace_variable_stats;
   const tailrace_stats totals = test::stats_of(client);

@@ -1,4 +1,4 @@
-// What the world does to a run: disks that fill, directories that cannot be written or vanish, files deleted
+// The faults of the world around a run: disks that fill, directories that cannot be written or vanish, files deleted
 // underneath. Each ends in a status that names the thing, and the runs that the fault does not touch go on.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

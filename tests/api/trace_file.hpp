@@ -32,7 +32,8 @@ inline Json read_json(const std::filesystem::path& file) {
   return json.is_discarded() ? Json() : json;
 }
 
-// What a trace has of `count` things that the writer did: none in place `core`, where it is of the client alone.
+// Returns how many of `count` events of the writer a trace has: none in place `core`, where it is of the client
+// alone.
 inline size_t of_writer(size_t count) { return in_place_core() ? 0 : count; }
 
 class TraceFile {
@@ -92,7 +93,7 @@ class TraceFile {
     }
   }
 
-  // What is queued is written after, and nothing is under way at the end.
+  // Expects that queued blocks are written after that, and that nothing is under way at the end.
   void expect_blocks_in_order() const {
     for (const Block& block : blocks_) {
       EXPECT_LE(block.queued, block.begun) << block.variable << " " << block.iteration;

@@ -33,7 +33,7 @@ class ProcessTest : public ::testing::Test {
   Result<ProcessHandle> shell(const std::string& script, int inherited = -1) {
     return spawn({"/bin/sh", {"-c", script}, output, inherited});
   }
-  // What the script printed.
+  // Returns the output of the script.
   std::string said_by(const std::string& script, int inherited = -1) {
     const Result<ProcessHandle> child = shell(script, inherited);
     if (!child.ok()) return child.status().fault().message;

@@ -470,7 +470,7 @@ TEST(file, that_is_nothing_but_brackets) {
 
 // ---- wrong files
 
-// What a message says, taken apart.
+// The parts of a message.
 struct Told {
   std::string line, column, key, rest;
 };

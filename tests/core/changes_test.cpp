@@ -1,6 +1,5 @@
-// What may change while a program runs: parameters, and with them the length of arrays, and which variables are
-// written. In both places; random sequences are compared with a plain model, in the files and by reading, whoever
-// dies meanwhile.
+// Changes while a program runs: parameters, and with them the length of arrays, and which variables are written. In
+// both places; random sequences are compared with a plain model, in the files and by reading, whoever dies meanwhile.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,7 +38,7 @@ struct Values {
     if (variable == "plane" || variable == "spare") return static_cast<size_t>(m * n) * sizeof(int32_t);
     return static_cast<size_t>(n) * sizeof(double);
   }
-  // Whether a block of the variable would have another layout.
+  // Returns true if a block of the variable would have another layout.
   bool changes(const Values& to, const std::string& variable) const {
     if (variable == "fixed") return false;
     if (variable == "plane" || variable == "spare") return n != to.n || m != to.m;
@@ -147,7 +146,7 @@ TEST_P(Changes, AnArrayHasAnotherLengthInEachIteration) {
   }
 }
 
-// What one run has written, another one reads, with the same values.
+// Another run reads the values of one run.
 TEST_P(Changes, ALaterRunReadsWithTheRightValues) {
   const std::vector<double> values = test::block(0, 0, 300);
   {
@@ -404,7 +403,7 @@ class Pair {
     return bytes;
   }
 
-  // Whether a block of this variable may come: one layout an iteration.
+  // Returns true if a block of this variable may come: it has one layout an iteration.
   bool may_come(const char* name) {
     if (!on_[name]) return true;
     const auto iteration = written_.find(iteration_);
@@ -519,7 +518,7 @@ class Pair {
 
   void end() {
     while (!allocated_.empty()) {
-      // What could not be committed any more, as another shape of it came, is off.
+      // Blocks that cannot be committed any more, as another shape of them came, are off.
       const std::string name = allocated_.begin()->first;
       if (!may_come(name.c_str())) {
         on_[name] = false;

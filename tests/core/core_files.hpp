@@ -1,4 +1,4 @@
-// What the tests of place `core` write by test::Config, and whether it is in the files.
+// Writing by test::Config in the tests of place `core`, and checks of the files.
 #pragma once
 
 #include <gtest/gtest.h>

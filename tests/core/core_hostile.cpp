@@ -257,7 +257,7 @@ void any_lie(Attached& at) {
   }
 }
 
-// What an attachment does is of one kind: lies that end it at once would hide the others.
+// An attachment's lies are of one kind: lies that end it at once would hide the others.
 constexpr uint64_t kMoods = 9;
 void lie(Attached& at, uint64_t mood) {
   const bool now = one_in(2);

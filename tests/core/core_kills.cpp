@@ -41,7 +41,7 @@ struct Totals {
   uint64_t wrong = 0;
 };
 
-// Of the place.
+// Options of the place.
 struct Options {
   int servers = 1;
   bool sync = false;
@@ -177,7 +177,7 @@ class Round {
       totals_.published += published ? 1 : 0;
       totals_.unfinished += unfinished ? 1 : 0;
       if (iteration < client.ended && !published) complain(name + " is missing");
-      // What it was killed in may or may not have been ended; nothing comes after that.
+      // The call that it was killed in may or may not have ended; nothing comes after that.
       if (iteration > client.ended && published) complain(name + " was never ended");
       if (unfinished && (published || iteration != client.ended)) complain(name + ".part is left");
       if (!published) continue;

@@ -35,7 +35,7 @@ inline void wait_end_of(pid_t process) {
   close(handle);
 }
 
-// What there is of it: a file of a process (/proc) may end in the middle, as its process does.
+// Returns the text as far as it is there: a file of a process (/proc) may end in the middle, as its process does.
 inline std::string text_of(const fs::path& path) {
   const std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -104,7 +104,8 @@ TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// What it had written before is in the files, or is not published: nobody reads a zero in the place of its bytes.
+// Blocks that it had written before are in the files, or are not published: nobody reads a zero in the place of its
+// bytes.
 TEST(Hostile, ClientThatCutsItsMemoryShortPublishesNothingWrong) {
   const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());
   SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));

@@ -35,7 +35,7 @@ std::string text() {
          "variables:\n  u: {layout: tile}\n  v: {layout: tile}\n  w: {layout: columns}\n";
 }
 
-// Of each variable in the order of `text`: how many rows and columns a client's part has, and where it begins.
+// Rows, columns and beginning of a client's part of each variable, in the order of `text`.
 struct Part {
   size_t row, column, rows, columns;
 };
@@ -170,7 +170,7 @@ TEST(JobFiles, AreWholeThoughServersDieInTheMiddle) {
       }
       ASSERT_EQ(tailrace_end_iteration(*clients[client], iteration), TAILRACE_OK) << clients[client]->why();
     }
-    // Of an iteration that has been published, or is being.
+    // Checks an iteration that has been published, or is being.
     if (iteration > 0) {
       ASSERT_NO_FATAL_FAILURE(clients[random() % kClients]->expect_own(2, iteration - 1));
     }

@@ -45,7 +45,7 @@ TEST(Jobs, OfAnotherNameOrDirectoryDoNotMeet) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// What the server found is told to the client as if it had found it itself: here the lock of a client elsewhere.
+// The client reports the server's findings as if they were its own: here the lock of a client elsewhere.
 TEST(Jobs, ARefusalNamesTheFileAndTheOperation) {
   const CoreNode node;
   const Directory directory("/dev/shm");

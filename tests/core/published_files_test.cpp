@@ -69,7 +69,7 @@ TEST_P(PublishedServerLoss, LosesNoFileAndShowsNoHalfOne) {
 INSTANTIATE_TEST_SUITE_P(OnServerLoss, PublishedServerLoss, testing::Values("restart", "sync"),
                          [](const auto& of) { return std::string(of.param); });
 
-// What had failed before is not forgotten with the server.
+// Earlier failures are not forgotten with the server.
 TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNext) {
   const CoreNode node;
   const Directory directory;  // on a file system whose files end before 2^62

@@ -136,7 +136,7 @@ TEST_P(RawFilesServerLoss, LosesNothingInTheMiddleOfLists) {
     files.push_back(open_file(run, "data" + std::to_string(of), of == 0 ? kWrite | TAILRACE_FILE_TRUNCATE : kWrite));
   }
   int killed = 0;
-  // Who goes on alone writes each list before it goes on.
+  // A client that serves itself writes each list before it goes on.
   const int steps = std::string(GetParam()) == "sync" ? 60 : 300;
   for (int step = 0; step < steps; ++step) {
     const size_t of = random() % models.size();

@@ -221,7 +221,7 @@ class Program {
 
   bool failed(const Step& step) const { return !rig_.ends.of(step.token).ok(); }
 
-  // Whether an injected fault of this kind came upon the file.
+  // Returns true if an injected fault of this kind came upon the file.
   bool injected(const ModelFile& file, FaultOn on) const {
     return std::any_of(rig_.faults.log().begin(), rig_.faults.log().end(), [&](const FaultEvent& event) {
       return event.on == on && event.path == file.part() && event.result < 0 && event.result != -EINTR &&
@@ -234,7 +234,7 @@ class Program {
                        [&](const Piece& piece) { return rig_.picky.is_bad(file.part(), piece.extent); });
   }
 
-  // Whether a fault of the storage may have (exact: must have) ended the step by itself.
+  // Returns true if a fault of the storage may have (exact: must have) ended the step by itself.
   bool fault_of_its_own(const ModelFile& file, const Step& step) const {
     switch (step.operation) {
       case Operation::write: return exact_ ? touches_bad_bytes(file, step) : injected(file, FaultOn::write);
@@ -249,11 +249,11 @@ class Program {
 
   static bool waits_for(const Step& step, const Step& earlier) { return step.unended.contains(earlier.token); }
 
-  // Whether `step` waited for a write that failed, and whose bytes it would have read.
+  // Returns true if `step` waited for a write that failed, and whose bytes it would have read.
   bool inherits(const ModelFile& file, size_t number) const {
     const Step& step = file.steps[number];
     if (step.operation != Operation::read) return false;
-    // What lies before a fence that it waits for has been told by that.
+    // Requests before a fence that it waits for have been told by that.
     size_t first = number;
     while (first > 0 && !(file.steps[first].is_fence() && waits_for(step, file.steps[first]))) --first;
     const Step& fence = file.steps[first];
@@ -276,7 +276,7 @@ class Program {
     return false;
   }
 
-  // Whether a later write may have taken bytes over from it, and failed.
+  // Returns true if a later write may have taken bytes over from it, and failed.
   bool lost_by_another(const ModelFile& file, size_t number) const {
     const Step& step = file.steps[number];
     if (!morph_ || step.operation != Operation::write) return false;
@@ -287,7 +287,7 @@ class Program {
                        });
   }
 
-  // Whether the fault of its own may have passed it by, since its bytes came from memory.
+  // Returns true if the fault of its own may have passed it by, since its bytes came from memory.
   bool may_be_served(const Step& step) const {
     return step.operation == Operation::read && read_after_ != EngineOptions::ReadAfter::written;
   }
@@ -331,7 +331,8 @@ class Program {
     EXPECT_TRUE(names_a_bad_one) << message;
   }
 
-  // What the byte at `offset` may be for a step: the last write that succeeded, or any failed one after it.
+  // Returns true if a step may find that byte at `offset`: from the last write that succeeded, or any failed one
+  // after it.
   bool may_be(const ModelFile& file, const Step* before, uint64_t offset, std::byte value) const {
     auto step = file.steps.rbegin();
     while (before != nullptr && &*step != before) ++step;

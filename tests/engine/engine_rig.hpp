@@ -1,4 +1,4 @@
-// What the engine's tests share: an engine over storage in memory with faults above it, and a sink that remembers.
+// The rig of the engine's tests: an engine over storage in memory with faults above it, and a sink that remembers.
 #pragma once
 
 #include <gtest/gtest.h>

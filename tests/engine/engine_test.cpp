@@ -473,7 +473,7 @@ TEST(Engine, SmallWritesOfManyClientsBecomeFewLargeOnes) {
                static_cast<uint32_t>(piece % 64));
   }
   rig.run_until_idle();
-  // Of a transfer as many segments as the storage takes.
+  // A transfer has as many segments as the storage takes.
   EXPECT_EQ(rig.engine.counts().transfers.transfers, kPieces / 64);
   EXPECT_EQ(rig.engine.sizes(file).before.count(), kPieces);
   EXPECT_EQ(rig.engine.sizes(file).before.most(), kPiece);
@@ -509,7 +509,7 @@ TEST(Engine, ReadsThatLieNearOneAnotherAreOne) {
   EXPECT_EQ(rig.engine.counts().sieved, 7u);
 }
 
-// What cannot be read of a hole fails nobody, nor does a file that ends in one fail what lies before it.
+// A hole that cannot be read fails nobody, nor does a file that ends in a hole fail the bytes before it.
 TEST(Engine, AHoleThatCannotBeReadFailsNobody) {
   EngineRig rig(sieving());
   const FileId file = rig.create("f", 40);

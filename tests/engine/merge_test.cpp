@@ -128,7 +128,7 @@ void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses,
   }
 }
 
-// What all the buffers of the batch hold now.
+// Returns the bytes of all buffers of the batch.
 std::vector<std::byte> snapshot(const Batch& batch) {
   std::vector<std::byte> all;
   for (const auto& memory : batch.memory) all.insert(all.end(), memory.get(), memory.get() + 200);

@@ -26,7 +26,7 @@ TEST(MorphRule, AsATable) {
   std::vector<MorphCandidate> chain{{0, 9, 5, 0}, {1, 6, 3, 0}};
   EXPECT_EQ(may_take_from(chain, 3), 0u);
   EXPECT_EQ(may_take_from(chain, 2), 2u);
-  // What a candidate waits for, whoever takes from it waits for, too.
+  // Requests that a candidate waits for: whoever takes from it waits for them, too.
   std::vector<MorphCandidate> inherits{{0, 9, 9, 7}, {1, 5, 5, 0}};
   EXPECT_EQ(may_take_from(inherits, 0), 1u);
   EXPECT_EQ(inherits[0].slot, 0u);

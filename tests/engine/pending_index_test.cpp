@@ -59,7 +59,7 @@ class IndexRun {
     return byte;
   }
 
-  // What the index says of the bytes is what the model says.
+  // Compares the index with the model.
   void compare(const Extent& extent, const PendingIndex::Run& run) {
     for (uint64_t at = extent.offset; at < extent.end(); ++at) {
       ASSERT_TRUE(bytes_.contains(at)) << at;

@@ -395,7 +395,7 @@ TEST(Steal, OwnBytesAreCopiedAndTheRestIsRead) {
   std::string other(10, '.');
   rig.admit(Operation::read, 0, other, 1);
   EXPECT_FALSE(rig.last);
-  // What was stolen need not be read before it is written again; what is read from storage must.
+  // Stolen bytes need not be read before they are written again; those that are read from storage must.
   rig.admit(Operation::write, 2, a, 2);
   EXPECT_FALSE(rig.last);
   std::string own(2, '.');

@@ -39,7 +39,7 @@ class Program {
     now_ = now;
     while (const Request* request = from.next(now)) taken_.push_back(request->token);
   }
-  // What has gone since the last call, and goes now.
+  // Returns the requests that have gone since the last call, and go now.
   std::vector<uint64_t> take(Scheduler& from) {
     look(from, now_);
     return std::exchange(taken_, {});
@@ -353,7 +353,7 @@ struct TimedServer {
     return options;
   }
 
-  // What an iteration brings: so many blocks of so many microseconds.
+  // Brings an iteration of so many blocks of so many microseconds.
   void bring(uint64_t iteration, int blocks, uint64_t bytes) {
     for (int block = 0; block < blocks; ++block) {
       Request request;
@@ -391,7 +391,7 @@ int overlaps(int servers, bool takes_turns, uint64_t seed) {
   Nanoseconds settled{0};
   for (uint64_t iteration = 0; iteration < kIterations; ++iteration) {
     if (iteration == 1) settled = clock.now();
-    // Of each slot four fifths are needed; an iteration takes a few per cent more or less than the others.
+    // Four fifths of each slot are needed; an iteration takes a few per cent more or less than the others.
     const uint64_t slot = 100'000 / static_cast<uint64_t>(servers);
     for (const auto& server : all) server->bring(iteration, kBlocks, slot * 4 / 5 / kBlocks);
     const uint64_t steps = 980 + random() % 40;

@@ -34,7 +34,7 @@ uint64_t seed_of_run() {
   return seed;
 }
 
-// What the victim has told.
+// The victim's own report.
 struct Progress {
   int64_t ended = 0;    // iterations
   int64_t flushed = 0;  // … that were published before a flush returned

@@ -1,5 +1,5 @@
-// What a simulation that will be killed writes, all of it from one seed: so the process that writes it and the one
-// that checks what is left agree without a word. In place `core` all clients of a job write by one configuration in
+// The output of a simulation that will be killed, all of it from one seed: so the process that writes it and the one
+// that checks the leftovers agree without a word. In place `core` all clients of a job write by one configuration in
 // what they share, which is that of a seed of the job's.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Scenario {
     return text;
   }
 
-  // The same client in place `core`, in the job of the seed `job`.
+  // Puts the client into place `core`, in the job of the seed `job`.
   void share(uint64_t job) {
     const Scenario common(job);
     place = "core";

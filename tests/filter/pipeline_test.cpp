@@ -103,7 +103,7 @@ TEST(Pipeline, WhatIsFilteredComesBack) {
   });
 }
 
-// What a file would have of chunks that are written from their block.
+// Returns the file's bytes for chunks that are written from their block.
 TEST(Pipeline, PlainChunksCanBeStoredAsTheyLieInTheirBlock) {
   for_seeds(100, [](uint64_t seed) {
     Dice dice(seed);

@@ -1,4 +1,4 @@
-// What the tests of filtered variables share: plays the server and the engine, chunk by chunk, with a real file.
+// The rig of the tests of filtered variables: plays the server and the engine, chunk by chunk, with a real file.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What the format's tests share: plays the engine, with a vector of bytes or a real file as the file.
+// The rig of the format's tests: plays the engine, with a vector of bytes or a real file as the file.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ void empty_directory() {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) fs::remove_all(entry.path());
 }
 
-// What is not a file has its kind as content.
+// Returns the contents; a thing that is no file has its kind as its contents.
 Contents contents() {
   Contents found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) {

@@ -29,7 +29,7 @@ class Input {
 
 class SampleFile {
  public:
-  // Of iteration 7 with `variables` variables v0, v1, … of 40 float64 each.
+  // Makes a file of iteration 7 with `variables` variables v0, v1, … of 40 float64 each.
   explicit SampleFile(size_t variables);
 
   static constexpr int64_t iteration = 7;

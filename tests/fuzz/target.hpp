@@ -1,4 +1,4 @@
-// What every fuzz target shares: the function that libFuzzer or replay.cpp calls, and checks on messages.
+// The frame of every fuzz target: the function that libFuzzer or replay.cpp calls, and checks on messages.
 //
 // A property that does not hold ends the process (TAILRACE_REQUIRE), which is what the fuzzer looks for.
 #pragma once
@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace tailrace::fuzz {
 
-// Whether `text` is UTF-8 as Python takes it: no stray, missing or overlong bytes, no surrogates. With `printable`,
-// also no control characters, not even those beyond ASCII.
+// Returns true if `text` is UTF-8 as Python takes it: no stray, missing or overlong bytes, no surrogates. With
+// `printable`, also no control characters, not even those beyond ASCII.
 inline bool is_utf8(std::string_view text, bool printable = false) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);

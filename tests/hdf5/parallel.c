@@ -177,7 +177,7 @@ static void fills(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// What others have written is there after a flush and a barrier, and for reads by all ranks together at once.
+// All ranks see each other's writes after a flush and a barrier, and at once by collective reads.
 static void across(void) {
   const hid_t file = create_file("across");
   const hid_t data = create(file, "data");
@@ -315,7 +315,7 @@ static void reuse(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// The same of datasets that never had a name, or lose it while they are open.
+// Writes datasets that never had a name, or lose it while they are open.
 static void nameless(void) {
   const hid_t file = create_file("nameless");
   for (int i = 0; i < 3; ++i) {
@@ -534,7 +534,7 @@ static hid_t create_known(hid_t file, Known* known, int number) {
   return data;
 }
 
-// Of all ranks, or of some.
+// Notes the writes of all ranks, or of some.
 static void write_known(hid_t file, hid_t data, Known* known, int number) {
   const int shape = below(3), turn = below(kRanks), some = 1 + below((1 << kRanks) - 1), single = below(1 << kRanks);
   const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
@@ -572,7 +572,7 @@ static void write_known(hid_t file, hid_t data, Known* known, int number) {
   known->settled = 0;
 }
 
-// What this rank has written itself; of what has settled, anything.
+// Compares this rank's own writes; others that have settled may be anything.
 static void read_known(hid_t data, const Known* known) {
   const int other = below(3), turn = below(kRanks);
   const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;

@@ -1,4 +1,4 @@
-// What the cases of parallel.c have in common: files that all ranks have open, and parts of a matrix, one a rank.
+// Parts of the cases of parallel.c: files that all ranks have open, and parts of a matrix, one a rank.
 #ifndef TAILRACE_TESTS_HDF5_RANKS_H
 #define TAILRACE_TESTS_HDF5_RANKS_H
 

@@ -10,7 +10,7 @@
 namespace tailrace::impl::testing {
 namespace {
 
-// What SleepFlag would be with plain stores and loads: the waker may look at the flag before its work is visible.
+// SleepFlag with plain stores and loads: the waker may look at the flag before its work is visible.
 class FlagOfStoresAndLoads {
  public:
   void announce() { asleep_.store(true, std::memory_order_release); }

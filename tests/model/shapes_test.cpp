@@ -61,8 +61,8 @@ TEST(Shapes, RefuseWhatCannotBe) {
   EXPECT_EQ(code({{0, 1}, {0, 2}}), TAILRACE_INVALID_ARGUMENT) << "twice";
 }
 
-// What a replay of the records has seen: at each block or read, the values that its client had, and those at the end;
-// and what was set and waits for the rest.
+// The state of a replay of the records: at each block or read, and at the end, the values that its client had; and
+// the settings that wait for the rest.
 struct Seen {
   std::vector<std::pair<int32_t, std::map<uint32_t, int64_t>>> at;
   std::map<int32_t, std::map<uint32_t, int64_t>> end;

@@ -98,7 +98,7 @@ std::vector<char> read_hdf5(const fs::path& name, const std::string& set_name, u
   return data;
 }
 
-// What the writer has put into its files, as one block.
+// Returns the contents of the writer's files as one block.
 std::vector<char> read_block(const RunOptions& options, const RunResult& result, int variable, int iteration) {
   const WriteOptions& write = options.write;
   const uint64_t bytes = write.block_bytes();

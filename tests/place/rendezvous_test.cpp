@@ -31,7 +31,7 @@ class Rendezvous : public ::testing::Test {
   StartOptions options(const std::string& mode, Nanoseconds limit = kLong) const {
     return {RENDEZVOUS_SERVER, {mode, root, "job", "0", news}, log, limit};
   }
-  // What became of meeting a server of that kind, in words.
+  // Meets a server of that kind, and returns the failure in words.
   std::string failure_of(const std::string& mode, Nanoseconds limit = kLong) {
     const Result<UnixSocket> socket = meet(job, 0, options(mode, limit));
     code = socket.status().code();

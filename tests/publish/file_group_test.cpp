@@ -1,4 +1,4 @@
-// Who comes too late with data for an iteration is told which one, who has ended it, and without whom.
+// The refusal of data that come too late for an iteration names it, who has ended it, and who was missing.
 #include "publish/file_group.hpp"
 
 #include <gtest/gtest.h>

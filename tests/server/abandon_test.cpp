@@ -1,4 +1,4 @@
-// What a client leaves behind that it has not ended, when the engine has little room.
+// The leftovers of a client that it has not ended, when the engine has little room.
 #include <gtest/gtest.h>
 
 #include "testing/frozen_node.hpp"

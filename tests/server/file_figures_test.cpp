@@ -1,4 +1,4 @@
-// What a session counts of each file (FileLog, FileBook, FileMeter).
+// The counts of a session for each file (FileLog, FileBook, FileMeter).
 #include <gtest/gtest.h>
 
 #include <map>

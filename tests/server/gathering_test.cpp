@@ -35,7 +35,7 @@ struct ByCount {
   }
 };
 
-// What went to storage, as (offset, length), in order.
+// Returns the accesses of storage, as (offset, length), in order.
 std::vector<std::pair<uint64_t, uint64_t>> accesses(const SessionRig& rig) {
   std::vector<std::pair<uint64_t, uint64_t>> found;
   for (const FaultEvent& event : rig.events()) {

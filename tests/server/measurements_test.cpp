@@ -1,4 +1,4 @@
-// What a session counts and times, per variable, and what it traces: the counts are exact, the times are ordered.
+// The counts and times of a session, per variable, and its trace: the counts are exact, the times are ordered.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a server that dies between two lines of its ledger leaves to the next one.
+// The next server goes on after one that dies between two lines of its ledger.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -53,7 +53,7 @@ TEST(SessionRawFiles, AFailedWriteIsToldWithFileAndOffset) {
   EXPECT_EQ(rig.client().pool().held(), 0u) << "memory of failed writes comes back";
 }
 
-// What others have failed at, or what has been told, is no failure of a sync.
+// Failures of others, or that were reported before, are no failures of a sync.
 TEST(SessionRawFiles, ASyncFailsIfTheDeviceDoes) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::write, .path_contains = "a.raw"},
                                                       {.on = FaultOn::sync, .path_contains = "a.raw", .first = 1}}}});

@@ -32,7 +32,7 @@ class SlotsOfAServer : public testing::Test {
     EXPECT_EQ(held(), 1u);
   }
   Client& client() { return node_->client(); }
-  // Of the blocks that were handed over.
+  // Returns the number of blocks that are held of those handed over.
   uint64_t held() { return client().counters().blocks_accepted - node_->written(); }
 
   std::optional<FrozenNode> node_;

@@ -158,7 +158,7 @@ TEST(PublishedFiles, OneThatIsNotClosedStaysAPart) {
   EXPECT_FALSE(rig.exists("out/a.raw"));
 }
 
-// Of files of their own, not of those of iterations.
+// Published files are counted by their path, and not among those of iterations.
 TEST(PublishedFiles, AreCountedByTheirPath) {
   SessionRig rig(memory_config());
   const uint32_t file = open(rig, "a.raw");

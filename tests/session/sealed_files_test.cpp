@@ -22,7 +22,7 @@ Config memory_config(Durability durability = Durability::written) {
 
 std::vector<std::byte> seal() { return std::vector<std::byte>(8, std::byte{'s'}); }
 
-// What a file has in the end: a block, and the seal behind it.
+// Returns the contents of a file in the end: a block, and the seal behind it.
 std::vector<std::byte> whole(uint64_t number) {
   std::vector<std::byte> bytes = block(kBytes, number);
   const std::vector<std::byte> end = seal();

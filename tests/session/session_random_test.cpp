@@ -110,7 +110,7 @@ class SessionProgram {
 
   uint64_t bytes_of(const std::string& name) const { return name == "c" ? 100 : 4096; }
 
-  // Whether the verb was refused since the iteration is dropped, which it must be if it was before.
+  // Returns true if the verb was refused since the iteration is dropped, which it must be if it was before.
   bool dropped(ModelIteration& iteration, const Status& status) {
     if (iteration.dropped) {
       EXPECT_EQ(status.code(), TAILRACE_DROPPED);

@@ -1,4 +1,4 @@
-// What happens when the budget is full: block, sync or drop. Memory never passes the budget (promise 2).
+// A full budget: block, sync or drop. Memory never passes the budget (promise 2).
 #include <gtest/gtest.h>
 
 #include <cstring>

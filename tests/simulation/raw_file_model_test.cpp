@@ -97,7 +97,7 @@ TEST(RawFileModel, AFailureIsOfNoOtherWrite) {
   EXPECT_TRUE(file.writes[2].lost.empty());
 }
 
-// Of a file that could not be opened again after a server's death, a failure does not say which request it was.
+// A failure of a file that could not be opened again after a server's death does not say which request it was.
 TEST(RawFileModel, AFailureThatDoesNotSayWhatIsOfAllThatIsUnderWay) {
   RawFileModel file;
   file.begin(true, std::vector<std::byte>(8192));

@@ -1,4 +1,4 @@
-// What the storage tests share: a place to write to, seeds, aligned memory, and transfers waited for on the doorbell.
+// The rig of the storage tests: a place to write to, seeds, aligned memory, and transfers waited for on the doorbell.
 //
 // Never sleeps for a time: a test waits until the back end rings.
 #pragma once

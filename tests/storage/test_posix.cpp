@@ -1,4 +1,4 @@
-// What is particular to the back end `posix`: its threads.
+// The particulars of the back end `posix`: its threads.
 #include <signal.h>
 
 #include "storage/posix/posix_storage.hpp"

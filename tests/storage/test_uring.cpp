@@ -1,4 +1,4 @@
-// What is particular to the back end `uring`: registered memory and the kernel's workers.
+// The particulars of the back end `uring`: registered memory and the kernel's workers.
 #include "storage/uring/uring_storage.hpp"
 
 #include <linux/filter.h>

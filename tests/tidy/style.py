@@ -12,6 +12,7 @@ import sources
 
 MAX_COLUMNS = 118
 MAX_FUNCTION_LINES = 70
+MAX_CELL = 120
 MAX_FILE_LINES = 800
 MAX_BYTES = 1 << 20
 
@@ -24,6 +25,8 @@ RATCHET = "tests/tidy/long_functions.txt"
 FIX_ME = "FIX" + "ME"
 TO_DO = "TO" + "DO"
 MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(work|home|root|farm)/")
+# A comment names its object and has a verb: "Returns true if …", not "Whether …".
+OPENING = re.compile(r"\s*// (What|Whether|Who|Whose|Of|The same|That)\b")
 REGISTRY = re.compile(r"\b(pypi|crates|npmjs|maven|golang|debian|pythonhosted)\.(org|io|com)\b")
 
 
@@ -45,6 +48,33 @@ def check_lines(path, text):
         match = MACHINE_PATH.search(line) or REGISTRY.search(line)
         if match:
             complaints.append(f"{where} names a machine: {match.group()}")
+    return complaints
+
+
+def check_comments(path, text):
+    """The first lines of comments in C++: those that open without an object or a verb."""
+    complaints = []
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        opening = OPENING.match(line)
+        if opening and not before.lstrip().startswith("//"):
+            word = opening.group(1)
+            complaints.append(f'{path}:{number}: a comment opens with "{word}": name its object, with a verb')
+        before = line
+    return complaints
+
+
+def check_cells(path, text):
+    """Cells of tables in Markdown, outside blocks of code."""
+    complaints = []
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        code ^= line.lstrip().startswith("```")
+        if code or not line.startswith("|"):
+            continue
+        longest = max(len(cell.strip()) for cell in line.split("|"))
+        if longest > MAX_CELL:
+            complaints.append(f"{path}:{number}: a cell of {longest} characters; the limit is {MAX_CELL}")
     return complaints
 
 
@@ -94,6 +124,10 @@ def main():
             continue
         text = data.decode("utf-8", errors="replace")
         complaints += check_lines(path, text) + check_file_length(path, text)
+        if Path(path).suffix in sources.CPP:
+            complaints += check_comments(path, text)
+        if Path(path).suffix == ".md":
+            complaints += check_cells(path, text)
         if Path(path).suffix in MEASURED:
             complaints += check_functions(path, text, ratchet)
     complaints += [f"{RATCHET}: {path} has no function {name} any more" for path, name in ratchet]

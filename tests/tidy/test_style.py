@@ -34,6 +34,20 @@ class Lines(unittest.TestCase):
         self.keeps("docs/a.md", "src/wor" "k/x and ~/hom" "e/x and $HOME/roo" "t/y")
 
 
+class Words(unittest.TestCase):
+    def test_comments_name_their_object(self):
+        found = style.check_comments("a.hpp", "// Whether it is so.\nbool is();\n")
+        self.assertEqual(len(found), 1)
+        self.assertIn('opens with "Whether"', found[0])
+        self.assertEqual(style.check_comments("a.hpp", "// Returns true if it is so.\n// Whether or not.\n"), [])
+
+    def test_cells_are_no_longer_than_a_line(self):
+        row = "| a | " + "x" * 121 + " |\n"
+        self.assertEqual(len(style.check_cells("a.md", row)), 1)
+        self.assertEqual(style.check_cells("a.md", f"```\n{row}```\n"), [])
+        self.assertEqual(style.check_cells("a.md", row.replace("x", "", 1)), [])
+
+
 class Lengths(unittest.TestCase):
     def test_files(self):
         self.assertEqual(len(style.check_file_length("src/a.cpp", "\n" * 801)), 1)

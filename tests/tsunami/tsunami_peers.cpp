@@ -1,4 +1,4 @@
-// What processes that share a grid tell each other: by threads in their place, which sanitizers can watch; and the
+// The exchange between processes that share a grid: by threads in their place, which sanitizers can watch; and the
 // crew itself, by real processes, some of which fail, are killed, or never come.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -56,7 +56,7 @@ TEST(Alone, GetsItsOwnBack) {
   EXPECT_EQ(alone.gather(std::vector<double>{1, 2}), (std::vector<double>{1, 2}));
 }
 
-// What process `rank` says in a round; the same for whoever asks.
+// Returns the word of process `rank` in a round; the same for whoever asks.
 double word(unsigned seed, int round, int rank, int which) {
   std::mt19937_64 random(seed + 1000003u * static_cast<unsigned>(round) + 1009u * static_cast<unsigned>(rank) +
                          static_cast<unsigned>(which));
@@ -126,7 +126,7 @@ TEST(Peers, AreNamedWhenTheyDoNotCome) {
   }
 }
 
-// Whether they sleep already or come later.
+// Stops peers that sleep already, or come later.
 TEST(Peers, AreStopped) {
   for (int repeat = 0; repeat < 50; ++repeat) {
     CrewMemory memory(4, 0, 8);

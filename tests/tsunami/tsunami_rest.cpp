@@ -1,5 +1,5 @@
-// What the scheme promises exactly: a lake at rest stays at rest, no water is lost, no depth is negative, and the
-// number of threads changes nothing.
+// The scheme's exact promises: a lake at rest stays at rest, no water is lost, no depth is negative, and the number
+// of threads changes nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct Extremes {
   double lowest_depth = INFINITY, highest_wave = 0, fastest = 0;
 };
 
-// Of the wet cells; `sea_level` is where they should be.
+// Returns the extremes of the wet cells; `sea_level` is where they should be.
 Extremes extremes(const Solver& solver, double sea_level) {
   Extremes e;
   for (std::ptrdiff_t j = 0; j < solver.ny(); ++j) {

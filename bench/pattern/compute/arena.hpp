@@ -25,7 +25,7 @@ class Arena {
     return {static_cast<T*>(take_bytes(count * sizeof(T))), count};
   }
 
-  // What take<T>(count) uses up.
+  // Returns the bytes that take<T>(count) uses up.
   template <class T>
   static constexpr size_t bytes_for(size_t count) {
     return (count * sizeof(T) + kLine - 1) / kLine * kLine;

@@ -22,7 +22,7 @@ constexpr size_t kBlockSize = kBlockSide * kBlockSide;
 constexpr size_t kProducts = 343;
 static_assert(kBlockSide * kBlocks == kMatrixSide);
 
-// Of each of the seven products, the coefficients of the quarters 11, 12, 21, 22.
+// Coefficients of the quarters 11, 12, 21, 22, for each of the seven products.
 using Coefficients = std::array<std::array<int, 4>, 7>;
 constexpr Coefficients kOfA = {
     {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 1}, {1, 1, 0, 0}, {-1, 0, 1, 0}, {0, 1, 0, -1}}};

@@ -23,7 +23,7 @@ class Tailrace final : public WriteWorker {
         verb_(context.options.verb),
         fresh_(context.options.buffers == Buffers::malloc),
         most_lent_(static_cast<size_t>(context.options.budget) * static_cast<size_t>(context.options.variables)),
-        // What is lent takes nothing of the pool.
+        // Lent blocks take nothing of the pool.
         config_(tailrace_config(context.options, context.folders, verb_ == Verb::borrow ? 0 : context.options.budget,
                                 context.trace.on())),
         written_(context.times, context.options.variables) {

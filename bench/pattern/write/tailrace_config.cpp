@@ -25,7 +25,7 @@ TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders&
   const uint64_t block = (options.block_bytes() + kPage - 1) / kPage * kPage;
   const auto blocks = static_cast<uint64_t>(std::max(1, iterations_held * options.variables));
   const uint64_t budget = blocks * block + kSlack;
-  // What goes through the page cache is synced within the run.
+  // Blocks that go through the page cache are synced within the run.
   const bool bypasses = options.direct && folders.can_bypass_cache();
   std::string path;
   for (const auto& folder : folders.all()) path += (path.empty() ? "" : ", ") + quoted(folder.string());

@@ -41,7 +41,7 @@ class WriteWorker {
   virtual uint64_t buffer_bytes() const = 0;
   // tailrace's budget.
   virtual uint64_t budget_bytes() const { return 0; }
-  // Whether the page cache is bypassed; otherwise what lies in it is synced in the run.
+  // Returns true if the page cache is bypassed; otherwise its contents are synced in the run.
   virtual bool bypasses_cache() const { return false; }
   // After close(): the file that the library's own trace is in; "": there is none.
   virtual std::string library_trace() const { return ""; }
@@ -69,7 +69,7 @@ class WriteTimes {
   std::vector<double> seconds_;
 };
 
-// What a worker works with; all of it outlives the worker.
+// The surroundings of a worker; all of them outlive the worker.
 struct WriteContext {
   const WriteOptions& options;
   const OutputFolders& folders;

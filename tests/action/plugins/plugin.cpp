@@ -96,7 +96,7 @@ TAILRACE_PLUGIN_EXPORT int reports_twice(const tailrace_plugin_call* call) {
   return 0;
 }
 
-// Whose output ends, and which goes on.
+// Ends its output, and goes on.
 TAILRACE_PLUGIN_EXPORT int closes_its_output(const tailrace_plugin_call* call) {
   close(1);
   close(2);

@@ -1,4 +1,4 @@
-// What must hold, and identifiers of HDF5 that are closed at their end.
+// CHECK for conditions that must hold, and identifiers of HDF5 that are closed at their end.
 #pragma once
 
 #include <hdf5.h>

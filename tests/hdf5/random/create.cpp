@@ -37,7 +37,8 @@ Shape choose_chunks(hid_t properties, Model& model, Dice& dice) {
   return most;
 }
 
-// What of it is unwritten has the fill value, or nothing that is known, from the first write on or at once.
+// Chooses the contents of unwritten elements: the fill value, or nothing that is known, from the first write on or at
+// once.
 void choose_fill(hid_t properties, Model& model, Dice& dice) {
   model.fills = !model.chunk.empty();
   if (dice.chance(40)) {

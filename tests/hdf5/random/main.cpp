@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kSteps = 120;
 
-// Whether `work`, in a process of its own, ends well.
+// Returns true if `work` ends well in a process of its own.
 bool ends_well(const std::function<void()>& work) {
   const pid_t child = fork();
   CHECK(child >= 0);

@@ -1,4 +1,4 @@
-// What datasets must hold, as plain numbers in memory; and how it is handed to the process that looks at the files.
+// The model of datasets as plain numbers in memory, and its transport to the process that looks at the files.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tailrace::test {
 
-// What HDF5 says nothing of: contiguous data without a fill value that were never written. Space that was in use
-// before keeps what was there.
+// Value of elements that HDF5 does not define: contiguous data without a fill value that were never written. Space
+// that was in use before keeps its contents.
 constexpr int kUnknown = -2;
 
 struct Model {

@@ -203,7 +203,7 @@ void Program::extend() {
   data.model.extend(to);
 }
 
-// What is still open lives on without its name.
+// Removes a dataset. Its open objects live on without its name.
 void Program::remove() {
   const size_t which = dice_.below(data_.size());
   Data& data = *data_[which];
@@ -240,7 +240,7 @@ void Program::copy() {
   data_.push_back(std::move(to));
 }
 
-// What HDF5 itself knows: metadata goes on as ever.
+// Asks for facts that HDF5 itself knows: metadata goes on as ever.
 void Program::ask() {
   Data& data = some();
   const std::string name = "attribute" + std::to_string(count_++);

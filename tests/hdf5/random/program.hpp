@@ -19,7 +19,7 @@ class Program {
   ~Program();
 
   void run(int steps);
-  // What the files must have when the process has ended.
+  // Returns the models of the files when the process has ended.
   std::vector<Model> models() const;
 
  private:
@@ -32,7 +32,7 @@ class Program {
     size_t file;
     Id id;  // none: the program has not opened it at present
   };
-  // Of one write in an event set: HDF5 may look at the memory until it is waited for.
+  // A write in an event set: HDF5 may look at the memory until it is waited for.
   using Held = std::unique_ptr<Transfer>;
 
   void step();

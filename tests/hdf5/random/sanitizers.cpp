@@ -1,4 +1,4 @@
-// What the address sanitizer needs to know of HDF5, which is not built with it. Its library calls these.
+// Options of the address sanitizer for HDF5, which is not built with it. Its library calls these.
 
 // HDF5 has no frame pointers: without this it is not known where memory comes from.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();

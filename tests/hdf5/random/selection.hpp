@@ -24,8 +24,8 @@ struct Selection {
   bool moved = false;            // by H5Soffset_simple
 };
 
-// Of a dataset: all of it, a hyperslab, two at once, points (some of them twice, for `writes`), or nothing. With
-// `chunk`, sometimes whole chunks.
+// Selects elements of a dataset: all, a hyperslab, two at once, points (some of them twice, for `writes`), or none.
+// With `chunk`, sometimes whole chunks.
 Selection some_of(const Shape& shape, const Shape& chunk, Dice& dice);
 // Memory for `count` elements: one after the other, apart, or in any order.
 Selection some_memory(size_t count, Dice& dice);

@@ -9,7 +9,7 @@ namespace tailrace::test {
 
 class Transfer {
  public:
-  // Of some of the model's dataset, with numbers to write.
+  // Transfers some elements of the model's dataset, with numbers to write.
   Transfer(const Model& model, Dice& dice);
 
   hid_t type() const { return type_->id; }
@@ -19,7 +19,7 @@ class Transfer {
   void* data() { return bytes_.data(); }
   const void* data() const { return bytes_.data(); }
 
-  // What it writes is in the model now.
+  // Notes the write in the model.
   void write_to(Model& model) const { model.write(file_.elements, numbers_); }
   // After a write: the memory is the program's again. Before a read: what is not read must stay so.
   void scribble() { bytes_.assign(bytes_.size(), kScribble); }

@@ -1,4 +1,4 @@
-// What goes wrong around a program, or beside it: a full disk, and children that it forks.
+// Trouble around a program, or beside it: a full disk, and children that it forks.
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,7 @@ void limit_files(rlim_t bytes) {
 
 }  // namespace
 
-// What the parent has open is left alone, and so is what HDF5 would do at exit.
+// The child leaves alone what the parent has open, and what HDF5 would do at exit.
 void write_in_child(const std::string& path, uint64_t seed) {
   const pid_t child = fork();
   CHECK(child >= 0);
@@ -64,7 +64,7 @@ void write_beyond_limit(const std::string& path, Dice& dice) {
   const hsize_t at = 0;
   CHECK(H5Sselect_elements(first.get(), H5S_SELECT_SET, 1, &at) >= 0);
   std::vector<double> numbers(kBeyond, 1.0);
-  // What the connector takes with its first write is longer than the limit, too.
+  // The memory that the connector takes with its first write is longer than the limit, too.
   CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, first.get(), first.get(), H5P_DEFAULT, numbers.data()) >= 0);
   CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   limit_files(kLimit);
