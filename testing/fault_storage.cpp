@@ -61,9 +61,9 @@ const FaultRule* FaultStorage::failing(FaultOn operation, const std::string& pat
   return found;
 }
 
-Result<FileHandle> FaultStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+Result<Opened> FaultStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
   FaultEvent event{.on = FaultOn::open, .path = path};
-  Result<FileHandle> file = Status(TAILRACE_INTERNAL, "not tried");
+  Result<Opened> file = Status(TAILRACE_INTERNAL, "not tried");
   const bool creates = mode == OpenMode::create || mode == OpenMode::fresh;
   if (const FaultRule* rule = failing(FaultOn::open, path)) {
     file = Status::of_errno(creates ? "create" : "open", path, rule->error);
@@ -76,7 +76,7 @@ Result<FileHandle> FaultStorage::open(const std::string& path, OpenMode mode, ui
   log_.push_back(std::move(event));
   if (!file.ok()) return file;
   ++open_;
-  return files_.put({file.value(), path});
+  return Opened{files_.put({file.value().file, path}), file.value().stripes};
 }
 
 void FaultStorage::close(FileHandle handle) {

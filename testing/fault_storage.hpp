@@ -73,7 +73,7 @@ class FaultStorage final : public Storage {
   FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, FaultPlan plan);
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;

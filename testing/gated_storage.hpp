@@ -36,7 +36,7 @@ class GatedStorage final : public Storage {
   }
 
   const Capabilities& capabilities() const override { return inner_.capabilities(); }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override {
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
     return inner_.open(path, mode, device);
   }
   void close(FileHandle file) override { inner_.close(file); }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,14 @@ class PickyStorage final : public Storage {
   // For what room has been asked, in turn.
   const std::vector<Extent>& rooms() const { return rooms_; }
 
+  // Files that are opened from now on have this stripe map.
+  void set_stripes(StripeMap stripes) { stripes_ = std::move(stripes); }
+
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override {
-    Result<FileHandle> file = inner_.open(path, mode, device);
-    if (file.ok()) paths_[file.value()] = path;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
+    Result<Opened> file = inner_.open(path, mode, device);
+    if (file.ok()) paths_[file.value().file] = path;
+    if (file.ok() && stripes_) file.value().stripes = *stripes_;
     return file;
   }
   void close(FileHandle file) override {
@@ -90,6 +95,7 @@ class PickyStorage final : public Storage {
   Doorbell& doorbell_;
   Capabilities capabilities_;
   uint32_t under_way_ = 0;
+  std::optional<StripeMap> stripes_;
   std::map<FileHandle, std::string> paths_;
   std::map<std::string, std::vector<Extent>> bad_;
   std::vector<Completion> failed_;

@@ -51,11 +51,12 @@ Engine::~Engine() {
 }
 
 Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path) {
-  Result<FileHandle> handle = storage_.open(path, mode, device);
-  if (!handle.ok()) return handle.status();
+  Result<Opened> opened = storage_.open(path, mode, device);
+  if (!opened.ok()) return opened.status();
   const FileId id = next_file_++;
   File& file = files_[id];
-  file.handle = handle.value();
+  file.handle = opened.value().file;
+  file.stripes = std::move(opened.value().stripes);
   file.path = path;
   file.final_path = final_path;
   file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
@@ -81,6 +82,8 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
   const FileId file = request.file;
   if (request.operation == Operation::write) note_written_to(request);
+  const uint64_t begin = request.pieces.empty() ? 0 : request.pieces.front().extent.offset;
+  request.server = files_.at(file).stripes.server_of(begin);
   bool waited_for = request.is_fence() || request.immediate;
   const Request* const ready = queue_.admit(std::move(request));
   if (under_way_.size() < queue_.slots()) under_way_.resize(queue_.slots());

@@ -113,6 +113,7 @@ class Engine {
  private:
   struct File {
     FileHandle handle = 0;
+    StripeMap stripes;
     std::string path;
     std::string final_path;
     std::unordered_map<uint32_t, uint64_t> written_to;  // by client: where the furthest of its writes so far ends

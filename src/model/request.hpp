@@ -67,6 +67,7 @@ struct Request {
   CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
   uint64_t token = 0;              // the sink's own
   uint32_t slot = 0;               // the engine's own
+  uint32_t server = 0;             // data server of its first byte, by the file's stripe map; set by the engine
   // Number of the phase in which the program handed the request over, larger for later ones. 0: none, so that the
   // request need not wait for a slot (engine/schedule/slots.hpp).
   uint64_t phase = 0;

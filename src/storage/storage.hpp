@@ -13,11 +13,18 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "model/stripe_map.hpp"
 
 namespace tailrace::impl {
 
 // A file opened by the back end; small numbers, used again after close.
 using FileHandle = uint32_t;
+
+// An open file, and which of its parts lies on which data server.
+struct Opened {
+  FileHandle file = 0;
+  StripeMap stripes = {};
+};
 
 enum class OpenMode {
   create,    // a new empty file, replacing what is there; read and write
@@ -63,8 +70,9 @@ class Storage {
 
   virtual const Capabilities& capabilities() const = 0;
 
-  // `device` says on which of the configured devices the file lies, from 0.
-  virtual Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) = 0;
+  // `device` says on which of the configured devices the file lies, from 0. Where the file system does not report a
+  // stripe map, the device is the file's one data server.
+  virtual Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) = 0;
   // No transfer of the file is under way.
   virtual void close(FileHandle file) = 0;
   // True if direct transfers on this file are possible (some file systems refuse). May open the file once more for

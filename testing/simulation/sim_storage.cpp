@@ -50,11 +50,11 @@ SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& do
   faults_.seen.resize(faults_.plan.hard.size());
 }
 
-Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint32_t) {
+Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t) {
   world_.choose();
   const bool creates = mode == OpenMode::create || mode == OpenMode::fresh;
   const char* const operation = creates ? "create" : "open";
-  if (cut_) return put({path, mode, nullptr, 0});
+  if (cut_) return Opened{put({path, mode, nullptr, 0})};
   if (const HardFault* fault = hard_fault(DiskCall::open, path)) {
     return refuse(operation, DiskCall::open, path, fault->error);
   }
@@ -64,11 +64,11 @@ Result<FileHandle> SimStorage::open(const std::string& path, OpenMode mode, uint
     return refuse(operation, DiskCall::open, path, EMFILE);
   }
   world_.story().tell("{}: {} '{}'", name_, operation, path);
-  if (mode == OpenMode::directory) return put({path, mode, nullptr, 0});
+  if (mode == OpenMode::directory) return Opened{put({path, mode, nullptr, 0})};
   InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
   if (inode == nullptr && mode == OpenMode::update) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
-  return put({path, mode, inode, 0});
+  return Opened{put({path, mode, inode, 0})};
 }
 
 FileHandle SimStorage::put(File file) {

@@ -43,7 +43,7 @@ class SimStorage final : public Storage {
              const SimStorageOptions& options, std::string name);
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;

@@ -289,7 +289,7 @@ class TimedStorage final : public Storage {
   explicit TimedStorage(const Clock& clock) : clock_(clock) {}
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string&, OpenMode, uint32_t) override { return files_++; }
+  Result<Opened> open(const std::string&, OpenMode, uint32_t) override { return Opened{files_++}; }
   void close(FileHandle) override {}
   bool direct(FileHandle) const override { return false; }
   Status allocate(FileHandle, uint64_t, uint64_t) override { return {}; }

@@ -26,9 +26,9 @@ class StorageContract : public ::testing::TestWithParam<std::string> {
   }
 
   FileHandle open(const std::string& name, OpenMode mode = OpenMode::create) {
-    Result<FileHandle> file = storage_->open(directory_ / name, mode, 0);
+    Result<Opened> file = storage_->open(directory_ / name, mode, 0);
     EXPECT_TRUE(file.ok()) << file.status().fault().message;
-    return file.value();
+    return file.value().file;
   }
   int64_t transfer(Kind kind, FileHandle file, uint64_t offset, std::span<std::byte> bytes, bool direct = false) {
     return run(*storage_, doorbell_, kind, file, offset, bytes, direct);

@@ -62,7 +62,7 @@ std::vector<FaultEvent> run_from(const std::string& back_end, uint64_t seed) {
   std::vector<std::byte> bytes(kBytes);
   fill(bytes, random);
   const std::string path = back_end == "memory" ? "file" : directory / "file";
-  const FileHandle file = storage.open(path, OpenMode::create, 0).value();
+  const FileHandle file = storage.open(path, OpenMode::create, 0).value().file;
   move_all(storage, doorbell, Kind::write, file, bytes);
   std::vector<std::byte> back(kBytes);
   move_all(storage, doorbell, Kind::read, file, back);
@@ -99,7 +99,7 @@ TEST(FaultStorage, ReordersCompletions) {
   Doorbell doorbell;
   MemoryStorage inner(doorbell);
   FaultStorage storage(inner, doorbell, 1, {.reorder = true, .rules = {}});
-  const FileHandle file = storage.open("file", OpenMode::create, 0).value();
+  const FileHandle file = storage.open("file", OpenMode::create, 0).value().file;
   for (uint64_t tag = 0; tag < 20; tag++) storage.submit({Kind::sync, false, file, 0, {}, tag});
   std::vector<uint64_t> tags;
   for (const Completion& done : wait_for(storage, doorbell, 20)) tags.push_back(done.tag);
@@ -115,8 +115,8 @@ TEST(FaultStorage, FailsTheWritesThatItsRulesName) {
   const FaultRule for_ever{
       .on = FaultOn::write, .path_contains = "b", .first = 2, .times = FaultRule::kForever, .error = ENOSPC};
   FaultStorage storage(inner, doorbell, 1, {.rules = {once, for_ever}});
-  const FileHandle a = storage.open("a", OpenMode::create, 0).value();
-  const FileHandle b = storage.open("b", OpenMode::create, 0).value();
+  const FileHandle a = storage.open("a", OpenMode::create, 0).value().file;
+  const FileHandle b = storage.open("b", OpenMode::create, 0).value().file;
   std::vector<std::byte> bytes(10, std::byte{1});
   const auto write = [&](FileHandle file) { return run(storage, doorbell, Kind::write, file, 0, bytes); };
   EXPECT_EQ(write(a), 10);
@@ -134,7 +134,7 @@ TEST(FaultStorage, TornWriteLeavesAPart) {
   MemoryStorage inner(doorbell);
   const FaultRule rule{.on = FaultOn::write, .path_contains = "", .torn = true};
   FaultStorage storage(inner, doorbell, test_seed(), {.rules = {rule}});
-  const FileHandle file = storage.open("file", OpenMode::create, 0).value();
+  const FileHandle file = storage.open("file", OpenMode::create, 0).value().file;
   std::vector<std::byte> bytes(1000, std::byte{1});
   EXPECT_EQ(run(storage, doorbell, Kind::write, file, 0, bytes), -EIO);
   ASSERT_NE(inner.contents("file"), nullptr);
@@ -152,7 +152,7 @@ TEST(FaultStorage, FailsWhatIsDoneAtOnce) {
                                   {.on = FaultOn::remove, .path_contains = "", .error = EPERM}}});
   EXPECT_EQ(storage.open("bad", OpenMode::create, 0).status().fault().system_errno, EACCES);
   EXPECT_EQ(inner.contents("bad"), nullptr);
-  const FileHandle file = storage.open("a.part", OpenMode::create, 0).value();
+  const FileHandle file = storage.open("a.part", OpenMode::create, 0).value().file;
   EXPECT_EQ(storage.allocate(file, 0, 10).fault().system_errno, ENOSPC);
   EXPECT_TRUE(storage.allocate(file, 0, 10).ok());
   EXPECT_EQ(storage.rename(file, "a", true).fault().system_errno, EXDEV);
@@ -169,7 +169,7 @@ TEST(FaultStorage, PretendsDirectTransfersAndCutsThemAtSectors) {
   MemoryStorage inner(doorbell);
   FaultStorage storage(inner, doorbell, test_seed(), {.short_percent = 90, .pretend_direct = 4096, .rules = {}});
   EXPECT_EQ(storage.capabilities().direct_alignment, 4096);
-  const FileHandle file = storage.open("file", OpenMode::create, 0).value();
+  const FileHandle file = storage.open("file", OpenMode::create, 0).value().file;
   ASSERT_TRUE(storage.direct(file));
   AlignedMemory memory(1 << 16, 4096);
   for (int i = 0; i < 100; i++) {

@@ -35,7 +35,7 @@ TEST_P(FullDisk, IsToldAsENOSPC) {
     Result<std::unique_ptr<Storage>> made = make_back_end(GetParam(), doorbell);
     if (!made.ok()) GTEST_SKIP() << made.status().fault().message;
     Storage& storage = *made.value();
-    const FileHandle file = storage.open(directory / "large", OpenMode::create, 0).value();
+    const FileHandle file = storage.open(directory / "large", OpenMode::create, 0).value().file;
 
     const Status refused = storage.allocate(file, 0, 2 * kDiskBytes);
     ASSERT_FALSE(refused.ok());

@@ -41,22 +41,25 @@ bool writable(OpenMode mode) { return mode != OpenMode::read && mode != OpenMode
 MemoryStorage::MemoryStorage(Doorbell& doorbell)
     : doorbell_(doorbell), capabilities_{"memory", kDepth, kSegments, 0}, done_(kDepth) {}
 
-Result<FileHandle> MemoryStorage::open(const std::string& path, OpenMode mode, uint32_t) {
+Result<Opened> MemoryStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+  const auto opened = [&](const std::shared_ptr<Bytes>& bytes) {
+    return Opened{files_.put({path, mode, bytes}), {StripeMap::kWholeFile, {device}}};
+  };
   const auto found = names_.find(path);
   const bool exists = found != names_.end();
   if (mode == OpenMode::directory) {
     if (exists) return Status::of_errno("open", path, ENOTDIR);
-    return files_.put({path, mode, nullptr});
+    return opened(nullptr);
   }
   if (mode == OpenMode::read || mode == OpenMode::edit || mode == OpenMode::own) {
     if (!exists) return Status::of_errno("open", path, ENOENT);
-    return files_.put({path, mode, found->second});
+    return opened(found->second);
   }
   if (path.empty()) return Status::of_errno("create", path, ENOENT);
   std::shared_ptr<Bytes>& bytes = names_[path];
   if (!bytes || mode == OpenMode::fresh) bytes = std::make_shared<Bytes>();
   if (mode == OpenMode::create) bytes->clear();
-  return files_.put({path, mode, bytes});
+  return opened(bytes);
 }
 
 Status MemoryStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length) {

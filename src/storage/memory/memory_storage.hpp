@@ -23,7 +23,7 @@ class MemoryStorage final : public Storage {
   explicit MemoryStorage(Doorbell& doorbell);
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override { files_.erase(file); }
   bool direct(FileHandle) const override { return false; }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;

@@ -1,5 +1,7 @@
 #include "storage/posix/posix_storage.hpp"
 
+#include "storage/stripes.hpp"
+
 #include <fmt/format.h>
 
 #include <system_error>
@@ -37,11 +39,12 @@ PosixStorage::PosixStorage(Doorbell& doorbell, const Options& options)
   }
 }
 
-Result<FileHandle> PosixStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+Result<Opened> PosixStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
   TAILRACE_REQUIRE(device < threads_.size());
   Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
   if (!file.ok()) return file.status();
-  return files_.put(std::move(file).value());
+  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
+  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
 }
 
 Status PosixStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {

@@ -28,7 +28,7 @@ class PosixStorage final : public Storage {
   ~PosixStorage() override = default;
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<FileHandle> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override { files_.erase(file); }
   bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;

@@ -1,5 +1,7 @@
 #include "storage/uring/uring_storage.hpp"
 
+#include "storage/stripes.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
@@ -67,10 +69,11 @@ UringStorage::~UringStorage() {
   }
 }
 
-Result<FileHandle> UringStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
+Result<Opened> UringStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
   Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
   if (!file.ok()) return file.status();
-  return files_.put(std::move(file).value());
+  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
+  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
 }
 
 Status UringStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {
