@@ -73,7 +73,9 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
   if (!iteration.ended_with_content()) return may;
   if (iteration.failed) {
     // The name of a published file may not be durable; and what was written but for its rename, recovery publishes.
-    may.now = recovered || !fate.closed || fate.config->storage.durability == Durability::durable;
+    // A server that died after the rename may have published one without blocks, which the next does not know.
+    const bool only_events = iteration.now.blocks.empty();
+    may.now = recovered || !fate.closed || only_events || fate.config->storage.durability == Durability::durable;
     return may;
   }
   may.now = true;
