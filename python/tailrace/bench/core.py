@@ -12,7 +12,6 @@ import datetime
 import pathlib
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import tailrace
@@ -21,35 +20,13 @@ from tailrace import quantity
 from . import core_program, core_restart, load, machine
 from .bars import Bar, ratios, scaled
 from .core_program import CoreProgram
+from .core_settings import PARTS, Settings
 from .program import Failed, Report
 from .runtime_directory import RuntimeDirectory
 from .scratch import Scratch
-from .steal import TRIES, Steal
+from .steal import Steal
 
-PARTS = ("copy", "calls", "handover", "filters", "restart")
 VERSION = 1
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is measured."""
-
-    directory: pathlib.Path = pathlib.Path("out/bench")
-    parts: tuple[str, ...] = PARTS
-    repeats: int = 3
-    copy_bytes: int = 64 << 20
-    copies: int = 20
-    calls: int = 400
-    block: int = 16 << 20  # of handing over, and of filters
-    iterations: int = 64
-    load_bytes: int = 512 << 20
-    filter_rounds: int = 5
-    filter_seconds: float = 2.0  # of a run
-    kills: int = 6
-    kill_after: float = 1.0  # seconds from one to the next, on average
-    processes: int = 4
-    seed: int = 1
-    tries: int = TRIES  # of a run that the host disturbs
 
 
 # To see that it works; measures nothing.

@@ -25,7 +25,7 @@ from .program import Failed
 from .runtime_directory import RuntimeDirectory
 
 if TYPE_CHECKING:
-    from .core import Settings
+    from .core_settings import Settings
 
 _BYTES = 4 << 20
 _COMPUTE = 0.02  # seconds an iteration, of each process

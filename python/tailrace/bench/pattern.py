@@ -13,47 +13,22 @@ import datetime
 import pathlib
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import tailrace
 
 from . import command, evaluate, machine, measure, writers
+from .pattern_settings import Settings
 from .program import Failed, Program, Report
 from .result import VERSION, Result
 from .scratch import Scratch
 from .statistics import STATEMENT
-from .steal import TRIES, Steal
+from .steal import Steal
 from .writers import Writer
 
 # Runs without output that bring C to what was asked for.
 _TRIALS = 3
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is run."""
-
-    directories: tuple[pathlib.Path, ...] = (pathlib.Path("out/bench"),)
-    bytes: int = 64 << 20  # an iteration, all variables together
-    iterations: int = 16
-    ratios: tuple[float, ...] = (0.5, 1.0, 2.0)  # C/W
-    compute_seconds: float | None = None  # C itself, in place of the ratios
-    writers: tuple[str, ...] = writers.DEFAULT
-    ablation: bool = False
-    kernel: str = "busy"
-    threads: int = 1
-    memory: str = "heap"
-    variables: int = 1
-    repeats: int = 5
-    warmup: int = 1
-    queue_depth: int = 8
-    keep: bool = False
-    trace: pathlib.Path | None = None
-    calibrate_seconds: float = 0.2
-    tries: int = TRIES  # of a run that the host disturbs
-    measure_count: int = measure.COUNT
-    measure_repeats: int = measure.REPEATS
 
 
 # To see that it works; measures nothing.
