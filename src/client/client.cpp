@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/memory/stream_copy.hpp"
-#include "base/nearest_word.hpp"
+#include "model/nearest_word.hpp"
 
 namespace tailrace::impl {
 namespace {

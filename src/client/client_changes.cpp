@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/nearest_word.hpp"
 #include "client/client.hpp"
+#include "model/nearest_word.hpp"
 
 namespace tailrace::impl {
 

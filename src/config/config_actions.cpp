@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/nearest_word.hpp"
 #include "config/config_arrays.hpp"
+#include "model/nearest_word.hpp"
 #include "model/wire/descriptor_wire.hpp"
 
 namespace tailrace::impl {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/nearest_word.hpp"
+#include "model/nearest_word.hpp"
 #include "model/shapes.hpp"
 #include "model/unit.hpp"
 

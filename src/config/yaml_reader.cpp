@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/nearest_word.hpp"
+#include "model/nearest_word.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/nearest_word.hpp"
+#include "model/nearest_word.hpp"
 
 namespace tailrace::impl {
 namespace {
