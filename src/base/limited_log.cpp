@@ -30,26 +30,26 @@ class LimitedLog::Part final : public Log {
  public:
   Part(LimitedLog& of, bool counts_itself) : of_(of), counts_itself_(counts_itself) {}
   ~Part() override {
-    const std::lock_guard lock(of_.mutex_);
+    const MutexLock lock(of_.mutex_);
     counts_.say_rest(of_.to_);
     if (counts_itself_ && counts_.empty()) --of_.parts_;
   }
   void put(LogLevel level, std::string_view message) override { of_.put(level, message); }
   void put_of_kind(LogLevel level, std::string_view kind, std::string_view message) override {
-    const std::lock_guard lock(of_.mutex_);
+    const MutexLock lock(of_.mutex_);
     of_.count(counts_itself_ ? counts_ : of_.counts_, level, kind, message);
   }
 
  private:
   LimitedLog& of_;
   const bool counts_itself_;
-  MessageCounts counts_;  // guarded by of_.mutex_
+  MessageCounts counts_ TAILRACE_GUARDED_BY(of_.mutex_);
 };
 
 LimitedLog::~LimitedLog() { counts_.say_rest(to_); }
 
 std::unique_ptr<Log> LimitedLog::part() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool has_room = parts_ < kMostParts;
   if (has_room) ++parts_;
   return std::make_unique<Part>(*this, has_room);
@@ -64,7 +64,7 @@ void LimitedLog::put(LogLevel level, std::string_view message) {
 }
 
 void LimitedLog::put_of_kind(LogLevel level, std::string_view kind, std::string_view message) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   count(counts_, level, kind, message);
 }
 

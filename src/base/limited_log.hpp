@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 
 namespace tailrace::impl {
 
@@ -60,9 +60,9 @@ class LimitedLog final : public Log {
 
   Log& to_;
   const LogLevel level_;
-  std::mutex mutex_;
-  MessageCounts counts_;  // of this and of the parts beyond the limit; guarded by mutex_
-  int parts_ = 0;         // guarded by mutex_
+  Mutex mutex_;
+  MessageCounts counts_ TAILRACE_GUARDED_BY(mutex_);  // of this and of the parts beyond the limit
+  int parts_ TAILRACE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tailrace::impl

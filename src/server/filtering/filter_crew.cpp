@@ -52,7 +52,7 @@ void FilterCrew::start_threads() {
 FilterCrew::~FilterCrew() {
   TAILRACE_REQUIRE(wishes_.empty() && flown_.empty() && free_.size() == memory_.size());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   there_is_work_.notify_all();
@@ -92,7 +92,7 @@ void FilterCrew::start(FilterJob job) {
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     work_.push_back(&flight);
   }
   there_is_work_.notify_one();
@@ -107,7 +107,7 @@ bool FilterCrew::progress() {
 bool FilterCrew::tell_ends() {
   if (flown_.empty() || !flown_.front()->job.owner->ready()) return false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!flown_.front()->finished) return false;
   }
   const std::unique_ptr<Flight> flight = std::move(flown_.front());
@@ -141,9 +141,9 @@ void FilterCrew::run() {
   pthread_setname_np(pthread_self(), "tailrace-filter");
   settle_in(options_.cpus);
   ChunkFilter filter({});
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    there_is_work_.wait(lock, [this] { return stopping_ || !work_.empty(); });
+    while (!stopping_ && work_.empty()) there_is_work_.wait(mutex_);
     if (work_.empty()) return;
     Flight& flight = *work_.front();
     work_.pop_front();

@@ -10,18 +10,17 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/sync/doorbell.hpp"
 #include "filter/pipeline.hpp"
 
@@ -136,10 +135,10 @@ class FilterCrew {
   Nanoseconds worked_{0};                      // of those that were told
   bool paused_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable there_is_work_;
-  std::deque<Flight*> work_;  // guarded by mutex_
-  bool stopping_ = false;     // guarded by mutex_
+  Mutex mutex_;
+  Condition there_is_work_;  // used with mutex_
+  std::deque<Flight*> work_ TAILRACE_GUARDED_BY(mutex_);
+  bool stopping_ TAILRACE_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

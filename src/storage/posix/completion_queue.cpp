@@ -4,7 +4,7 @@ namespace tailrace::impl {
 
 void CompletionQueue::put(const Completion& completion) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     done_.push(completion);
   }
   // Outside of the lock, so that the engine does not wake only to wait for it.
@@ -12,7 +12,7 @@ void CompletionQueue::put(const Completion& completion) {
 }
 
 size_t CompletionQueue::take(std::span<Completion> done) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = done_.pop();
   return count;

@@ -3,9 +3,9 @@
 // Rings the doorbell after each put. Bounded by the depth of the storage, so a put never waits.
 #pragma once
 
-#include <mutex>
 #include <span>
 
+#include "base/mutex.hpp"
 #include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
 #include "storage/storage.hpp"
@@ -24,8 +24,8 @@ class CompletionQueue {
  private:
   // Constant after construction.
   Doorbell& doorbell_;
-  std::mutex mutex_;
-  FixedFifo<Completion> done_;  // guarded by mutex_
+  Mutex mutex_;
+  FixedFifo<Completion> done_ TAILRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tailrace::impl

@@ -69,7 +69,7 @@ WriteThread::WriteThread(CompletionQueue& done, uint32_t depth, std::vector<int>
 
 WriteThread::~WriteThread() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_one();
@@ -78,7 +78,7 @@ WriteThread::~WriteThread() {
 
 void WriteThread::put(const Job& job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     queue_.push(job);
   }
   wake_.notify_one();
@@ -90,8 +90,8 @@ void WriteThread::run() {
   while (true) {
     Job job;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      const MutexLock lock(mutex_);
+      while (!stopping_ && queue_.empty()) wake_.wait(mutex_);
       if (queue_.empty()) return;
       job = queue_.pop();
     }

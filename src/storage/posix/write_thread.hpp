@@ -4,11 +4,10 @@
 // nothing to do. All signals are blocked in it: the application's signals land on the application's threads.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "storage/posix/completion_queue.hpp"
 
 namespace tailrace::impl {
@@ -39,11 +38,11 @@ class WriteThread {
   // Constant after construction.
   CompletionQueue& done_;
   const std::vector<int> cpus_;
-  std::mutex mutex_;
-  std::condition_variable wake_;  // used with mutex_
-  FixedFifo<Job> queue_;          // guarded by mutex_
-  bool stopping_ = false;         // guarded by mutex_
-  std::thread thread_;            // owned by who made this; the last member, as it uses the others
+  Mutex mutex_;
+  Condition wake_;  // used with mutex_
+  FixedFifo<Job> queue_ TAILRACE_GUARDED_BY(mutex_);
+  bool stopping_ TAILRACE_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // owned by who made this; the last member, as it uses the others
 };
 
 }  // namespace tailrace::impl
