@@ -34,7 +34,8 @@ uint64_t length_of(std::span<const iovec> segments) {
 }  // namespace
 
 FaultStorage::FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, FaultPlan plan)
-    : inner_(inner),
+    : ForwardingFileSystem(inner.files()),
+      inner_(inner),
       doorbell_(doorbell),
       plan_(std::move(plan)),
       capabilities_(inner.capabilities()),
@@ -70,7 +71,7 @@ Result<Opened> FaultStorage::open(const std::string& path, OpenMode mode, uint32
   } else if (open_ >= plan_.most_open) {
     file = Status::of_errno(creates ? "create" : "open", path, EMFILE);
   } else {
-    file = inner_.open(path, mode, device);
+    file = inner_.files().open(path, mode, device);
   }
   event.result = file.ok() ? 0 : -file.status().fault().system_errno;
   log_.push_back(std::move(event));
@@ -82,21 +83,21 @@ Result<Opened> FaultStorage::open(const std::string& path, OpenMode mode, uint32
 void FaultStorage::close(FileHandle handle) {
   const File& file = files_.at(handle);
   TAILRACE_REQUIRE(file.under_way == 0);
-  inner_.close(file.inner);
+  inner_.files().close(file.inner);
   files_.erase(handle);
   --open_;
 }
 
 bool FaultStorage::direct(FileHandle handle) const {
   const File& file = files_.at(handle);
-  return plan_.pretend_direct > 0 || inner_.direct(file.inner);
+  return plan_.pretend_direct > 0 || inner_.files().direct(file.inner);
 }
 
 Status FaultStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length) {
   const File& file = files_.at(handle);
   const FaultRule* rule = failing(FaultOn::allocate, file.path);
   Status status = rule != nullptr ? Status::of_errno(name_of(FaultOn::allocate), file.path, rule->error)
-                                  : inner_.allocate(file.inner, offset, length);
+                                  : inner_.files().allocate(file.inner, offset, length);
   log_.push_back({.on = FaultOn::allocate,
                   .path = file.path,
                   .offset = offset,
@@ -109,7 +110,7 @@ Status FaultStorage::rename(FileHandle handle, const std::string& to, bool repla
   File& file = files_.at(handle);
   const FaultRule* rule = failing(FaultOn::rename, file.path);
   Status status = rule != nullptr ? Status::of_errno(name_of(FaultOn::rename), file.path, rule->error)
-                                  : inner_.rename(file.inner, to, replace);
+                                  : inner_.files().rename(file.inner, to, replace);
   log_.push_back(
       {.on = FaultOn::rename, .path = file.path, .to = to, .result = status.ok() ? 0 : -status.fault().system_errno});
   if (status.ok()) file.path = to;
@@ -119,7 +120,7 @@ Status FaultStorage::rename(FileHandle handle, const std::string& to, bool repla
 Status FaultStorage::remove(const std::string& path) {
   const FaultRule* rule = failing(FaultOn::remove, path);
   Status status =
-      rule != nullptr ? Status::of_errno(name_of(FaultOn::remove), path, rule->error) : inner_.remove(path);
+      rule != nullptr ? Status::of_errno(name_of(FaultOn::remove), path, rule->error) : inner_.files().remove(path);
   log_.push_back({.on = FaultOn::remove, .path = path, .result = status.ok() ? 0 : -status.fault().system_errno});
   return status;
 }

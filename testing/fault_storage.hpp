@@ -14,6 +14,8 @@
 
 #include "base/sync/doorbell.hpp"
 #include "storage/file_table.hpp"
+#include "storage/storage.hpp"
+#include "testing/forwarding_file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -67,16 +69,25 @@ struct FaultEvent {
   bool operator==(const FaultEvent&) const = default;
 };
 
-class FaultStorage final : public Storage {
+class FaultStorage final : public Storage, public ForwardingFileSystem {
  public:
   // `inner` and `doorbell` outlive this; `inner` rings the same doorbell.
   FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, FaultPlan plan);
 
   const Capabilities& capabilities() const override { return capabilities_; }
+  FileSystem& files() override { return *this; }
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
+  Result<uint64_t> size(FileHandle file) const override { return inner_.files().size(files_.at(file).inner); }
+  Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
+    return inner_.files().read(files_.at(file).inner, offset, to);
+  }
+  Status sync(FileHandle file) override { return inner_.files().sync(files_.at(file).inner); }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status truncate(FileHandle file, uint64_t size) override {
+    return inner_.files().truncate(files_.at(file).inner, size);
+  }
   Status rename(FileHandle file, const std::string& to, bool replace) override;
   Status remove(const std::string& path) override;
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }

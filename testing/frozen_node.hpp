@@ -44,7 +44,8 @@ class FrozenNode final : public Place, public ClientRings::Host {
         slots_(fifo_, {1, 2}),
         engine_(storage_, slots_, clock_, engine),
         ledger_(std::move(Ledger::open(std::make_unique<NoStore>(), log_)).value()),
-        clients_(engine_, ledger_, log_, make_format),
+        clients_(engine_, ledger_, log_,
+                 [this](int client, const Config& config) { return make_format(client, config); }),
         rings_(*this) {
     std::byte* const parts = memory_.get() + config_.memory.budget;
     layout_.construct(parts);
@@ -115,9 +116,9 @@ class FrozenNode final : public Place, public ClientRings::Host {
     config.storage.slots = true;
     return config;
   }
-  static std::unique_ptr<Format> make_format(int client, const Config& config) {
+  std::unique_ptr<Format> make_format(int client, const Config& config) {
     const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", date});
+    return std::make_unique<Hdf5Format>(config, storage_.files(), Hdf5Format::Options{client, "machine", date});
   }
   void serve() {
     for (int quiet = 0; quiet < 3;) quiet = rings_.work().more ? 0 : quiet + 1;

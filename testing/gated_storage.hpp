@@ -36,18 +36,7 @@ class GatedStorage final : public Storage {
   }
 
   const Capabilities& capabilities() const override { return inner_.capabilities(); }
-  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
-    return inner_.open(path, mode, device);
-  }
-  void close(FileHandle file) override { inner_.close(file); }
-  bool direct(FileHandle file) const override { return inner_.direct(file); }
-  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
-    return inner_.allocate(file, offset, length);
-  }
-  Status rename(FileHandle file, const std::string& to, bool replace) override {
-    return inner_.rename(file, to, replace);
-  }
-  Status remove(const std::string& path) override { return inner_.remove(path); }
+  FileSystem& files() override { return inner_.files(); }
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
 
   void submit(const Transfer& transfer) override {

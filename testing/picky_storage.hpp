@@ -13,14 +13,15 @@
 #include "base/sync/doorbell.hpp"
 #include "model/request.hpp"
 #include "storage/storage.hpp"
+#include "testing/forwarding_file_system.hpp"
 
 namespace tailrace::impl {
 
-class PickyStorage final : public Storage {
+class PickyStorage final : public Storage, public ForwardingFileSystem {
  public:
   // `depth` and `max_segments` are not larger than those of `inner`. `inner` and `doorbell` outlive this.
   PickyStorage(Storage& inner, Doorbell& doorbell, uint32_t depth, uint32_t max_segments)
-      : inner_(inner), doorbell_(doorbell), capabilities_(inner.capabilities()) {
+      : ForwardingFileSystem(inner.files()), inner_(inner), doorbell_(doorbell), capabilities_(inner.capabilities()) {
     TAILRACE_REQUIRE(depth > 0 && depth <= capabilities_.depth);
     TAILRACE_REQUIRE(max_segments > 0 && max_segments <= capabilities_.max_segments);
     capabilities_.depth = depth;
@@ -45,24 +46,17 @@ class PickyStorage final : public Storage {
   void set_stripes(StripeMap stripes) { stripes_ = std::move(stripes); }
 
   const Capabilities& capabilities() const override { return capabilities_; }
+  FileSystem& files() override { return *this; }
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
-    Result<Opened> file = inner_.open(path, mode, device);
+    Result<Opened> file = ForwardingFileSystem::open(path, mode, device);
     if (file.ok()) paths_[file.value().file] = path;
     if (file.ok() && stripes_) file.value().stripes = *stripes_;
     return file;
   }
   void close(FileHandle file) override {
     paths_.erase(file);
-    inner_.close(file);
+    ForwardingFileSystem::close(file);
   }
-  bool direct(FileHandle file) const override { return inner_.direct(file); }
-  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
-    return inner_.allocate(file, offset, length);
-  }
-  Status rename(FileHandle file, const std::string& to, bool replace) override {
-    return inner_.rename(file, to, replace);
-  }
-  Status remove(const std::string& path) override { return inner_.remove(path); }
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
 
   void submit(const Transfer& transfer) override {

@@ -47,11 +47,11 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
 
 Engine::~Engine() {
   TAILRACE_REQUIRE(idle());
-  for (auto& [id, file] : files_) storage_.close(file.handle);
+  for (auto& [id, file] : files_) storage_.files().close(file.handle);
 }
 
 Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path) {
-  Result<Opened> opened = storage_.open(path, mode, device);
+  Result<Opened> opened = storage_.files().open(path, mode, device);
   if (!opened.ok()) return opened.status();
   const FileId id = next_file_++;
   File& file = files_[id];
@@ -67,7 +67,7 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
 void Engine::publish_as(FileId id, const std::string& final_path) { file(id).final_path = final_path; }
 
 Status Engine::allocate(FileId id, Extent extent) {
-  return storage_.allocate(file(id).handle, extent.offset, extent.length);
+  return storage_.files().allocate(file(id).handle, extent.offset, extent.length);
 }
 
 const std::string& Engine::path(FileId id) const {
@@ -235,7 +235,7 @@ void Engine::start(const Request& request) {
     fault.message = fmt::format("'{}' is not published since something in it failed: {}", of.path, fault.message);
     fault.operation = name_of(request.operation);
     Status status{std::move(fault)};
-    if (request.operation == Operation::publish) storage_.close(of.handle);
+    if (request.operation == Operation::publish) storage_.files().close(of.handle);
     finish(&request, status);
     return;
   }
@@ -258,9 +258,10 @@ void Engine::start(const Request& request) {
 
 Status Engine::close_by(const Request& request, File& of) {
   Status status;
-  if (request.operation == Operation::publish) status = storage_.rename(of.handle, of.final_path, request.replace);
-  storage_.close(of.handle);
-  return request.operation == Operation::remove ? storage_.remove(of.path) : status;
+  if (request.operation == Operation::publish)
+    status = storage_.files().rename(of.handle, of.final_path, request.replace);
+  storage_.files().close(of.handle);
+  return request.operation == Operation::remove ? storage_.files().remove(of.path) : status;
 }
 
 // A joined access that failed is tried again piece by piece, so that a failure ends exactly the requests it belongs
@@ -346,7 +347,7 @@ Engine::File& Engine::file(FileId id) {
 ExecutionTarget Engine::target(FileId id, uint64_t bytes) {
   const File& of = file(id);
   const bool large = bytes > 0 && bytes >= options_.execute.direct_from;
-  return {of.handle, of.path, large && storage_.direct(of.handle), 0};
+  return {of.handle, of.path, large && storage_.files().direct(of.handle), 0};
 }
 
 void Engine::note_written_to(const Request& request) {

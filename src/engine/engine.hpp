@@ -47,11 +47,14 @@ class Engine {
   // Everything has ended.
   ~Engine();
 
+  // The names of the storage, for what is done at once. Of files that are open here, the engine has the order.
+  FileSystem& files() { return storage_.files(); }
+
   // Opens `path`. `final_path` is the name that a publish gives it; empty for files that are never published.
   Result<FileId> open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
   // A publish gives the file that name, though it is none of many like it.
   void publish_as(FileId file, const std::string& final_path);
-  // Reserves space for the extent; see Storage::allocate.
+  // Reserves space for the extent; see FileSystem::allocate.
   Status allocate(FileId file, Extent extent);
   // The path the file was opened by.
   const std::string& path(FileId file) const;

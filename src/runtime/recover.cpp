@@ -2,20 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "base/os/lock_file.hpp"
 #include "runtime/core/shared_leavings.hpp"
+#include "runtime/parts/open_storage.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The leftovers of one writer: its `.part` files, and its lock file if there is one. Writers are named as their locks
 // are: "<name>_c<id>", "<name>_n<node>", "<name>_job".
@@ -61,14 +58,15 @@ std::string writer_of_lock(std::string_view name) {
   return job || is_client(name) ? std::string(name) : std::string();
 }
 
-std::map<std::string, Leavings> find_leavings(const fs::path& directory, std::error_code& error) {
+Result<std::map<std::string, Leavings>> find_leavings(const FileSystem& files, const std::string& directory) {
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
   std::map<std::string, Leavings> writers;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
-    if (const auto writer = writer_of_part(name); !writer.empty()) writers[writer].parts.push_back(it->path());
+  for (const std::string& name : names.value()) {
+    if (const auto writer = writer_of_part(name); !writer.empty())
+      writers[writer].parts.push_back(directory + "/" + name);
     if (const auto writer = writer_of_lock(name); !writer.empty()) writers[writer].lock = true;
   }
-  for (auto& [name, of] : writers) std::sort(of.parts.begin(), of.parts.end());
   return writers;
 }
 
@@ -82,26 +80,26 @@ Leftover left_alone(const std::string& file, const std::string& job) {
 
 // Takes the lock of a client whose files are about to be treated. False if the client is alive, or may be: on a file
 // system without locks nobody can tell, as long as its lock file is there.
-bool may_treat(Result<LockFile>& lock, bool file_was_there) {
+bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   if (!lock.ok()) return lock.status().code() != TAILRACE_CLIENT_IN_USE;
-  if (lock.value().held() || !file_was_there) return true;
-  lock.value().leave_file();
+  if (lock.value()->held() || !file_was_there) return true;
+  lock.value()->leave_file();
   return false;
 }
 
 }  // namespace
 
-Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
-  std::error_code error;
-  const std::map<std::string, Leavings> writers = find_leavings(directory, error);
-  if (error) return Status::of_errno("list", directory, error.value());
-  for (const auto& [writer, of] : writers) {
+Status recover(FileSystem& files, const std::string& directory, bool apply,
+               const std::function<void(const Leftover&)>& each) {
+  const auto writers = find_leavings(files, directory);
+  if (!writers.ok()) return writers.status();
+  for (const auto& [writer, of] : writers.value()) {
     const std::string lock_path = directory + "/." + writer + ".lock";
     // While files are treated their writer's lock is held, so that it cannot come in between. Releasing the lock
     // removes its file, stale or new.
-    std::optional<Result<LockFile>> lock;
-    if (apply) lock.emplace(LockFile::acquire(lock_path));
-    const bool in_use = apply ? !may_treat(*lock, of.lock) : LockFile::is_held(lock_path);
+    std::optional<Result<std::unique_ptr<NameLock>>> lock;
+    if (apply) lock.emplace(files.lock(lock_path, ""));
+    const bool in_use = apply ? !may_treat(*lock, of.lock) : files.is_locked(lock_path);
     const Status locked = apply && !in_use ? lock->status() : Status();
     // Looked for with the lock held: no server can have come since.
     const std::string job = in_use || of.parts.empty() ? std::string() : job_with_data_of(directory, writer);
@@ -110,14 +108,18 @@ Status recover(const std::string& directory, bool apply, const std::function<voi
         each(left_alone(part, job));
         continue;
       }
-      Leftover left =
-          in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(part, directory, apply && locked.ok());
+      Leftover left = in_use ? Leftover{part, TAILRACE_IN_USE, false, {}}
+                             : treat_part(files, part, directory, apply && locked.ok());
       if (left.status.ok()) left.status = locked;
       each(left);
     }
     if (of.lock && !in_use) each({lock_path, TAILRACE_STALE_LOCK, apply && locked.ok(), locked});
   }
   return {};
+}
+
+Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each) {
+  return recover(*open_file_system(Backend::automatic), directory, apply, each);
 }
 
 }  // namespace tailrace::impl

@@ -15,6 +15,7 @@
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/make_format.hpp"
+#include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace_file.hpp"
@@ -46,7 +47,8 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
 // Everything in this process.
 Status Session::build_for_thread() {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
-  auto locks = take_output_directories(config_, fmt::format("c{}", client_id_), *log_);
+  const std::unique_ptr<FileSystem> output = open_file_system(config_.storage.backend);
+  auto locks = take_output_directories(config_, *output, fmt::format("c{}", client_id_), *log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
   if (config_.storage.existing != Existing::refuse) {
@@ -59,7 +61,7 @@ Status Session::build_for_thread() {
                                 job, path));
     }
   }
-  if (Status way = make_way(config_, series_of(config_, client_id_), *log_); !way.ok()) return way;
+  if (Status way = make_way(config_, *output, series_of(config_, client_id_), *log_); !way.ok()) return way;
   const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   const bool prefault = config_.memory.prefault;
@@ -72,7 +74,7 @@ Status Session::build_for_thread() {
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
   if (prefault) parts_.storage->use_memory(thread.channel().memory);  // to prepare it is to take it
-  format_ = make_format(config_, client_id_, new_run());
+  format_ = make_format(config_, parts_.storage->files(), client_id_, new_run());
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
   files_ = std::make_unique<FileGroup>(config_, *parts_.engine, *format_, *log_, std::move(files));
@@ -94,7 +96,8 @@ Status Session::build_for_core(const ConfigInput& input) {
                   "expected auto, uring or posix with place core");
   }
   // Here, for its errors, and because the server's log lies there.
-  if (Status made = make_output_directories(config_); !made.ok()) return made;
+  if (Status made = make_output_directories(config_, *open_file_system(config_.storage.backend)); !made.ok())
+    return made;
   Result<std::string> program = find_server_executable(config_.place.server);
   if (!program.ok()) return program.status();
   Result<std::string> message = encode_client(input);

@@ -11,7 +11,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
 #include "client/client.hpp"
 #include "config/config_yaml.hpp"
@@ -20,6 +19,7 @@
 #include "place/thread/thread_place.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -67,7 +67,7 @@ class Session {
   TraceLog client_trace_;
   TraceLog server_trace_;
   std::unique_ptr<Log> log_;
-  std::vector<LockFile> locks_;
+  std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;
   std::unique_ptr<Place> place_;
   // Place `thread`: the server's half.

@@ -1,7 +1,7 @@
-// The storage port: the few things the engine asks of a file system. One folder beside this file a back end.
+// The storage port: what the engine asks of a file system. One folder beside this file a back end.
 //
-// Data transfers are submitted and reaped; they end in any order. Everything else is short and is done at once. A
-// back end does what it is told once: short transfers, EINTR and EAGAIN are returned as they are, and the engine
+// Data transfers are submitted and reaped; they end in any order. Everything else is done at once (file_system.hpp).
+// A back end does what it is told once: short transfers, EINTR and EAGAIN are returned as they are, and the engine
 // continues them. All calls come from one thread, the engine's.
 #pragma once
 
@@ -12,29 +12,9 @@
 #include <span>
 #include <string>
 
-#include "base/status.hpp"
-#include "model/stripe_map.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
-
-// A file opened by the back end; small numbers, used again after close.
-using FileHandle = uint32_t;
-
-// An open file, and which of its parts lies on which data server.
-struct Opened {
-  FileHandle file = 0;
-  StripeMap stripes = {};
-};
-
-enum class OpenMode {
-  create,    // a new empty file, replacing what is there; read and write
-  fresh,     // the same under a name of tailrace's own: never through a link, nor into a file that is there already
-  own,       // an existing file of this user under such a name, as it is; read and write
-  edit,      // an existing file, as it is; read and write
-  update,    // the same, or a new empty one if there is none; never through a symbolic link
-  read,      // an existing file
-  directory  // an existing directory, to sync it
-};
 
 // One transfer between a contiguous range of a file and a list of memory segments.
 struct Transfer {
@@ -70,22 +50,8 @@ class Storage {
 
   virtual const Capabilities& capabilities() const = 0;
 
-  // `device` says on which of the configured devices the file lies, from 0. Where the file system does not report a
-  // stripe map, the device is the file's one data server.
-  virtual Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) = 0;
-  // No transfer of the file is under way.
-  virtual void close(FileHandle file) = 0;
-  // True if direct transfers on this file are possible (some file systems refuse). May open the file once more for
-  // them, so it is asked when there is something to transfer directly.
-  virtual bool direct(FileHandle file) const = 0;
-  // Reserves the range, so that writing it cannot fail for want of space later. Where the file system cannot, does
-  // nothing and succeeds.
-  virtual Status allocate(FileHandle file, uint64_t offset, uint64_t length) = 0;
-  // Gives the file, which stays open, the name `to` in its directory at once: no reader sees it half. Before that,
-  // what the system still holds of its bytes goes to where other nodes see it. Fails with EEXIST, and leaves both
-  // files as they are, if there is something of that name and not `replace`.
-  virtual Status rename(FileHandle file, const std::string& to, bool replace) = 0;
-  virtual Status remove(const std::string& path) = 0;
+  // The names and files that transfers are about.
+  virtual FileSystem& files() = 0;
 
   // Tells the back end of memory that most transfers will use, so that it may prepare it. At most once, before the
   // first transfer. The memory outlives the back end.

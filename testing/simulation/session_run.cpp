@@ -143,8 +143,7 @@ class SessionRun {
     const PhasePlan& phase = plan_.phases[index];
     story_.tell("---- phase {}", index);
     World world(mixed(seed_ + index), phase.world, story_);
-    SimNode node(world, disk_, faults_, mixed(seed_ * 16 + index * 4), *phase.node, phase.clients,
-                 [this] { exported_.put(disk_); });
+    SimNode node(world, disk_, faults_, mixed(seed_ * 16 + index * 4), *phase.node, phase.clients);
     std::vector<std::unique_ptr<SimGuest>> guests;
     std::vector<std::unique_ptr<ClientProgram>> programs(phase.clients.size());
     bool power_cut = false;

@@ -82,6 +82,12 @@ void SimDisk::extend(const InodePointer& inode, uint64_t size) {
   if (size > inode->bytes.size()) inode->bytes.resize(size);
 }
 
+void SimDisk::resize(const InodePointer& inode, uint64_t size) {
+  inode->bytes.resize(size);
+  if (inode->durable.size() > size) inode->durable.resize(size);
+  inode->dirty.erase(inode->dirty.lower_bound((size + kSector - 1) / kSector), inode->dirty.end());
+}
+
 SyncPoint SimDisk::begin_sync(const InodePointer& inode, const std::string& directory) {
   SyncPoint point{inode, directory, number_, 0, {}};
   if (inode == nullptr) return point;

@@ -53,6 +53,8 @@ class SimDisk {
   bool remove(const std::string& path);
   void write(const InodePointer& inode, uint64_t offset, std::span<const std::byte> bytes);
   void extend(const InodePointer& inode, uint64_t size);
+  // Makes the file that long. Bytes that are cut off are gone from the device, too.
+  void resize(const InodePointer& inode, uint64_t size);
   SyncPoint begin_sync(const InodePointer& inode, const std::string& directory);
   void end_sync(const SyncPoint& point);
   uint64_t used() const;  // bytes of all files that have a name

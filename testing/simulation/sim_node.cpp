@@ -111,14 +111,13 @@ struct SimNode::Life final : Acceptor {
 };
 
 SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, const NodePlan& plan,
-                 const std::vector<ClientPlan>& clients, std::function<void()> show_disk)
+                 const std::vector<ClientPlan>& clients)
     : world_(world),
       disk_(disk),
       faults_(faults),
       seed_(seed),
       plan_(plan),
       clients_(clients),
-      show_disk_(std::move(show_disk)),
       dice_(seed, "node"),
       processes_(world),
       last_process_(first_process(static_cast<int>(clients.size()))),
@@ -268,7 +267,6 @@ bool SimNode::drain() {
 
 // Does the work of CoreServer::serve().
 void SimNode::live(Life& life) {
-  show_disk_();
   Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
   TAILRACE_REQUIRE(ledger.ok());
   life.ledger = std::move(ledger).value();
@@ -276,8 +274,8 @@ void SimNode::live(Life& life) {
   options.drain = drains_;
   options.first_client_in = drains_ ? std::optional(Nanoseconds::zero()) : std::nullopt;
   life.core.emplace(world_.clock(), processes_, life.doorbell, *life.ledger, life.log, options);
-  const auto make_format = [](int client, const Config& config) {
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", same_date});
+  const auto make_format = [&life](int client, const Config& config) {
+    return std::make_unique<Hdf5Format>(config, life.storage, Hdf5Format::Options{client, "machine", same_date});
   };
   life.core->equip(clients_[0].config, {life.engine, make_format});
   adopt_all(life);

@@ -31,10 +31,9 @@ class SimNode {
     Status refusal;
   };
 
-  // All are borrowed. `show_disk` makes the disk's files visible to whoever does not go by the storage port;
-  // `clients` are the plans by number.
+  // All are borrowed. `clients` are the plans by number.
   SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, const NodePlan& plan,
-          const std::vector<ClientPlan>& clients, std::function<void()> show_disk);
+          const std::vector<ClientPlan>& clients);
   ~SimNode();
 
   // ---- a client, on its fiber ----
@@ -133,7 +132,6 @@ class SimNode {
   const uint64_t seed_;
   const NodePlan& plan_;
   const std::vector<ClientPlan>& clients_;
-  const std::function<void()> show_disk_;
   std::function<void(int client)> on_loss_;
   SplitDice dice_;
 

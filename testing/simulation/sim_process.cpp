@@ -27,7 +27,7 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
                plan.storage, name_),
       any_order_(SplitDice(seed, "order", static_cast<uint64_t>(number))),
       engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
-      format_(plan.config, Hdf5Format::Options{number, "machine", same_date}),
+      format_(plan.config, storage_, Hdf5Format::Options{number, "machine", same_date}),
       files_(plan.config, engine_, format_, log_, {.clients = 1, .journal = journal_of(plan.config, number)}),
       raw_files_(engine_),
       to_client_(channel_),

@@ -96,10 +96,72 @@ Status SimStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length)
   if (const HardFault* fault = hard_fault(DiskCall::allocate, file.path)) {
     return refuse("allocate", DiskCall::allocate, file.path, fault->error);
   }
-  const uint64_t more = offset + length - std::min<uint64_t>(offset + length, file.inode->bytes.size());
-  if (disk_.used() + more > faults_.plan.capacity) return refuse("allocate", DiskCall::allocate, file.path, ENOSPC);
+  if (!fits(file, offset + length)) return refuse("allocate", DiskCall::allocate, file.path, ENOSPC);
   disk_.extend(file.inode, offset + length);
   return {};
+}
+
+// Returns true if the disk has room for the file at this size.
+bool SimStorage::fits(const File& file, uint64_t size) const {
+  const uint64_t now = file.inode->bytes.size();
+  return size <= now || disk_.used() + (size - now) <= faults_.plan.capacity;
+}
+
+Status SimStorage::truncate(FileHandle handle, uint64_t size) {
+  world_.choose();
+  if (cut_) return {};
+  const File& file = files_.at(handle);
+  if (file.under_way > 0) world_.story().fail("port", "a file is truncated under a transfer");
+  if (const HardFault* fault = hard_fault(DiskCall::allocate, file.path)) {
+    return refuse("truncate", DiskCall::allocate, file.path, fault->error);
+  }
+  if (!fits(file, size)) return refuse("truncate", DiskCall::allocate, file.path, ENOSPC);
+  world_.story().tell("{}: truncate '{}' to {}", name_, file.path, size);
+  disk_.resize(file.inode, size);
+  return {};
+}
+
+Result<uint64_t> SimStorage::size(FileHandle handle) const {
+  const File& file = files_.at(handle);
+  return file.inode == nullptr ? 0 : file.inode->bytes.size();
+}
+
+Result<size_t> SimStorage::read(FileHandle handle, uint64_t offset, std::span<std::byte> to) const {
+  const File& file = files_.at(handle);
+  if (file.inode == nullptr || offset >= file.inode->bytes.size()) return size_t{0};
+  const std::span<const std::byte> from = std::span(file.inode->bytes).subspan(offset);
+  const size_t count = std::min(to.size(), from.size());
+  std::copy_n(from.begin(), count, to.begin());
+  return count;
+}
+
+Status SimStorage::sync(FileHandle handle) {
+  world_.choose();
+  if (cut_) return {};
+  const File& file = files_.at(handle);
+  if (const HardFault* fault = hard_fault(DiskCall::sync, file.path)) {
+    return refuse("sync", DiskCall::sync, file.path, fault->error);
+  }
+  disk_.end_sync(disk_.begin_sync(file.inode, file.path));
+  return {};
+}
+
+Result<NameFacts> SimStorage::stat(const std::string& path) const {
+  const InodePointer inode = disk_.find(path);
+  if (inode == nullptr) return Status::of_errno("stat", path, ENOENT);
+  return NameFacts{NameFacts::Kind::file, inode->bytes.size(), true, 0, reinterpret_cast<uintptr_t>(inode.get())};
+}
+
+Result<std::vector<std::string>> SimStorage::list(const std::string& directory) const {
+  std::vector<std::string> names;
+  for (const std::string& path : disk_.names()) {
+    if (directory_of(path) == directory) names.push_back(path.substr(directory.size() + 1));
+  }
+  return names;
+}
+
+Result<std::unique_ptr<NameLock>> SimStorage::lock(const std::string& path, const std::string&) {
+  return Status(TAILRACE_UNSUPPORTED, fmt::format("'{}': the simulator locks no names", path));
 }
 
 Status SimStorage::rename(FileHandle handle, const std::string& to, bool replace) {
@@ -282,9 +344,7 @@ uint64_t SimStorage::shortened(const Slot& slot) {
 }
 
 void SimStorage::fit_into_disk(Slot& slot, const File& file) {
-  const uint64_t now = file.inode->bytes.size();
-  const uint64_t end = slot.extent.offset + slot.length;
-  if (end <= now || disk_.used() + (end - now) <= faults_.plan.capacity) return;
+  if (fits(file, slot.extent.offset + slot.length)) return;
   faults_.causes.push_back({DiskCall::write, file.path, ENOSPC});
   slot.result = -ENOSPC;
 }

@@ -13,6 +13,7 @@
 #include "base/sync/doorbell.hpp"
 #include "server/iteration_limit.hpp"
 #include "storage/file_table.hpp"
+#include "storage/storage.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_disk.hpp"
 #include "testing/simulation/world.hpp"
@@ -36,19 +37,30 @@ struct Faults {
   bool out_of_descriptors = false;  // a process wanted more than it may have
 };
 
-class SimStorage final : public Storage {
+class SimStorage final : public Storage, public FileSystem {
  public:
   // All are borrowed.
   SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& doorbell, SplitDice dice,
              const SimStorageOptions& options, std::string name);
 
   const Capabilities& capabilities() const override { return capabilities_; }
+  FileSystem& files() override { return *this; }
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override;
   bool direct(FileHandle file) const override;
+  Result<uint64_t> size(FileHandle file) const override;
+  Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override;
+  Status sync(FileHandle file) override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status truncate(FileHandle file, uint64_t size) override;
   Status rename(FileHandle file, const std::string& to, bool replace) override;
+  Result<NameFacts> stat(const std::string& path) const override;
+  Result<std::vector<std::string>> list(const std::string& directory) const override;
+  Status make_directory(const std::string&) override { return {}; }
   Status remove(const std::string& path) override;
+  Status check_below(const std::string&, const std::string&) const override { return {}; }
+  Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
+  bool is_locked(const std::string&) const override { return false; }
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
@@ -96,6 +108,7 @@ class SimStorage final : public Storage {
   Status refuse(const char* operation, DiskCall call, const std::string& path, int error);
   void note_under_way(Slot& slot, const File& file);
   void decide(Slot& slot, const File& file);
+  bool fits(const File& file, uint64_t size) const;
   uint64_t shortened(const Slot& slot);
   void fit_into_disk(Slot& slot, const File& file);
   void land(Slot& slot);

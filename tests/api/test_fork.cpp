@@ -1,12 +1,10 @@
 // A forked child has its parent's handles, tickets and files: each call says whose they are, at once, and touches
 // nothing. In place `thread` and in place `core`.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fcntl.h>
-#include <atomic>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "hdf5_file.hpp"
 #include "other_process.hpp"
+#include "slow_memory.hpp"
 #include "test_run.hpp"
 
 namespace {
@@ -22,6 +21,7 @@ using test::Config;
 using test::Directory;
 using test::OpenRun;
 using test::OtherProcess;
+using test::SlowMemory;
 
 constexpr unsigned kPatience = 60;  // seconds after which a child that hangs is ended: no test takes so long
 
@@ -216,30 +216,16 @@ TEST_F(Fork, AClosedHandleOfTheParentsIsTheParents) {
   EXPECT_EQ(in_child([&] { return all_refused(before, parent); }), "");
 }
 
-// The fork happens while another thread of the parent is inside a call: it reads from a pipe that nobody writes to.
+// The fork happens while another thread of the parent is inside a call: it writes from memory that lets nobody read.
 TEST_F(Fork, AChildOfABusyParentIsNotBusy) {
-  ASSERT_EQ(tailrace_commit(run_, "c", 0), TAILRACE_OK);
-  ASSERT_EQ(tailrace_end_iteration(run_, 0), TAILRACE_OK);
-  ASSERT_EQ(tailrace_flush(run_), TAILRACE_OK);
-  const test::fs::path published = directory_.path() / "run_c0_000000.h5";
-  ASSERT_TRUE(test::fs::remove(published));
-  ASSERT_EQ(mkfifo(published.c_str(), 0600), 0);
-  std::atomic<bool> done{false};
-  std::thread inside([&] {
-    std::vector<double> found(8192);
-    while (tailrace_read(run_, "a", 0, found.data()) == TAILRACE_BUSY) {
-    }
-    done = true;
-  });
+  SlowMemory slow(8192 * sizeof(double));
+  std::thread inside([&] { EXPECT_EQ(tailrace_write(run_, "a", 1, slow.data()), TAILRACE_OK); });
+  slow.wait_for_reader();
   const char* text = nullptr;
-  while (tailrace_describe(run_, &text) != TAILRACE_BUSY) std::this_thread::yield();
+  EXPECT_EQ(tailrace_describe(run_, &text), TAILRACE_BUSY);
   const pid_t parent = getpid();
   EXPECT_EQ(in_child([&] { return all_refused(handles(), parent); }), "");
-  while (!done) {
-    const int fd = open(published.c_str(), O_WRONLY | O_NONBLOCK);
-    if (fd >= 0) close(fd);
-    std::this_thread::yield();
-  }
+  slow.let_go();
   inside.join();
 }
 

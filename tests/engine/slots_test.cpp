@@ -17,6 +17,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
+#include "storage/memory/memory_file_system.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {
@@ -289,12 +290,7 @@ class TimedStorage final : public Storage {
   explicit TimedStorage(const Clock& clock) : clock_(clock) {}
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<Opened> open(const std::string&, OpenMode, uint32_t) override { return Opened{files_++}; }
-  void close(FileHandle) override {}
-  bool direct(FileHandle) const override { return false; }
-  Status allocate(FileHandle, uint64_t, uint64_t) override { return {}; }
-  Status rename(FileHandle, const std::string&, bool) override { return {}; }
-  Status remove(const std::string&) override { return {}; }
+  FileSystem& files() override { return files_; }
   void use_memory(std::span<std::byte>) override {}
 
   void submit(const Transfer& transfer) override {
@@ -324,7 +320,7 @@ class TimedStorage final : public Storage {
 
   const Clock& clock_;
   const Capabilities capabilities_{"timed", 1, 8, 0};
-  FileHandle files_ = 0;
+  MemoryFileSystem files_;
   std::deque<UnderWay> under_way_;
   std::vector<Span> spans_;
 };

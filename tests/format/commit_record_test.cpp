@@ -35,7 +35,7 @@ class WrittenRecord : public ::testing::Test {
   void SetUp() override {
     const Config config = sample_config({directory_.path()}, {{"a", ElementType::float64, {4, 4}}});
     layout_ = config.layouts[0];
-    Hdf5Format format(config, format_options());
+    Hdf5Format format(config, os_files(), format_options());
     for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(path_, write);
     bytes_ = bytes_of_file(path_).value();
   }
@@ -43,7 +43,7 @@ class WrittenRecord : public ::testing::Test {
     std::filesystem::remove(path_);
     put(path_, {0, bytes});
   }
-  bool complete() const { return is_complete(path_).value(); }
+  bool complete() const { return is_complete(os_files(), path_).value(); }
 
   ScratchDirectory directory_;
   std::string path_ = directory_ / "sim_c0_000001.h5";
@@ -57,7 +57,7 @@ TEST_F(WrittenRecord, SaysHowLongTheFileIs) {
   EXPECT_EQ(record->end, bytes_.size());
   EXPECT_EQ(record->root, kSuperblockBytes);
   EXPECT_TRUE(complete());
-  EXPECT_TRUE(find_dataset(path_, 1, "a", layout_).ok());
+  EXPECT_TRUE(find_dataset(os_files(), path_, 1, "a", layout_).ok());
 }
 
 TEST_F(WrittenRecord, OneWrongBitMakesItNone) {
@@ -91,7 +91,7 @@ TEST_F(WrittenRecord, ARootThatIsNotThereMakesTheFileIncomplete) {
   replace(bytes);
   EXPECT_TRUE(parse_commit_record(bytes));
   EXPECT_FALSE(complete());
-  EXPECT_FALSE(find_dataset(path_, 1, "a", layout_).ok());
+  EXPECT_FALSE(find_dataset(os_files(), path_, 1, "a", layout_).ok());
 }
 
 // Found by fuzzing: opening a pipe waited for somebody to write into it, for ever.
@@ -99,11 +99,11 @@ TEST_F(WrittenRecord, APipeOrADirectoryIsNoFile) {
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {pipe, directory_.path()}) {
-    EXPECT_EQ(is_complete(path).status().code(), TAILRACE_IO_ERROR) << path;
-    EXPECT_EQ(find_dataset(path, 1, "a", layout_).status().code(), TAILRACE_IO_ERROR) << path;
+    EXPECT_EQ(is_complete(os_files(), path).status().code(), TAILRACE_IO_ERROR) << path;
+    EXPECT_EQ(find_dataset(os_files(), path, 1, "a", layout_).status().code(), TAILRACE_IO_ERROR) << path;
   }
-  EXPECT_EQ(is_complete(directory_ / "none").status().fault().system_errno, ENOENT);
-  EXPECT_EQ(find_dataset(directory_ / "none", 1, "a", layout_).status().code(), TAILRACE_NOT_FOUND);
+  EXPECT_EQ(is_complete(os_files(), directory_ / "none").status().fault().system_errno, ENOENT);
+  EXPECT_EQ(find_dataset(os_files(), directory_ / "none", 1, "a", layout_).status().code(), TAILRACE_NOT_FOUND);
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ TEST(Hdf5Filtered, WhatWasHandedOverIsReadBack) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
   const std::string path = directory / "sim_c0_000004.h5";
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   write_all(format, config, 4, path);
-  Hdf5Format later(config, format_options());  // knows only the file
+  Hdf5Format later(config, os_files(), format_options());  // knows only the file
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     SCOPED_TRACE(config.variables[i].name);
@@ -91,7 +91,7 @@ TEST(Hdf5Filtered, Hdf5ReadsWhatIsOnlyRounded) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
   const std::string path = directory / "file.h5";
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   write_all(format, config, 4, path);
   const std::unique_ptr<Hdf5File> file = Hdf5File::open(path);
   ASSERT_NE(file, nullptr);
@@ -108,7 +108,7 @@ TEST(Hdf5Filtered, ABlockThatComesAgainReplacesTheOneBefore) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
   const std::string path = directory / "sim_c0_000001.h5";
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     const std::vector<std::byte> zeros(config.layouts[i].bytes());
@@ -116,7 +116,7 @@ TEST(Hdf5Filtered, ABlockThatComesAgainReplacesTheOneBefore) {
     put_filtered(format, config, block_of(config, i, 1, 0), filtered_values(config, i), path, 4);
   }
   finish_file(format, 1, path);
-  Hdf5Format later(config, format_options());
+  Hdf5Format later(config, os_files(), format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     SCOPED_TRACE(config.variables[i].name);
@@ -129,7 +129,7 @@ TEST(Hdf5Filtered, NoTwoChunksShareBytes) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
   const std::string path = directory / "file.h5";
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (config.variables[i].filtered())
       put_filtered(format, config, block_of(config, i, 1, 0), filtered_values(config, i), path);
@@ -150,7 +150,7 @@ TEST(Hdf5Filtered, NoTwoChunksShareBytes) {
 TEST(Hdf5Filtered, LocateChunksKnowsWhatWasLostAndWhatNeverCame) {
   const ScratchDirectory directory;
   const Config config = filtered_config({directory.path()});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   EXPECT_EQ(format.locate_chunks(block_of(config, 0, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
   put_filtered(format, config, block_of(config, 0, 1, 0), filtered_values(config, 0), directory / "file.h5");
   EXPECT_TRUE(format.locate_chunks(block_of(config, 0, 1, 0)).ok()) << "of an unfinished iteration";
@@ -162,13 +162,13 @@ TEST(Hdf5Filtered, LocateChunksKnowsWhatWasLostAndWhatNeverCame) {
 TEST(Hdf5Filtered, AFileStoredInAnotherWayIsNotRead) {
   const ScratchDirectory directory;
   const Config before = filtered_config({directory.path()});
-  Hdf5Format format(before, format_options());
+  Hdf5Format format(before, os_files(), format_options());
   write_all(format, before, 2, directory / "sim_c0_000002.h5");
   const auto index = static_cast<uint32_t>(before.find_variable("deflated"));
   const auto code_with = [&](auto change) {
     Config now = before;
     change(now.variables[index]);
-    return Hdf5Format(now, format_options()).locate_chunks(block_of(now, index, 2, 0)).status().code();
+    return Hdf5Format(now, os_files(), format_options()).locate_chunks(block_of(now, index, 2, 0)).status().code();
   };
   EXPECT_EQ(code_with([](Variable& variable) { variable.compress.level = 7; }), TAILRACE_OK) << "any level is read";
   EXPECT_EQ(code_with([](Variable& variable) { variable.compress.filter = Compressor::zstd; }), TAILRACE_WRONG_SHAPE);
@@ -179,11 +179,11 @@ TEST(Hdf5Filtered, AFileStoredInAnotherWayIsNotRead) {
   const auto plain = static_cast<uint32_t>(before.find_variable("plain"));
   Config now = before;
   now.variables[plain].compress = {Compressor::zstd, 3, true, 4096};
-  EXPECT_EQ(Hdf5Format(now, format_options()).locate_chunks(block_of(now, plain, 2, 0)).status().code(),
+  EXPECT_EQ(Hdf5Format(now, os_files(), format_options()).locate_chunks(block_of(now, plain, 2, 0)).status().code(),
             TAILRACE_WRONG_SHAPE);
   now = before;
   now.variables[index].compress = {};
-  EXPECT_EQ(Hdf5Format(now, format_options()).locate(block_of(now, index, 2, 0)).status().code(),
+  EXPECT_EQ(Hdf5Format(now, os_files(), format_options()).locate(block_of(now, index, 2, 0)).status().code(),
             TAILRACE_WRONG_SHAPE);
 }
 
@@ -201,7 +201,7 @@ TEST(Hdf5Filtered, H5dumpReadsDeflate) {
   Config config = sample_config({directory.path()}, {{"count", ElementType::int32, {40, 50}}});
   config.variables[0].compress = {Compressor::deflate, 6, true, 4096};
   const std::string path = directory / "file.h5";
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   std::vector<std::byte> bytes(8000);
   for (int32_t i = 0; i < 2000; ++i) std::memcpy(&bytes[static_cast<size_t>(i) * 4], &i, 4);
   put_filtered(format, config, block_of(config, 0, 12, 0), bytes, path);

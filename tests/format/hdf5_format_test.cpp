@@ -20,7 +20,7 @@ Config two_variables(std::vector<std::string> paths) {
 
 TEST(Hdf5Format, OnePlaceForAVariable) {
   const Config config = two_variables({"out"});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   const Extent a = place_whole(format, block_of(config, 0, 1, 0)).value();
   const Extent b = place_whole(format, block_of(config, 1, 1, 0)).value();
   EXPECT_FALSE(a.overlaps(b));
@@ -32,7 +32,7 @@ TEST(Hdf5Format, OnePlaceForAVariable) {
 TEST(Hdf5Format, LocateKnowsWhatWasPlacedLostAndDiscarded) {
   const ScratchDirectory directory;
   const Config config = two_variables({directory.path()});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
   const Extent placed = place_whole(format, block_of(config, 0, 1, 0)).value();
   EXPECT_EQ(format.locate(block_of(config, 1, 1, 0)).status().code(), TAILRACE_NOT_FOUND) << "never placed";
@@ -53,7 +53,7 @@ TEST(Hdf5Format, LocateKnowsWhatWasPlacedLostAndDiscarded) {
 TEST(Hdf5Format, OlderIterationsAreLookedUpInTheirFiles) {
   const ScratchDirectory directory;
   const Config config = two_variables({directory.path()});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   std::vector<uint64_t> offsets;
   const int64_t count = Hdf5Format::kRemembered + 20;
   for (int64_t iteration = 0; iteration < count; ++iteration) {
@@ -84,11 +84,11 @@ TEST(Hdf5Format, AFileOfAnotherShapeIsNotRead) {
   const ScratchDirectory directory;
   const Config before = sample_config({directory.path()}, {{"a", ElementType::float64, {3}}});
   {
-    Hdf5Format format(before, format_options());
+    Hdf5Format format(before, os_files(), format_options());
     for (const PlannedWrite& write : whole_iteration(format, before, 7)) put(directory / "sim_c0_000007.h5", write);
   }
   const Config now = two_variables({directory.path()});
-  Hdf5Format format(now, format_options());
+  Hdf5Format format(now, os_files(), format_options());
   EXPECT_EQ(format.locate(block_of(now, 0, 7, 0)).status().code(), TAILRACE_WRONG_SHAPE);
   EXPECT_EQ(format.locate(block_of(now, 1, 7, 0)).status().code(), TAILRACE_NOT_FOUND);
   std::ofstream(directory / "sim_c0_000008.h5") << "not HDF5";
@@ -99,7 +99,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
   const ScratchDirectory first;
   const ScratchDirectory second;
   const Config config = two_variables({first.path(), second.path()});
-  Hdf5Format format(config, format_options(12));
+  Hdf5Format format(config, os_files(), format_options(12));
   for (int64_t iteration = 0; iteration < 4; ++iteration) {
     ASSERT_TRUE(place_whole(format, block_of(config, 0, iteration, 12)).ok());
     const FileNames& names = format.names(iteration);
@@ -110,7 +110,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
     for (const PlannedWrite& write : whole_iteration(format, config, iteration)) put(names.final_path, write);
   }
   // Another run finds them on whichever device they are.
-  Hdf5Format later(config, format_options(12));
+  Hdf5Format later(config, os_files(), format_options(12));
   for (int64_t iteration = 0; iteration < 4; ++iteration)
     EXPECT_TRUE(later.locate(block_of(config, 1, iteration, 12)).ok());
 }
@@ -118,7 +118,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
 TEST(Hdf5Format, EventsAloneMakeAFile) {
   const ScratchDirectory directory;
   const Config config = two_variables({directory.path()});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   ASSERT_TRUE(format.note_event(4, "storm").ok());
   ASSERT_TRUE(format.note_event(4, "a longer name, of 31 bytes here").ok());
   Result<FileEnding> ending = format.finish(4);
@@ -136,7 +136,7 @@ TEST(Hdf5Format, EventsAloneMakeAFile) {
 TEST(Hdf5Format, ManyEventsAndLongDescriptions) {
   Config config = two_variables({"out"});
   config.variables[0].description = std::string(100000, 'd');
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(format.note_event(4, "an event with a long name").ok());
   const Result<Extent> extent = place_whole(format, block_of(config, 0, 4, 0));
   EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
@@ -155,7 +155,7 @@ TEST(Hdf5Format, ManyVariables) {
   std::vector<SampleVariable> variables;
   for (int i = 0; i < 300; ++i) variables.push_back({"variable_" + std::to_string(i), ElementType::int16, {3}});
   const Config config = sample_config({"out"}, variables);
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   std::vector<std::byte> bytes;
   for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(bytes, write);
   const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
@@ -166,7 +166,7 @@ TEST(Hdf5Format, ManyVariables) {
 
 TEST(Hdf5Format, LargeIterationNumbers) {
   const Config config = two_variables({"out"});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   const int64_t largest = INT64_MAX;
   ASSERT_TRUE(place_whole(format, block_of(config, 0, largest, 0)).ok());
   EXPECT_EQ(format.names(largest).final_path, "out/sim_c0_9223372036854775807.h5");
@@ -179,7 +179,7 @@ TEST(Hdf5Format, LargeIterationNumbers) {
 // An image that is thrown away while blocks are open leaves nothing behind.
 TEST(Hdf5Format, ManyOpenImagesAtOnce) {
   const Config config = two_variables({"out"});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   for (int64_t iteration = 0; iteration < 70; ++iteration) {
     ASSERT_TRUE(place_whole(format, block_of(config, static_cast<uint32_t>(iteration % 2), iteration, 0)).ok());
   }
@@ -201,7 +201,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   const ScratchDirectory directory;
   std::vector<Config> configs;
   for (int client = 0; client < 3; ++client) configs.push_back(part_of_three(directory.path(), client));
-  Hdf5Format format(configs[0], format_options());
+  Hdf5Format format(configs[0], os_files(), format_options());
   const Extent first = place_whole(format, block_of(configs[0], 0, 7, 0)).value();
   EXPECT_EQ(format.locate(block_of(configs[0], 0, 7, 0)).value().extents[0].offset, first.offset);
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "another's part";
@@ -221,7 +221,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   EXPECT_EQ(std::vector<std::byte>(whole->begin(), whole->begin() + 32), pattern(32, 1));
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "of a finished one";
   // Another program that goes by the file alone.
-  Hdf5Format later(configs[0], format_options());
+  Hdf5Format later(configs[0], os_files(), format_options());
   const Result<Located> found = later.locate(block_of(configs[0], 0, 7, 0));
   ASSERT_TRUE(found.ok()) << found.status().fault().message;
   EXPECT_EQ(found.value().extents[0].offset, first.offset);

@@ -16,7 +16,7 @@ namespace tailrace::impl {
 namespace {
 
 bool complete(const std::string& path) {
-  const Result<bool> answer = is_complete(path);
+  const Result<bool> answer = is_complete(os_files(), path);
   EXPECT_TRUE(answer.ok());
   return answer.ok() && answer.value();
 }
@@ -34,7 +34,7 @@ TEST(Hdf5Format, NothingIsAFileBeforeItsHead) {
     Dice dice(seed);
     const ScratchDirectory directory;
     const Config config = sample_config({directory.path()}, some_variables(dice));
-    Hdf5Format format(config, format_options());
+    Hdf5Format format(config, os_files(), format_options());
     ASSERT_TRUE(format.note_event(3, "begin").ok());
     std::vector<PlannedWrite> writes = whole_iteration(format, config, 3);
     const std::vector<PlannedWrite> in_order = writes;
@@ -67,7 +67,7 @@ TEST(Hdf5Format, TheHeadIsTheSuperblockAndTheLengthIsWhatItSays) {
   for_seeds(40, [](uint64_t seed) {
     Dice dice(seed);
     const Config config = sample_config({"out"}, some_variables(dice));
-    Hdf5Format format(config, format_options());
+    Hdf5Format format(config, os_files(), format_options());
     ASSERT_TRUE(format.note_event(0, "e").ok());
     const std::vector<PlannedWrite> writes = whole_iteration(format, config, 0);
     const PlannedWrite& head = writes.back();
@@ -94,7 +94,7 @@ TEST(Hdf5Format, TheHeadIsTheSuperblockAndTheLengthIsWhatItSays) {
 TEST(Hdf5Format, IsCompleteOfStrangeFiles) {
   const ScratchDirectory directory;
   const std::string path = directory / "file";
-  EXPECT_EQ(is_complete(path).status().fault().system_errno, ENOENT);
+  EXPECT_EQ(is_complete(os_files(), path).status().fault().system_errno, ENOENT);
   std::ofstream{path};
   EXPECT_FALSE(complete(path));
   std::ofstream(path) << std::string(10000, 'x');

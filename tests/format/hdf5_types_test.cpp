@@ -43,7 +43,7 @@ TEST(Hdf5Format, EveryTypeAndRankIsReadBackEqual) {
     SCOPED_TRACE(shape.size());
     const ScratchDirectory directory;
     const Config config = sample_config({directory.path()}, all_types(shape));
-    Hdf5Format format(config, format_options());
+    Hdf5Format format(config, os_files(), format_options());
     std::vector<PlannedWrite> writes;
     for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {
       const Result<Extent> extent = place_whole(format, block_of(config, variable, 5, 0));
@@ -87,7 +87,7 @@ TEST(Hdf5Format, H5dumpReadsIt) {
   if (std::system("command -v h5dump > /dev/null") != 0) GTEST_SKIP() << "no h5dump here";
   const ScratchDirectory directory;
   const Config config = sample_config({directory.path()}, {{"count", ElementType::int32, {2, 3}}});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   const Result<Extent> extent = place_whole(format, block_of(config, 0, 12, 0));
   ASSERT_TRUE(extent.ok());
   std::vector<int32_t> numbers(6);

@@ -6,7 +6,7 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string path = arguments[1];
   const Config config = filtered_config({"."});
-  Hdf5Format format(config, format_options());
+  Hdf5Format format(config, os_files(), format_options());
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     const std::vector<std::byte> bytes = filtered_values(config, i);
     if (config.variables[i].filtered()) {

@@ -11,8 +11,15 @@
 
 #include "format/hdf5/hdf5_format.hpp"
 #include "model/config.hpp"
+#include "storage/os/os_file_system.hpp"
 
 namespace tailrace::impl {
+
+// The files that formats find what was written in.
+inline FileSystem& os_files() {
+  static OsFileSystem files;
+  return files;
+}
 
 inline Hdf5Format::Options format_options(int client = 0) {
   return {client, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }};

@@ -102,8 +102,9 @@ class Node final : public ClientRings::Host {
   Node() {
     auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
     ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
-    clients_ = std::make_unique<ServedClients>(engine_, *ledger_, log_, [](int client, const Config& config) {
-      return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", [] { return "now"; }});
+    clients_ = std::make_unique<ServedClients>(engine_, *ledger_, log_, [this](int client, const Config& config) {
+      return std::make_unique<Hdf5Format>(config, storage_.files(),
+                                          Hdf5Format::Options{client, "machine", [] { return "now"; }});
     });
     for (int client = 0; client < kClients; ++client) {
       const Config config = config_of_client(client);

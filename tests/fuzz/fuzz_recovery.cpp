@@ -16,6 +16,7 @@
 #include "format/hdf5/inspect_file.hpp"
 #include "sample_file.hpp"
 #include "scratch_folder.hpp"
+#include "storage/os/os_file_system.hpp"
 #include "target.hpp"
 
 namespace tailrace::fuzz {
@@ -51,10 +52,11 @@ bool opens(const std::string& path) {
 
 // Finds a few datasets; how many were found.
 size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& file, bool damaged) {
+  impl::OsFileSystem files;
   size_t count = 0;
   for (size_t i = 0; i <= file.variables(); ++i) {  // one more than there are
     const Result<Extent> extent =
-        impl::find_dataset(path, SampleFile::iteration, SampleFile::name_of(i), SampleFile::layout());
+        impl::find_dataset(files, path, SampleFile::iteration, SampleFile::name_of(i), SampleFile::layout());
     if (!extent.ok()) {
       TAILRACE_REQUIRE(!extent.status().fault().message.empty());
       continue;
@@ -75,7 +77,8 @@ void require_nothing_open() {
 
 void check(const std::vector<std::byte>& bytes, const SampleFile& file, bool is_sample, bool forged) {
   const std::string& path = scratch_file(bytes);
-  const Result<bool> complete = impl::is_complete(path);
+  impl::OsFileSystem files;
+  const Result<bool> complete = impl::is_complete(files, path);
   TAILRACE_REQUIRE(complete.ok());
   const auto& written = file.bytes();
   const bool damaged = bytes != written;

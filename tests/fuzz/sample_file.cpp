@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "storage/memory/memory_file_system.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::fuzz {
@@ -48,7 +49,8 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   options.client = 0;
   options.machine = "machine";
   options.date = [] { return std::string("2026-01-01 00:00:00 +0000"); };
-  impl::Hdf5Format format(config, std::move(options));
+  impl::MemoryFileSystem files;
+  impl::Hdf5Format format(config, files, std::move(options));
   TAILRACE_REQUIRE(format.note_event(iteration, "storm").ok());
   for (uint32_t i = 0; i < variables; ++i) {
     const auto extents = format.place(block_of(config, i, iteration, 0));

@@ -48,7 +48,7 @@ class SharedIteration : public testing::Test {
   MemoryStorage memory_{doorbell_};
   Fifo fifo_;
   Engine engine_{memory_, fifo_, clock_, {}};
-  Hdf5Format format_{config_, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
+  Hdf5Format format_{config_, memory_.files(), Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
   SomeClient zero_{0};
   SomeClient three_{3};
   SomeClient five_{5};

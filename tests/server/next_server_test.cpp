@@ -107,7 +107,8 @@ class TwoServers final : public Place, public ClientRings::Host {
         : channel(of.view()),
           engine(of.storage_, fifo, of.clock_, {}),
           ledger(std::move(Ledger::open(std::make_unique<KeptLines>(of.lines_, last), of.log_)).value()),
-          clients(engine, ledger, of.log_, make_format),
+          clients(engine, ledger, of.log_,
+                  [&of](int client, const Config& config) { return of.make_format(client, config); }),
           rings(of) {}
 
     Channel channel;
@@ -119,9 +120,9 @@ class TwoServers final : public Place, public ClientRings::Host {
     ClientRings rings;
   };
 
-  static std::unique_ptr<Format> make_format(int client, const Config& config) {
+  std::unique_ptr<Format> make_format(int client, const Config& config) {
     const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
-    return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, "machine", date});
+    return std::make_unique<Hdf5Format>(config, storage_.files(), Hdf5Format::Options{client, "machine", date});
   }
   std::byte* parts() const { return memory_.get() + config_.memory.budget; }
   Channel view() const { return layout_.view(parts(), {memory_.get(), config_.memory.budget}); }

@@ -66,7 +66,7 @@ TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   FaultStorage storage(memory, doorbell, 1, always(FaultOn::sync, "out"));
   Fifo fifo;
   Engine engine(storage, fifo, clock, {});
-  Hdf5Format format(config, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
+  Hdf5Format format(config, storage, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
   FileGroup files(config, engine, format, log, {});
   KeptFailures client;
   files.join(client, 0);

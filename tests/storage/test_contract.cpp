@@ -26,7 +26,7 @@ class StorageContract : public ::testing::TestWithParam<std::string> {
   }
 
   FileHandle open(const std::string& name, OpenMode mode = OpenMode::create) {
-    Result<Opened> file = storage_->open(directory_ / name, mode, 0);
+    Result<Opened> file = storage_->files().open(directory_ / name, mode, 0);
     EXPECT_TRUE(file.ok()) << file.status().fault().message;
     return file.value().file;
   }
@@ -116,7 +116,7 @@ TEST_P(StorageContract, RandomTransfersLeaveTheBytesOfAPlainModel) {
   EXPECT_EQ(all, model);
   EXPECT_EQ(transfer(Kind::read, file, model.size(), all), 0) << "the file has got longer";
   EXPECT_EQ(sync(file), 0);
-  storage_->close(file);
+  storage_->files().close(file);
 }
 
 TEST_P(StorageContract, DirectBodyAndRaggedEndMakeOneFile) {
@@ -128,11 +128,11 @@ TEST_P(StorageContract, DirectBodyAndRaggedEndMakeOneFile) {
   const std::span<std::byte> bytes = memory.span().first(kBody + kTail);
   fill(bytes, random);
   const FileHandle file = open("ragged");
-  const bool direct = storage_->direct(file);
+  const bool direct = storage_->files().direct(file);
   EXPECT_TRUE(!direct || storage_->capabilities().direct_alignment == 4096);
   RecordProperty("direct", direct ? "yes" : "no");
 
-  ASSERT_TRUE(storage_->allocate(file, 0, bytes.size()).ok());
+  ASSERT_TRUE(storage_->files().allocate(file, 0, bytes.size()).ok());
   const iovec body = segment_of(bytes.first(kBody));
   const iovec tail = segment_of(bytes.subspan(kBody));
   storage_->submit({Kind::write, direct, file, 0, std::span(&body, 1), 1});
@@ -181,9 +181,9 @@ TEST_P(StorageContract, ReadsEndWithTheFileAndHolesAreZeros) {
 
 TEST_P(StorageContract, AllocateMakesTheFileLongEnough) {
   const FileHandle file = open("allocated");
-  ASSERT_TRUE(storage_->allocate(file, 0, 100).ok());
-  ASSERT_TRUE(storage_->allocate(file, 100, 1000).ok());
-  ASSERT_TRUE(storage_->allocate(file, 0, 10).ok());
+  ASSERT_TRUE(storage_->files().allocate(file, 0, 100).ok());
+  ASSERT_TRUE(storage_->files().allocate(file, 100, 1000).ok());
+  ASSERT_TRUE(storage_->files().allocate(file, 0, 10).ok());
   std::vector<std::byte> back(2000, std::byte{9});
   EXPECT_EQ(transfer(Kind::read, file, 0, back), 1100);
   EXPECT_EQ(std::count(back.begin(), back.begin() + 1100, std::byte{0}), 1100);
@@ -211,7 +211,7 @@ TEST_P(StorageContract, CreateReplacesWhatIsThere) {
   std::vector<std::byte> bytes(100, std::byte{1});
   const FileHandle first = open("again");
   ASSERT_EQ(transfer(Kind::write, first, 0, bytes), 100);
-  storage_->close(first);
+  storage_->files().close(first);
   const FileHandle second = open("again");
   EXPECT_EQ(transfer(Kind::read, second, 0, bytes), 0);
 }
@@ -220,14 +220,14 @@ TEST_P(StorageContract, RenameReplacesAndRemoveForgets) {
   std::vector<std::byte> bytes(4, std::byte{1});
   const FileHandle part = open("a.part");
   ASSERT_EQ(transfer(Kind::write, part, 0, bytes), 4);
-  storage_->close(open("a"));
-  ASSERT_TRUE(storage_->rename(part, directory_ / "a", true).ok());
-  expect_errno(storage_->open(directory_ / "a.part", OpenMode::read, 0).status(), ENOENT);
+  storage_->files().close(open("a"));
+  ASSERT_TRUE(storage_->files().rename(part, directory_ / "a", true).ok());
+  expect_errno(storage_->files().open(directory_ / "a.part", OpenMode::read, 0).status(), ENOENT);
   const FileHandle published = open("a", OpenMode::read);
   EXPECT_EQ(transfer(Kind::read, published, 0, bytes), 4);
 
-  ASSERT_TRUE(storage_->remove(directory_ / "a").ok());
-  expect_errno(storage_->open(directory_ / "a", OpenMode::read, 0).status(), ENOENT);
+  ASSERT_TRUE(storage_->files().remove(directory_ / "a").ok());
+  expect_errno(storage_->files().open(directory_ / "a", OpenMode::read, 0).status(), ENOENT);
   // A removed file lives while it is open, under whatever name it was opened.
   EXPECT_EQ(transfer(Kind::write, part, 4, bytes), 4);
   std::vector<std::byte> back(8);
@@ -238,16 +238,16 @@ TEST_P(StorageContract, ARenameThatMayNotReplaceLeavesBothFilesAsTheyAre) {
   std::vector<std::byte> bytes(4, std::byte{1});
   const FileHandle part = open("b.part");
   ASSERT_EQ(transfer(Kind::write, part, 0, bytes), 4);
-  storage_->close(open("b"));
-  expect_errno(storage_->rename(part, directory_ / "b", false), EEXIST);
+  storage_->files().close(open("b"));
+  expect_errno(storage_->files().rename(part, directory_ / "b", false), EEXIST);
   EXPECT_EQ(transfer(Kind::read, open("b", OpenMode::read), 0, bytes), 0);
   EXPECT_EQ(transfer(Kind::read, open("b.part", OpenMode::read), 0, bytes), 4);
 
-  ASSERT_TRUE(storage_->remove(directory_ / "b").ok());
-  ASSERT_TRUE(storage_->rename(part, directory_ / "b", false).ok());
-  expect_errno(storage_->open(directory_ / "b.part", OpenMode::read, 0).status(), ENOENT);
+  ASSERT_TRUE(storage_->files().remove(directory_ / "b").ok());
+  ASSERT_TRUE(storage_->files().rename(part, directory_ / "b", false).ok());
+  expect_errno(storage_->files().open(directory_ / "b.part", OpenMode::read, 0).status(), ENOENT);
   EXPECT_EQ(transfer(Kind::read, open("b", OpenMode::read), 0, bytes), 4);
-  storage_->close(part);
+  storage_->files().close(part);
 }
 
 TEST_P(StorageContract, AFreshFileIsNotTheOneThatWasThere) {
@@ -258,14 +258,15 @@ TEST_P(StorageContract, AFreshFileIsNotTheOneThatWasThere) {
   EXPECT_EQ(transfer(Kind::read, fresh, 0, bytes), 0);
   EXPECT_EQ(transfer(Kind::read, old, 0, bytes), 4) << "the old file was written into";
   EXPECT_EQ(transfer(Kind::write, fresh, 0, bytes), 4);
-  expect_errno(storage_->rename(old, directory_ / "published", true), GetParam() == "memory" ? ENOENT : ESTALE);
-  EXPECT_TRUE(storage_->rename(fresh, directory_ / "published", true).ok());
+  expect_errno(storage_->files().rename(old, directory_ / "published", true),
+               GetParam() == "memory" ? ENOENT : ESTALE);
+  EXPECT_TRUE(storage_->files().rename(fresh, directory_ / "published", true).ok());
 }
 
 TEST_P(StorageContract, AnOwnFileIsThereAndIsKept) {
-  expect_errno(storage_->open(directory_ / "own", OpenMode::own, 0).status(), ENOENT);
+  expect_errno(storage_->files().open(directory_ / "own", OpenMode::own, 0).status(), ENOENT);
   std::vector<std::byte> bytes(4, std::byte{1});
-  storage_->close(open("own", OpenMode::fresh));
+  storage_->files().close(open("own", OpenMode::fresh));
   const FileHandle own = open("own", OpenMode::own);
   EXPECT_EQ(transfer(Kind::write, own, 0, bytes), 4);
   EXPECT_EQ(transfer(Kind::read, open("own", OpenMode::own), 0, bytes), 4);
@@ -280,8 +281,8 @@ TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
   ASSERT_EQ(::symlink(victim.c_str(), (directory_ / "link").c_str()), 0);
   ASSERT_EQ(::symlink((directory_ / "nothing").c_str(), (directory_ / "dangling").c_str()), 0);
   for (const OpenMode mode : {OpenMode::fresh, OpenMode::own}) {
-    expect_errno(storage_->open(directory_ / "link", mode, 0).status(), ELOOP);
-    expect_errno(storage_->open(directory_ / "dangling", mode, 0).status(), ELOOP);
+    expect_errno(storage_->files().open(directory_ / "link", mode, 0).status(), ELOOP);
+    expect_errno(storage_->files().open(directory_ / "dangling", mode, 0).status(), ELOOP);
   }
   EXPECT_FALSE(std::filesystem::exists(directory_ / "nothing"));
   EXPECT_EQ(transfer(Kind::read, file, 0, bytes), 4);
@@ -290,28 +291,29 @@ TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
 TEST_P(StorageContract, OnlyTheFileThatWasWrittenIsPublished) {
   if (GetParam() == "memory") GTEST_SKIP() << "nobody else renames in memory";
   std::vector<std::byte> bytes(4, std::byte{1});
-  storage_->close(open("victim"));
+  storage_->files().close(open("victim"));
   const FileHandle part = open("c.part", OpenMode::fresh);
   std::filesystem::rename(directory_ / "c.part", directory_ / "away");
   std::filesystem::create_symlink(directory_ / "victim", directory_ / "c.part");
-  for (const bool replace : {true, false}) expect_errno(storage_->rename(part, directory_ / "c", replace), ESTALE);
+  for (const bool replace : {true, false})
+    expect_errno(storage_->files().rename(part, directory_ / "c", replace), ESTALE);
   EXPECT_FALSE(std::filesystem::exists(directory_ / "c"));
 }
 
 TEST_P(StorageContract, ErrorsAreNegativeErrnos) {
-  expect_errno(storage_->open(directory_ / "none", OpenMode::read, 0).status(), ENOENT);
+  expect_errno(storage_->files().open(directory_ / "none", OpenMode::read, 0).status(), ENOENT);
   const FileHandle removed = open("removed");
-  ASSERT_TRUE(storage_->remove(directory_ / "removed").ok());
-  expect_errno(storage_->rename(removed, directory_ / "some", true), ENOENT);
-  expect_errno(storage_->rename(removed, directory_ / "some", false), ENOENT);
-  storage_->close(removed);
-  expect_errno(storage_->remove(directory_ / "none"), ENOENT);
+  ASSERT_TRUE(storage_->files().remove(directory_ / "removed").ok());
+  expect_errno(storage_->files().rename(removed, directory_ / "some", true), ENOENT);
+  expect_errno(storage_->files().rename(removed, directory_ / "some", false), ENOENT);
+  storage_->files().close(removed);
+  expect_errno(storage_->files().remove(directory_ / "none"), ENOENT);
   std::vector<std::byte> bytes(16);
-  storage_->close(open("file"));
-  expect_errno(storage_->open(directory_ / "file", OpenMode::directory, 0).status(), ENOTDIR);
+  storage_->files().close(open("file"));
+  expect_errno(storage_->files().open(directory_ / "file", OpenMode::directory, 0).status(), ENOTDIR);
   const FileHandle read_only = open("file", OpenMode::read);
   EXPECT_EQ(transfer(Kind::write, read_only, 0, bytes), -EBADF);
-  expect_errno(storage_->allocate(read_only, 0, 10), EBADF);
+  expect_errno(storage_->files().allocate(read_only, 0, 10), EBADF);
   EXPECT_EQ(sync(read_only), 0);
   const FileHandle folder = open(".", OpenMode::directory);
   EXPECT_EQ(transfer(Kind::read, folder, 0, bytes), -EISDIR);
@@ -321,8 +323,8 @@ TEST_P(StorageContract, ErrorsAreNegativeErrnos) {
 
 TEST_P(StorageContract, CreateNeedsItsDirectory) {
   if (GetParam() == "memory") GTEST_SKIP() << "every directory exists in memory";
-  expect_errno(storage_->open(directory_ / "none/file", OpenMode::create, 0).status(), ENOENT);
-  expect_errno(storage_->open(directory_ / "none", OpenMode::directory, 0).status(), ENOENT);
+  expect_errno(storage_->files().open(directory_ / "none/file", OpenMode::create, 0).status(), ENOENT);
+  expect_errno(storage_->files().open(directory_ / "none", OpenMode::directory, 0).status(), ENOENT);
 }
 
 TEST_P(StorageContract, OffsetsPass4GiB) {
@@ -332,7 +334,7 @@ TEST_P(StorageContract, OffsetsPass4GiB) {
   storage_->use_memory(memory.span().first(4096));
   const FileHandle file = open("sparse");
   const uint64_t far = (uint64_t{5} << 30) + 4096;
-  ASSERT_EQ(transfer(Kind::write, file, far, memory.span().first(4096), storage_->direct(file)), 4096);
+  ASSERT_EQ(transfer(Kind::write, file, far, memory.span().first(4096), storage_->files().direct(file)), 4096);
   ASSERT_EQ(transfer(Kind::read, file, far, memory.span().subspan(4096)), 4096);
   EXPECT_EQ(memory.span()[4096], std::byte{42});
 }
@@ -341,7 +343,7 @@ TEST_P(StorageContract, HandlesAreUsedAgain) {
   const FileHandle first = open("first");
   const FileHandle second = open("second");
   EXPECT_NE(first, second);
-  storage_->close(first);
+  storage_->files().close(first);
   EXPECT_EQ(open("third"), first);
 }
 

@@ -35,9 +35,9 @@ TEST_P(FullDisk, IsToldAsENOSPC) {
     Result<std::unique_ptr<Storage>> made = make_back_end(GetParam(), doorbell);
     if (!made.ok()) GTEST_SKIP() << made.status().fault().message;
     Storage& storage = *made.value();
-    const FileHandle file = storage.open(directory / "large", OpenMode::create, 0).value().file;
+    const FileHandle file = storage.files().open(directory / "large", OpenMode::create, 0).value().file;
 
-    const Status refused = storage.allocate(file, 0, 2 * kDiskBytes);
+    const Status refused = storage.files().allocate(file, 0, 2 * kDiskBytes);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.fault().system_errno, ENOSPC);
 
@@ -51,7 +51,7 @@ TEST_P(FullDisk, IsToldAsENOSPC) {
     with_room.room = left.size();
     EXPECT_EQ(run(storage, doorbell, with_room), -ENOSPC);
     EXPECT_EQ(run(storage, doorbell, Transfer::Kind::write, file, static_cast<uint64_t>(some), left), -ENOSPC);
-    storage.close(file);
+    storage.files().close(file);
   }
   EXPECT_EQ(umount2(directory.path().c_str(), MNT_DETACH), 0);
 }

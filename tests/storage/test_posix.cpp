@@ -19,8 +19,8 @@ TEST(PosixStorage, HasOneThreadADeviceThatTakesNoSignalAndKeepsToItsCpus) {
   // A transfer on each device: after that, each thread has started.
   for (uint32_t device = 0; device < 3; device++) {
     const std::string path = directory / std::to_string(device);
-    const FileHandle file = storage.value()->open(path, OpenMode::create, device).value().file;
-    EXPECT_FALSE(storage.value()->direct(file));
+    const FileHandle file = storage.value()->files().open(path, OpenMode::create, device).value().file;
+    EXPECT_FALSE(storage.value()->files().direct(file));
     std::byte byte{1};
     EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, 0, std::span(&byte, 1)), 1);
   }

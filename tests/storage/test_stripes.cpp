@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/stripes.hpp"
+#include "storage/os/stripes.hpp"
 
 namespace tailrace::impl {
 namespace {

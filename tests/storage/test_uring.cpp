@@ -53,7 +53,7 @@ TEST(UringStorage, WorksWithoutRegisteredBuffers) {
   static const std::array<std::byte, 4096> constant{};
   storage.value()->use_memory({const_cast<std::byte*>(constant.data()), constant.size()});
   EXPECT_EQ(storage.value()->capabilities().name, "uring, buffers not registered (Bad address)");
-  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value().file;
+  const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   std::vector<std::byte> bytes(100);
   EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, 0, bytes), 100);
 }
@@ -65,7 +65,7 @@ TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
   TemporaryDirectory directory;
   auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
-  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value().file;
+  const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   std::vector<std::byte> bytes(100, std::byte{1});
   const iovec segment = segment_of(bytes);
   for (uint64_t tag = 0; tag < kCount; tag++) {
@@ -83,7 +83,7 @@ TEST(UringStorage, ARefusedTransferKeepsNoneOfTheOthersBack) {
   TemporaryDirectory directory;
   auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
-  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value().file;
+  const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   void* const nowhere = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(nowhere, MAP_FAILED);
   std::vector<std::byte> bytes(100, std::byte{1});
@@ -110,7 +110,7 @@ TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
   TemporaryDirectory directory;
   auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
-  const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value().file;
+  const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   std::vector<std::byte> bytes(100, std::byte{1});
   const iovec segment = segment_of(bytes);
   const auto results = [&](uint64_t offset, uint64_t room = 0) {
@@ -152,7 +152,7 @@ TEST(UringStorage, KeepsTheKernelsWorkersToTheCpusGiven) {
   // The kernel names its workers after the thread that they work for.
   std::vector<ThreadOfProcess> workers;
   std::thread engine([&] {
-    const FileHandle file = storage.value()->open(directory / "file", OpenMode::create, 0).value().file;
+    const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
     std::vector<std::byte> bytes(1 << 20);
     EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, 0, bytes), bytes.size());
     EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::sync, file, 0, {}), 0);

@@ -28,14 +28,35 @@ Result<FileDescriptor> open_by(const std::string& path, int flags) {
   return FileDescriptor(fd);
 }
 
+// Opening a pipe to which nobody writes would wait for ever, a terminal could become the program's own.
+Result<FileDescriptor> open_to_read(const std::string& path) {
+  Result<FileDescriptor> opened = open_by(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!opened.ok()) return opened;
+  const int fd = opened.value().get();
+  struct stat found {};
+  if (::fstat(fd, &found) != 0) return Status::of_errno("open", path, errno);
+  if (S_ISREG(found.st_mode)) {
+    (void)::fcntl(fd, F_SETFL, O_RDONLY);  // io_uring would return EAGAIN for reads that must wait
+    return opened;
+  }
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.operation = "open";
+  fault.file = path;
+  fault.system_errno = S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
+  fault.message = "open '" + path + "': found something else, expected a file";
+  return Status(std::move(fault));
+}
+
 Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
   switch (mode) {
     case OsFile::Mode::create: return open_by(path, O_RDWR | O_CREAT | O_TRUNC);
     case OsFile::Mode::fresh: return make_own_file(path, 0666);
     case OsFile::Mode::own: return open_own_file(path, O_RDWR);
+    case OsFile::Mode::own_read: return open_own_file(path, O_RDONLY);
     case OsFile::Mode::edit: return open_by(path, O_RDWR);
     case OsFile::Mode::update: return open_by(path, O_RDWR | O_CREAT | O_NOFOLLOW);
-    case OsFile::Mode::read: return open_by(path, O_RDONLY);
+    case OsFile::Mode::read: return open_to_read(path);
     case OsFile::Mode::directory: return open_by(path, O_RDONLY | O_DIRECTORY);
   }
   TAILRACE_ASSERT(false);
@@ -46,7 +67,8 @@ Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
 Result<OsFile> OsFile::open(const std::string& path, Mode mode, bool want_direct) {
   Result<FileDescriptor> buffered = open_by(path, mode);
   if (!buffered.ok()) return buffered.status();
-  return OsFile(path, buffered.value().release(), want_direct && mode != Mode::directory, mode != Mode::read);
+  return OsFile(path, buffered.value().release(), want_direct && mode != Mode::directory,
+                mode != Mode::read && mode != Mode::own_read);
 }
 
 OsFile::OsFile(std::string path, int buffered, bool want_direct, bool writable)
@@ -111,6 +133,34 @@ Status OsFile::allocate(uint64_t offset, uint64_t length) {
   } while (result != 0 && errno == EINTR);
   if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return {};
   return Status::of_errno("allocate", path_, errno);
+}
+
+Result<uint64_t> OsFile::size() const {
+  struct stat found {};
+  if (::fstat(buffered_, &found) != 0) return Status::of_errno("stat", path_, errno);
+  return static_cast<uint64_t>(found.st_size);
+}
+
+Result<size_t> OsFile::read(uint64_t offset, std::span<std::byte> to) const {
+  size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t count = ::pread(buffered_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (count == 0) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Status::of_errno("read", path_, errno);
+    done += static_cast<size_t>(count);
+  }
+  return done;
+}
+
+Status OsFile::sync() { return ::fsync(buffered_) == 0 ? Status() : Status::of_errno("sync", path_, errno); }
+
+Status OsFile::truncate(uint64_t size) {
+  int result = 0;
+  do {
+    result = ::ftruncate(buffered_, static_cast<off_t>(size));
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? Status() : Status::of_errno("truncate", path_, errno);
 }
 
 Status OsFile::rename(const std::string& to, bool replace) {

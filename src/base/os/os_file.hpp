@@ -4,7 +4,9 @@
 // allows it, one that bypasses it (O_DIRECT): small files never need that. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/status.hpp"
@@ -13,12 +15,13 @@ namespace tailrace::impl {
 
 class OsFile {
  public:
-  enum class Mode { create, fresh, own, edit, update, read, directory };
+  enum class Mode { create, fresh, own, own_read, edit, update, read, directory };
 
   // Opens `path`; with `want_direct` it may be used past the page cache, too, if that works. Mode `create` replaces
   // what is there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing,
-  // `update` too, or makes an empty file if there is nothing; what `update` opens is no symbolic link. `fresh` and
-  // `own` make and open as make_own_file and open_own_file do.
+  // `update` too, or makes an empty file if there is nothing; what `update` opens is no symbolic link. `read` opens
+  // regular files alone. `fresh`, `own` and
+  // `own_read` make and open as make_own_file and open_own_file do.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;
@@ -33,6 +36,14 @@ class OsFile {
   // Reserves the range and makes the file at least that long. Succeeds, doing nothing, where the file system has no
   // such operation.
   Status allocate(uint64_t offset, uint64_t length);
+  // Returns the length in bytes.
+  Result<uint64_t> size() const;
+  // Reads through the page cache. Returns how many bytes: fewer than there is room for at the end of the file only.
+  Result<size_t> read(uint64_t offset, std::span<std::byte> to) const;
+  // Makes everything durable: the bytes, or the names of a directory.
+  Status sync();
+  // Cuts the file to `size` bytes, or makes it that long.
+  Status truncate(uint64_t size);
   // As rename_open_file does.
   Status rename(const std::string& to, bool replace);
 

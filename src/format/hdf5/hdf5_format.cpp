@@ -1,12 +1,10 @@
 #include "format/hdf5/hdf5_format.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/os/own_file.hpp"
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
@@ -14,7 +12,8 @@
 
 namespace tailrace::impl {
 
-Hdf5Format::Hdf5Format(const Config& config, Options options) : config_(config), options_(std::move(options)) {
+Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
+    : config_(config), files_(files), options_(std::move(options)) {
   rehearse();
 }
 
@@ -60,7 +59,7 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
   const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
   for (uint32_t device = 0; devices > 1 && device < devices; ++device) {
     const std::string path = path_on(device, iteration);
-    if (::access(path.c_str(), F_OK) == 0 || ::access((path + ".part").c_str(), F_OK) == 0) return device;
+    if (exists(path) || exists(path + ".part")) return device;
   }
   return next_device_++ % devices;
 }
@@ -101,9 +100,10 @@ bool Hdf5Format::published(int64_t iteration) const {
   bool found = false;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, iteration);
-    const std::string part = path + ".part";
-    if (::access(part.c_str(), F_OK) == 0 && !same_file(part, path)) return false;
-    found = found || is_own_file(path);
+    const Result<NameFacts> part = files_.stat(path + ".part");
+    const Result<NameFacts> whole = files_.stat(path);
+    if (part.ok() && !(whole.ok() && part.value().is_same_file(whole.value()))) return false;
+    found = found || (whole.ok() && whole.value().own);
   }
   return found;
 }
@@ -215,9 +215,9 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    const Result<Extent> extent = find_dataset(path, block.iteration, as.name, as.layout);
+    const Result<Extent> extent = find_dataset(files_, path, block.iteration, as.name, as.layout);
     if (extent.ok() && as.shared && !block.layout->empty()) {
-      const Result<bool> there = has_block(path, block.iteration, as.name, *block.layout);
+      const Result<bool> there = has_block(files_, path, block.iteration, as.name, *block.layout);
       if (!there.ok()) return there.status();
       if (!there.value()) return not_written(block);
     }
@@ -233,7 +233,7 @@ Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    Result<std::vector<PlacedChunk>> chunks = find_chunks(path, block.iteration, as.name, plan);
+    Result<std::vector<PlacedChunk>> chunks = find_chunks(files_, path, block.iteration, as.name, plan);
     if (chunks.ok()) return LocatedChunks{path, std::move(chunks).value()};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = chunks.status();
   }

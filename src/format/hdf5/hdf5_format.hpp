@@ -17,6 +17,7 @@
 #include "format/format.hpp"
 #include "format/hdf5/stored_as.hpp"
 #include "model/config.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -38,8 +39,8 @@ class Hdf5Format final : public Format {
   // LibraryLock::check_usable().
   static Status check_usable();
 
-  // `config` outlives the format.
-  Hdf5Format(const Config& config, Options options);
+  // Both outlive the format. `files`: of the storage that its files are written by.
+  Hdf5Format(const Config& config, FileSystem& files, Options options);
   ~Hdf5Format() override;
 
   bool published(int64_t iteration) const override;
@@ -75,6 +76,7 @@ class Hdf5Format final : public Format {
   const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
   StoredAs stored(const Block& block) const;
   std::string path_on(size_t device, int64_t iteration) const;
+  bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
   // Returns the dataset that the block is in; none if its iteration is not remembered.
@@ -84,6 +86,7 @@ class Hdf5Format final : public Format {
   Result<LocatedChunks> look_up_chunks(const Block& block) const;
 
   const Config& config_;
+  FileSystem& files_;
   const Options options_;
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first

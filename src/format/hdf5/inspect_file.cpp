@@ -1,28 +1,45 @@
 #include "format/hdf5/inspect_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/handle.hpp"
+#include "format/hdf5/reading_driver.hpp"
 #include "format/hdf5/stored_as.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-Handle open_for_reading(const std::string& path) {
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  // Readers take no lock on the file: a leftover may lie on a file system that has none.
-  H5Pset_file_locking(access.id(), false, true);
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
-}
+// A file of the storage, open as long as this lives.
+class OpenToRead {
+ public:
+  static Result<OpenToRead> open(FileSystem& files, const std::string& path) {
+    const Result<Opened> opened = files.open(path, OpenMode::read, 0);
+    if (!opened.ok()) return opened.status();
+    return OpenToRead(files, opened.value().file);
+  }
+  OpenToRead(OpenToRead&& other) noexcept : files_(std::exchange(other.files_, nullptr)), file_(other.file_) {}
+  OpenToRead& operator=(OpenToRead&&) = delete;
+  ~OpenToRead() {
+    if (files_ != nullptr) files_->close(file_);
+  }
+
+  const FileSystem& files() const { return *files_; }
+  FileHandle handle() const { return file_; }
+
+ private:
+  OpenToRead(FileSystem& files, FileHandle file) : files_(&files), file_(file) {}
+
+  FileSystem* files_;
+  FileHandle file_;
+};
 
 // The facts about a file before HDF5 opens it.
 struct Outside {
@@ -31,43 +48,25 @@ struct Outside {
 };
 
 // Up to `size` bytes from `offset` on; fewer at the end of the file.
-Result<std::vector<std::byte>> read_bytes(int fd, const std::string& path, uint64_t offset, size_t size) {
+Result<std::vector<std::byte>> read_bytes(const FileSystem& files, FileHandle file, uint64_t offset, size_t size) {
   std::vector<std::byte> bytes(size);
-  size_t length = 0;
-  while (length < size) {
-    const ssize_t count = ::pread(fd, bytes.data() + length, size - length, static_cast<off_t>(offset + length));
-    if (count == 0) break;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Status::of_errno("read", path, errno);
-    length += static_cast<size_t>(count);
-  }
-  bytes.resize(length);
+  const Result<size_t> count = files.read(file, offset, bytes);
+  if (!count.ok()) return count.status();
+  bytes.resize(count.value());
   return bytes;
 }
 
-Result<Outside> look_at_open(int fd, const std::string& path) {
-  struct stat found {};
-  if (fstat(fd, &found) != 0) return Status::of_errno("stat", path, errno);
-  if (!S_ISREG(found.st_mode)) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("open '{}': found something else, expected a file", path));
-  }
-  Outside outside{static_cast<uint64_t>(found.st_size), false};
-  const auto head = read_bytes(fd, path, 0, kSuperblockBytes);
+Result<Outside> look_at(const FileSystem& files, FileHandle file) {
+  const Result<uint64_t> size = files.size(file);
+  if (!size.ok()) return size.status();
+  Outside outside{size.value(), false};
+  const auto head = read_bytes(files, file, 0, kSuperblockBytes);
   if (!head.ok()) return head.status();
   const std::optional<CommitRecord> record = parse_commit_record(head.value());
   if (!record || record->end > outside.size) return outside;
-  const auto root = read_bytes(fd, path, record->root, kMostRootBytes);
+  const auto root = read_bytes(files, file, record->root, kMostRootBytes);
   if (!root.ok()) return root.status();
   outside.whole = has_root(root.value());
-  return outside;
-}
-
-// Only regular files are read: opening a pipe to which nobody writes would never end.
-Result<Outside> look_at(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return Status::of_errno("open", path, errno);
-  Result<Outside> outside = look_at_open(fd, path);
-  ::close(fd);
   return outside;
 }
 
@@ -80,19 +79,43 @@ Status another_shape(const std::string& variable, const std::string& path, const
                             variable, path, fmt::join(found, ", "), fmt::join(expected, ", ")));
 }
 
-Result<bool> is_complete(int fd, const std::string& path) {
-  const Result<Outside> outside = look_at_open(fd, path);
+Result<bool> is_complete(const FileSystem& files, FileHandle file) {
+  const Result<Outside> outside = look_at(files, file);
   if (!outside.ok()) return outside.status();
   return outside.value().whole;
 }
 
-Result<bool> is_complete(const std::string& path) {
-  const Result<Outside> outside = look_at(path);
-  if (!outside.ok()) return outside.status();
-  return outside.value().whole;
+Result<bool> is_complete(FileSystem& files, const std::string& path) {
+  const Result<OpenToRead> open = OpenToRead::open(files, path);
+  if (!open.ok()) return open.status();
+  return is_complete(files, open.value().handle());
 }
 
 namespace {
+
+// A file that tailrace has published, whole.
+struct PublishedFile {
+  OpenToRead open;
+  ReadableFile readable;  // that HDF5 reads; constant from here on, in one place
+};
+
+Result<std::unique_ptr<PublishedFile>> open_published(FileSystem& files, const std::string& path) {
+  Result<OpenToRead> open = OpenToRead::open(files, path);
+  if (!open.ok()) {
+    if (open.status().fault().system_errno != ENOENT) return open.status();
+    return Status(TAILRACE_NOT_FOUND, fmt::format("read: there is no file '{}'", path));
+  }
+  const Result<Outside> outside = look_at(files, open.value().handle());
+  if (!outside.ok()) return outside.status();
+  const uint64_t size = outside.value().size;
+  if (!outside.value().whole) {
+    return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} bytes that is not "
+                                                 "whole, expected one that tailrace has published",
+                                                 path, size));
+  }
+  const ReadableFile readable{&files, open.value().handle(), size};
+  return std::unique_ptr<PublishedFile>(new PublishedFile{std::move(open).value(), readable});
+}
 
 // A dataset of a whole file. LibraryLock is held as long as it lives.
 struct OpenDataset {
@@ -102,26 +125,18 @@ struct OpenDataset {
   Handle dataset;
 };
 
-Result<uint64_t> size_of_published(const std::string& path) {
-  const Result<Outside> outside = look_at(path);
-  if (!outside.ok()) {
-    if (outside.status().fault().system_errno != ENOENT) return outside.status();
-    return Status(TAILRACE_NOT_FOUND, fmt::format("read: there is no file '{}'", path));
-  }
-  if (!outside.value().whole) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} bytes that is not "
-                                                 "whole, expected one that tailrace has published",
-                                                 path, outside.value().size));
-  }
-  return outside.value().size;
+Handle open_for_reading(const std::string& path, const ReadableFile& file) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (!use_readable(access.id(), &file)) return {};
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
 }
 
-Result<OpenDataset> open_dataset(const std::string& path, uint64_t file_size, int64_t iteration,
+Result<OpenDataset> open_dataset(const std::string& path, const PublishedFile& published, int64_t iteration,
                                  const std::string& variable) {
   OpenDataset open;
-  open.file_size = file_size;
+  open.file_size = published.readable.size;
   open.name = fmt::format("/data/{}/meshes/{}", iteration, variable);
-  open.file = open_for_reading(path);
+  open.file = open_for_reading(path, published.readable);
   if (!open.file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
   open.dataset = {H5Dopen2(open.file.id(), open.name.c_str(), H5P_DEFAULT), H5Dclose};
   if (!open.dataset.valid()) {
@@ -192,12 +207,12 @@ int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t
 
 }  // namespace
 
-Result<Extent> find_dataset(const std::string& path, int64_t iteration, const std::string& variable,
-                            const Layout& layout) {
-  const Result<uint64_t> size = size_of_published(path);
-  if (!size.ok()) return size.status();
+Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration,
+                            const std::string& variable, const Layout& layout) {
+  const auto published = open_published(files, path);
+  if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
   if (Status status = check_shape(open, path, layout.shape); !status.ok()) return status;
@@ -214,11 +229,12 @@ Result<Extent> find_dataset(const std::string& path, int64_t iteration, const st
   return extent;
 }
 
-Result<bool> has_block(const std::string& path, int64_t iteration, const std::string& variable, const Layout& block) {
-  const Result<uint64_t> size = size_of_published(path);
-  if (!size.ok()) return size.status();
+Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const std::string& variable,
+                       const Layout& block) {
+  const auto published = open_published(files, path);
+  if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
   if (!opened.ok()) return opened.status();
   const hid_t dataset = opened.value().dataset.id();
   if (H5Aexists(dataset, "tailraceBlocks") <= 0) return true;
@@ -235,12 +251,12 @@ Result<bool> has_block(const std::string& path, int64_t iteration, const std::st
   return false;
 }
 
-Result<std::vector<PlacedChunk>> find_chunks(const std::string& path, int64_t iteration, const std::string& variable,
-                                             const FilterPlan& plan) {
-  const Result<uint64_t> size = size_of_published(path);
-  if (!size.ok()) return size.status();
+Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::string& path, int64_t iteration,
+                                             const std::string& variable, const FilterPlan& plan) {
+  const auto published = open_published(files, path);
+  if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, size.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
   if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;

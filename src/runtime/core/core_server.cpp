@@ -27,6 +27,7 @@
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/make_format.hpp"
+#include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
@@ -271,7 +272,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
 // After it has been written down that there is such a client: whoever goes on after a death knows what to give up.
 Status CoreServer::lock_outputs(int client) {
   Guest& guest = guests_[client];
-  auto locks = take_output_directories(guest.config, fmt::format("c{}", client), log_);
+  auto locks = take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), log_);
   if (locks.ok()) guest.locks = std::move(locks).value();
   return locks.status();
 }
@@ -317,7 +318,8 @@ Status CoreServer::prepare(const Config& config) {
   }
   if (config.shares_files()) {
     const bool job = config.storage.file_per == FilePer::job;
-    auto locks = take_output_directories(config, job ? "job" : fmt::format("n{}", config.place.node), log_);
+    const std::unique_ptr<FileSystem> output = open_file_system(config.storage.backend);
+    auto locks = take_output_directories(config, *output, job ? "job" : fmt::format("n{}", config.place.node), log_);
     if (!locks.ok()) return locks.status();
     shared_locks_ = std::move(locks).value();
   }
@@ -327,7 +329,9 @@ Status CoreServer::prepare(const Config& config) {
   parts_ = std::move(parts).value();
   if (run_.empty()) run_ = new_run();
   common_ = config;
-  const auto format = [this](int client, const Config& of) { return make_format(of, client, run_); };
+  const auto format = [this](int client, const Config& of) {
+    return make_format(of, parts_.storage->files(), client, run_);
+  };
   core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
   return prepare_actions();
 }
@@ -363,7 +367,7 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
 Status CoreServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
   if (config.shares_files() && !core_->came().empty()) return {};
-  return make_way(config, series_of(config, client), log_);
+  return make_way(config, parts_.storage->files(), series_of(config, client), log_);
 }
 
 Status CoreServer::serve(int client, Segment& segment) {

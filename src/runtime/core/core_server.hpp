@@ -14,7 +14,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
 #include "model/config.hpp"
 #include "place/core/core_acceptor.hpp"
@@ -24,6 +23,7 @@
 #include "runtime/core/system_processes.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server_core.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -52,7 +52,7 @@ class CoreServer final : private CoreAcceptor::Host {
     std::string message;  // as it came
     pid_t process = 0;
     Config config;
-    std::vector<LockFile> locks;
+    std::vector<std::unique_ptr<NameLock>> locks;
   };
 
   CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
@@ -91,9 +91,9 @@ class CoreServer final : private CoreAcceptor::Host {
   const SystemProcesses processes_;
   bool announced_ = false;
   Doorbell doorbell_;
-  bool left_aside_ = false;             // something of an earlier server's, which is left to whoever can read it
-  std::optional<Config> common_;        // of the first client: what all have in common
-  std::vector<LockFile> shared_locks_;  // where clients share files
+  bool left_aside_ = false;       // something of an earlier server's, which is left to whoever can read it
+  std::optional<Config> common_;  // of the first client: what all have in common
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // where clients share files
   ServerParts parts_;
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;

@@ -18,6 +18,7 @@
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/descriptors.hpp"
 #include "runtime/parts/make_format.hpp"
+#include "runtime/parts/open_storage.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -44,7 +45,8 @@ Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int
 
 Status OwnServer::build(const Segment& segment) {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
-  auto locks = take_output_directories(config_, fmt::format("c{}", client_), log_);
+  auto locks =
+      take_output_directories(config_, *open_file_system(config_.storage.backend), fmt::format("c{}", client_), log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
   FileDescriptor file(fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0));
@@ -117,7 +119,9 @@ Status OwnServer::begin() {
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
-  const auto format = [this](int client, const Config& of) { return make_format(of, client, run_); };
+  const auto format = [this](int client, const Config& of) {
+    return make_format(of, parts_.storage->files(), client, run_);
+  };
   const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
   core_.emplace(clock_, processes_, doorbell_, *ledger_, log_, ServerCore::Options{});
   core_->equip(config_, {*parts_.engine, format, parts_.crew.get(), descriptors, 1});

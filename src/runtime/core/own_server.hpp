@@ -12,7 +12,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/os/lock_file.hpp"
 #include "base/sync/doorbell.hpp"
 #include "model/config.hpp"
 #include "place/acceptor.hpp"
@@ -23,6 +22,7 @@
 #include "runtime/core/system_processes.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server_core.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -66,7 +66,7 @@ class OwnServer final : public StandIn, private Acceptor {
 
   // In the order of construction; each may use those above it.
   std::unique_ptr<Segment> segment_;
-  std::vector<LockFile> locks_;
+  std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;
   ServerParts parts_;
   std::optional<Ledger> ledger_;

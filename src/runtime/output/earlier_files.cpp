@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
-#include "base/os/os_file.hpp"
 #include "runtime/output/leftover.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kPart = ".part";
 
@@ -36,20 +30,17 @@ bool is_iteration_file(std::string_view name, std::string_view series) {
   return name.size() > 6 && name.front() == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-Result<EarlierFiles> find_earlier(const std::string& directory, const std::string& series) {
+Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const std::string& series) {
   EarlierFiles found;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : names.value()) {
     std::string_view whole = name;
     const bool part = whole.ends_with(kPart);
     if (part) whole.remove_suffix(kPart.size());
     if (is_iteration_file(whole, series)) (part ? found.parts : found.published).push_back(directory + "/" + name);
     if (name == series + ".dropped") found.dropped = directory + "/" + name;
   }
-  if (error) return Status::of_errno("list", directory, error.value());
-  std::sort(found.published.begin(), found.published.end());
-  std::sort(found.parts.begin(), found.parts.end());
   return found;
 }
 
@@ -71,20 +62,20 @@ Status refuse(const EarlierFiles& found) {
   return Status(std::move(fault));
 }
 
-Status remove_all(const std::string& directory, const EarlierFiles& found, Log& log) {
-  std::vector<std::string> files = found.published;
-  files.insert(files.end(), found.parts.begin(), found.parts.end());
-  if (!found.dropped.empty()) files.push_back(found.dropped);
-  for (const std::string& file : files) {
-    if (Status status = remove_file(file); !status.ok()) return status;
+Status remove_all(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
+  std::vector<std::string> all = found.published;
+  all.insert(all.end(), found.parts.begin(), found.parts.end());
+  if (!found.dropped.empty()) all.push_back(found.dropped);
+  for (const std::string& file : all) {
+    if (Status status = files.remove(file); !status.ok()) return status;
   }
-  if (!files.empty()) log.info("{} files of an earlier run are removed from '{}'", files.size(), directory);
+  if (!all.empty()) log.info("{} files of an earlier run are removed from '{}'", all.size(), directory);
   return {};
 }
 
-Status finish_parts(const std::string& directory, const EarlierFiles& found, Log& log) {
+Status finish_parts(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
   for (const std::string& part : found.parts) {
-    const Leftover leftover = treat_part(part, directory, true);
+    const Leftover leftover = treat_part(files, part, directory, true);
     if (!leftover.done) return leftover.status;
     const bool whole = leftover.kind == TAILRACE_COMPLETE;
     log.warning("'{}', which an earlier run left, was {}", part,
@@ -95,10 +86,10 @@ Status finish_parts(const std::string& directory, const EarlierFiles& found, Log
 
 }  // namespace
 
-Status make_way(const Config& config, const std::string& series, Log& log) {
-  if (config.variables.empty() || config.storage.backend == Backend::memory) return {};
+Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log) {
+  if (config.variables.empty()) return {};
   for (const std::string& directory : config.storage.paths) {
-    const Result<EarlierFiles> found = find_earlier(directory, series);
+    const Result<EarlierFiles> found = find_earlier(files, directory, series);
     if (!found.ok()) return found.status();
     if (found.value().empty() && found.value().dropped.empty()) continue;
     if (config.storage.existing == Existing::refuse) {
@@ -106,7 +97,8 @@ Status make_way(const Config& config, const std::string& series, Log& log) {
       continue;
     }
     const bool replace = config.storage.existing == Existing::replace;
-    Status status = replace ? remove_all(directory, found.value(), log) : finish_parts(directory, found.value(), log);
+    Status status = replace ? remove_all(files, directory, found.value(), log)
+                            : finish_parts(files, directory, found.value(), log);
     if (!status.ok()) return status;
   }
   return {};

@@ -8,12 +8,13 @@
 #include "base/log.hpp"
 #include "base/status.hpp"
 #include "model/config.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
 // Files of `series` (series_of()) in the output directories: refuse: TAILRACE_EXISTS if there are any; replace: they
 // are removed; continue: they stay, unfinished ones are published if they are whole and else removed. Says in the log
-// what it does. Nothing without variables, or for the back end `memory`.
-Status make_way(const Config& config, const std::string& series, Log& log);
+// what it does. Nothing without variables. `files`: of the storage.
+Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log);
 
 }  // namespace tailrace::impl

@@ -1,50 +1,68 @@
 #include "runtime/output/leftover.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-
-#include "base/os/os_file.hpp"
-#include "base/os/own_file.hpp"
 #include "format/hdf5/inspect_file.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-Status sync(int fd, const std::string& path) {
-  return ::fsync(fd) == 0 ? Status() : Status::of_errno("sync", path, errno);
+// A file, open as long as this lives.
+class OpenFileOf {
+ public:
+  OpenFileOf(FileSystem& files, const std::string& path, OpenMode mode)
+      : files_(files), opened_(files.open(path, mode, 0)) {}
+  OpenFileOf(const OpenFileOf&) = delete;
+  OpenFileOf& operator=(const OpenFileOf&) = delete;
+  ~OpenFileOf() {
+    if (opened_.ok()) files_.close(handle());
+  }
+
+  Status status() const { return opened_.status(); }
+  FileHandle handle() const { return opened_.value().file; }
+
+ private:
+  FileSystem& files_;
+  const Result<Opened> opened_;
+};
+
+Status sync_directory(FileSystem& files, const std::string& directory) {
+  const OpenFileOf names(files, directory, OpenMode::directory);
+  return names.status().ok() ? files.sync(names.handle()) : names.status();
 }
 
 // A published file of that name is of an earlier run (storage.existing: continue), and gives way as it would have.
-Status publish(int fd, const std::string& part, const std::string& final_path, const std::string& directory) {
-  if (Status status = sync(fd, part); !status.ok()) return status;
-  if (Status status = rename_open_file(fd, part, final_path, true); !status.ok()) return status;
-  const Result<OsFile> names = OsFile::open(directory, OsFile::Mode::directory, false);
-  return names.ok() ? sync(names.value().buffered(), directory) : names.status();
+Status publish(FileSystem& files, FileHandle part, const std::string& final_path, const std::string& directory) {
+  if (Status status = files.sync(part); !status.ok()) return status;
+  if (Status status = files.rename(part, final_path, true); !status.ok()) return status;
+  return sync_directory(files, directory);
+}
+
+// After a death in the middle of a rename both names may lead to one file.
+bool has_final_name(FileSystem& files, const std::string& part, const std::string& final_path) {
+  const Result<NameFacts> one = files.stat(part);
+  const Result<NameFacts> other = files.stat(final_path);
+  return one.ok() && other.ok() && one.value().is_same_file(other.value());
 }
 
 }  // namespace
 
-Leftover treat_part(const std::string& file, const std::string& directory, bool apply) {
+Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
   const std::string final_path = file.substr(0, file.size() - std::string(".part").size());
-  if (same_file(file, final_path)) {  // only its old name is left to go
+  if (has_final_name(files, file, final_path)) {  // only its old name is left to go
     leftover.kind = TAILRACE_COMPLETE;
-    leftover.status = apply ? remove_file(file) : Status();
+    leftover.status = apply ? files.remove(file) : Status();
     leftover.done = apply && leftover.status.ok();
     return leftover;
   }
-  const Result<FileDescriptor> part = open_own_file(file, O_RDONLY);
+  const OpenFileOf part(files, file, apply ? OpenMode::own : OpenMode::own_read);
   leftover.status = part.status();
-  if (!part.ok()) return leftover;
-  const int fd = part.value().get();
-  const Result<bool> complete = is_complete(fd, file);
+  if (!part.status().ok()) return leftover;
+  const Result<bool> complete = is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
   if (complete.value()) leftover.kind = TAILRACE_COMPLETE;
   if (!apply) return leftover;
-  leftover.status = complete.value() ? publish(fd, file, final_path, directory) : remove_file(file);
+  leftover.status = complete.value() ? publish(files, part.handle(), final_path, directory) : files.remove(file);
   leftover.done = leftover.status.ok();
   return leftover;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "storage/file_system.hpp"
 
 namespace tailrace::impl {
 
@@ -18,6 +19,6 @@ struct Leftover {
 };
 
 // Finishes or removes one unfinished file in `directory`; with `apply` false it only looks. Nobody writes the file.
-Leftover treat_part(const std::string& file, const std::string& directory, bool apply);
+Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply);
 
 }  // namespace tailrace::impl

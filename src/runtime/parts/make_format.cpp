@@ -13,10 +13,10 @@ Status check_format(const Config& config) {
   TAILRACE_ASSERT(false);
 }
 
-std::unique_ptr<Format> make_format(const Config& config, int client, const std::string& run) {
+std::unique_ptr<Format> make_format(const Config& config, FileSystem& files, int client, const std::string& run) {
   switch (config.format.kind) {
     case FormatKind::hdf5:
-      return std::make_unique<Hdf5Format>(config, Hdf5Format::Options{client, machine_name(), date_now, run});
+      return std::make_unique<Hdf5Format>(config, files, Hdf5Format::Options{client, machine_name(), date_now, run});
   }
   TAILRACE_ASSERT(false);
 }

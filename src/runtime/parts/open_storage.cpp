@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/memory/memory_storage.hpp"
+#include "storage/os/os_file_system.hpp"
 #include "storage/posix/posix_storage.hpp"
 #include "storage/uring/uring_storage.hpp"
 
@@ -37,6 +38,11 @@ Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::v
   log.info("storage: io_uring cannot be used here ({}); falling back to write threads",
            storage.status().fault().message);
   return open_posix(config, cpus, doorbell);
+}
+
+std::unique_ptr<FileSystem> open_file_system(Backend backend) {
+  if (backend == Backend::memory) return std::make_unique<MemoryFileSystem>();
+  return std::make_unique<OsFileSystem>();
 }
 
 }  // namespace tailrace::impl

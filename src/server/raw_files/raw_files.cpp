@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
-#include "base/os/path_below.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -193,7 +192,7 @@ void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.no
 
 Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
   const auto check = [this](const std::string& path) {
-    return config_.storage.backend == Backend::memory ? Status() : check_below(config_.files_root(), path);
+    return engine_.files().check_below(config_.files_root(), path);
   };
   if (Status below = check(wanted.path); !below.ok()) return below;
   OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;

@@ -1,7 +1,5 @@
 #include "storage/posix/posix_storage.hpp"
 
-#include "storage/stripes.hpp"
-
 #include <fmt/format.h>
 
 #include <system_error>
@@ -33,28 +31,17 @@ Result<std::unique_ptr<PosixStorage>> PosixStorage::create(Doorbell& doorbell, c
 }
 
 PosixStorage::PosixStorage(Doorbell& doorbell, const Options& options)
-    : capabilities_(capabilities_of(options)), done_(doorbell, options.depth) {
+    : capabilities_(capabilities_of(options)), files_(options.direct), done_(doorbell, options.depth) {
   for (uint32_t device = 0; device < options.devices; device++) {
     threads_.push_back(std::make_unique<WriteThread>(done_, options.depth, options.cpus));
   }
-}
-
-Result<Opened> PosixStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
-  TAILRACE_REQUIRE(device < threads_.size());
-  Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
-  if (!file.ok()) return file.status();
-  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
-  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
-}
-
-Status PosixStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {
-  return files_.at(file).os.allocate(offset, length);
 }
 
 void PosixStorage::submit(const Transfer& transfer) {
   TAILRACE_REQUIRE(transfer.segments.size() <= kMaxSegments);
   TAILRACE_REQUIRE(under_way_ < capabilities_.depth);
   const OpenFile& file = files_.at(transfer.file);
+  TAILRACE_REQUIRE(file.device < threads_.size());
   under_way_++;
   threads_[file.device]->put({transfer, file.descriptor(transfer), file.directory});
 }

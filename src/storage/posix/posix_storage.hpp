@@ -1,14 +1,12 @@
 // The back end `posix`: pwritev, preadv and fsync on write threads, one a device. Behind the port storage.hpp.
 //
 // Works everywhere. Transfers of one device are carried out in order, those of different devices side by side.
-// Opening, reserving, renaming and removing happen on the calling thread.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "storage/file_table.hpp"
-#include "storage/open_file.hpp"
+#include "storage/os/os_file_system.hpp"
 #include "storage/posix/write_thread.hpp"
 
 namespace tailrace::impl {
@@ -28,14 +26,7 @@ class PosixStorage final : public Storage {
   ~PosixStorage() override = default;
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
-  void close(FileHandle file) override { files_.erase(file); }
-  bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
-  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(FileHandle file, const std::string& to, bool replace) override {
-    return files_.at(file).os.rename(to, replace);
-  }
-  Status remove(const std::string& path) override { return remove_file(path); }
+  FileSystem& files() override { return files_; }
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
@@ -46,7 +37,7 @@ class PosixStorage final : public Storage {
   // Constant after construction.
   const Capabilities capabilities_;
   // Owned by the engine's thread.
-  FileTable<OpenFile> files_;
+  OsFileSystem files_;
   uint32_t under_way_ = 0;
   // Thread-safe by itself.
   CompletionQueue done_;

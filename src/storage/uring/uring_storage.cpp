@@ -1,7 +1,5 @@
 #include "storage/uring/uring_storage.hpp"
 
-#include "storage/stripes.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
@@ -52,6 +50,7 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       cpus_(options.cpus),
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
+      files_(options.direct),
       failed_(options.depth) {
   waiting_.reserve(size_t{2} * options.depth);
 }
@@ -67,17 +66,6 @@ UringStorage::~UringStorage() {
     if (entry->user_data != kNobody) in_kernel--;
     io_uring_cqe_seen(ring_.get(), entry);
   }
-}
-
-Result<Opened> UringStorage::open(const std::string& path, OpenMode mode, uint32_t device) {
-  Result<OpenFile> file = OpenFile::open(path, mode, device, capabilities_.direct_alignment > 0);
-  if (!file.ok()) return file.status();
-  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
-  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
-}
-
-Status UringStorage::allocate(FileHandle file, uint64_t offset, uint64_t length) {
-  return files_.at(file).os.allocate(offset, length);
 }
 
 void UringStorage::use_memory(std::span<std::byte> memory) {

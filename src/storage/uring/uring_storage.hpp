@@ -3,17 +3,15 @@
 // Transfers go to the kernel together, at the next reap(), by one system call; the kernel rings the doorbell's
 // eventfd at each completion. Memory told of by use_memory() is registered, so that the kernel need not look up its
 // pages for each transfer. Needs no thread of its own: what cannot be done without blocking, the kernel does on
-// workers, kept to the given CPUs. Opening, reserving, renaming and removing happen on the calling thread. Knows no
-// retry.
+// workers, kept to the given CPUs. Knows no retry.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
-#include "storage/file_table.hpp"
 #include "storage/fixed_fifo.hpp"
-#include "storage/open_file.hpp"
+#include "storage/os/os_file_system.hpp"
 
 struct io_uring;
 struct io_uring_sqe;
@@ -36,14 +34,7 @@ class UringStorage final : public Storage {
   ~UringStorage() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
-  void close(FileHandle file) override { files_.erase(file); }
-  bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
-  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
-  Status rename(FileHandle file, const std::string& to, bool replace) override {
-    return files_.at(file).os.rename(to, replace);
-  }
-  Status remove(const std::string& path) override { return remove_file(path); }
+  FileSystem& files() override { return files_; }
   void use_memory(std::span<std::byte> memory) override;
   // The largest tag is not for use.
   void submit(const Transfer& transfer) override;
@@ -71,7 +62,7 @@ class UringStorage final : public Storage {
   Capabilities capabilities_;
   std::span<std::byte> registered_;
   // Owned by the engine's thread.
-  FileTable<OpenFile> files_;
+  OsFileSystem files_;
   std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: what has not begun
   FixedFifo<Completion> failed_;        // transfers that the kernel did not take
   uint32_t under_way_ = 0;              // … and not reaped, those waiting and the failed ones included

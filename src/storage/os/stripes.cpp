@@ -1,4 +1,4 @@
-#include "storage/stripes.hpp"
+#include "storage/os/stripes.hpp"
 
 #include <sys/ioctl.h>
 #include <sys/vfs.h>

@@ -1,0 +1,87 @@
+#include "storage/os/os_file_system.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/os/lock_file.hpp"
+#include "base/os/own_file.hpp"
+#include "base/os/path_below.hpp"
+#include "storage/os/stripes.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+class OsNameLock final : public NameLock {
+ public:
+  explicit OsNameLock(LockFile file) : file_(std::move(file)) {}
+  bool held() const override { return file_.held(); }
+  void leave_file() override { file_.leave_file(); }
+
+ private:
+  LockFile file_;
+};
+
+NameFacts::Kind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return NameFacts::Kind::file;
+  return S_ISDIR(mode) ? NameFacts::Kind::directory : NameFacts::Kind::other;
+}
+
+}  // namespace
+
+Result<Opened> OsFileSystem::open(const std::string& path, OpenMode mode, uint32_t device) {
+  Result<OpenFile> file = OpenFile::open(path, mode, device, want_direct_);
+  if (!file.ok()) return file.status();
+  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
+  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
+}
+
+Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return Status::of_errno("stat", path, errno);
+  NameFacts facts;
+  facts.kind = kind_of(found.st_mode);
+  if (facts.kind == NameFacts::Kind::file) facts.size = static_cast<uint64_t>(found.st_size);
+  facts.own = facts.kind == NameFacts::Kind::file && is_own_file(path);
+  facts.volume = found.st_dev;
+  facts.number = found.st_ino;
+  return facts;
+}
+
+Result<std::vector<std::string>> OsFileSystem::list(const std::string& directory) const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  if (error) return Status::of_errno("list", directory, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status OsFileSystem::make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return Status::of_errno("create directory", path, error.value());
+  if (::access(path.c_str(), W_OK | X_OK) != 0) return Status::of_errno("write into directory", path, errno);
+  return {};
+}
+
+Status OsFileSystem::check_below(const std::string& root, const std::string& relative) const {
+  return impl::check_below(root, relative);
+}
+
+Result<std::unique_ptr<NameLock>> OsFileSystem::lock(const std::string& path, const std::string& holder) {
+  Result<LockFile> file = LockFile::acquire(path, holder);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<NameLock>(new OsNameLock(std::move(file).value()));
+}
+
+bool OsFileSystem::is_locked(const std::string& path) const { return LockFile::is_held(path); }
+
+}  // namespace tailrace::impl

@@ -1,0 +1,46 @@
+// OsFileSystem: the names and files of the operating system, for the back ends that use them and for who needs no
+// transfers. Behind the port storage/file_system.hpp.
+#pragma once
+
+#include "storage/file_table.hpp"
+#include "storage/os/open_file.hpp"
+
+namespace tailrace::impl {
+
+class OsFileSystem final : public FileSystem {
+ public:
+  // `want_direct`: files may be used past the page cache, too, where the file system can.
+  explicit OsFileSystem(bool want_direct = false) : want_direct_(want_direct) {}
+
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  void close(FileHandle file) override { files_.erase(file); }
+  bool direct(FileHandle file) const override { return files_.at(file).os.direct() >= 0; }
+  Result<uint64_t> size(FileHandle file) const override { return files_.at(file).os.size(); }
+  Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
+    return files_.at(file).os.read(offset, to);
+  }
+  Status sync(FileHandle file) override { return files_.at(file).os.sync(); }
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
+    return files_.at(file).os.allocate(offset, length);
+  }
+  Status truncate(FileHandle file, uint64_t size) override { return files_.at(file).os.truncate(size); }
+  Status rename(FileHandle file, const std::string& to, bool replace) override {
+    return files_.at(file).os.rename(to, replace);
+  }
+  Result<NameFacts> stat(const std::string& path) const override;
+  Result<std::vector<std::string>> list(const std::string& directory) const override;
+  Status make_directory(const std::string& path) override;
+  Status remove(const std::string& path) override { return remove_file(path); }
+  Status check_below(const std::string& root, const std::string& relative) const override;
+  Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
+  bool is_locked(const std::string& path) const override;
+
+  // The open file itself, for the transfers of a back end.
+  const OpenFile& at(FileHandle file) const { return files_.at(file); }
+
+ private:
+  const bool want_direct_;
+  FileTable<OpenFile> files_;
+};
+
+}  // namespace tailrace::impl
