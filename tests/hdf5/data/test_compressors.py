@@ -2,8 +2,8 @@
 HDF5's own filters would, in their chunks or, where a chunk does not get smaller, without them."""
 
 import pytest
-from hdf5_carried import PLACES, environment, execute, hdf5_program, python, without
-from hdf5_same import assert_same
+from hdf5.carried import PLACES, environment, execute, hdf5_program, python, without
+from hdf5.same import assert_same
 
 FAMILIES = ["lzf", "blosc", "szip"]
 

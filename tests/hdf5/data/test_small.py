@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
+from hdf5.carried import PLACES, environment, python, without
 
 # A virtual dataset of a few numbers, over one that is carried: by the object that made it.
 SHOWS = """

@@ -1,4 +1,4 @@
-"""HDF5's asynchronous calls on the library inside h5py: hdf5_async.py FILE LIMIT [ROWS [LAYOUT]].
+"""HDF5's asynchronous calls on the library inside h5py: asynchronous_calls.py FILE LIMIT [ROWS [LAYOUT]].
 
 LIMIT: bytes that a file may have; ROWS: how many writes there are of 16 MiB; LAYOUT: contiguous, chunked (with places
 from the beginning) or filtered.

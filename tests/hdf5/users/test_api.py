@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import pytest
-from hdf5_carried import HDF5, hdf5_program, without
+from hdf5.carried import HDF5, hdf5_program, without
 from tailrace.cli import run as run_command
 
 CONFIGURATIONS = {"defaults": "", "core": "place=core", "budget": "budget=16777216", "sync": "config=sync.yaml"}

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
+from hdf5.carried import PLACES, environment, python, without
 
 # h5py has none of these functions.
 TRANSFERS = """

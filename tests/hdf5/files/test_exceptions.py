@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hdf5_carried import PLACES, as_nobody_special, environment, execute, without
+from hdf5.carried import PLACES, as_nobody_special, environment, execute, without
 
 # Prints what comes of each call; addresses and times differ anyway.
 PROGRAM = r"""

@@ -1,4 +1,4 @@
-"""A random program of HDF5 calls by h5py: hdf5_program.py SEED FILE. Prints a digest of all that it read.
+"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of all that it read.
 
 Run with and without the connector it must read the same and leave equal files. No array of it is small enough to be
 left to HDF5 alone, but for some that are meant to be.

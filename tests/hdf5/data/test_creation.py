@@ -7,7 +7,7 @@ import sys
 import h5py
 import numpy
 import pytest
-from hdf5_carried import PLACES, environment, hdf5_program, python, without
+from hdf5.carried import PLACES, environment, hdf5_program, python, without
 
 # All that can be asked for, each written to in part, as a whole, or not at all: the list that is asked back, at once
 # and later, what a dataset has that is made by that list, and what all read.

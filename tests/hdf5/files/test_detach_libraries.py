@@ -5,8 +5,8 @@ again, append to it, read it through links, rename it, remove it. It is large en
 import os
 
 import pytest
-from hdf5_carried import environment, python, without
-from hdf5_detached import lacks_seal
+from hdf5.carried import environment, python, without
+from hdf5.detached import lacks_seal
 
 COUNT = 1_000_000  # numbers; 8 bytes each
 

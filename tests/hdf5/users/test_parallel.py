@@ -1,21 +1,20 @@
 """Parallel HDF5 with the connector: a program of 4 ranks leaves the files that it leaves without it.
 
-The program, tests/hdf5/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats what is random here.
+The program, tests/hdf5/programs/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats what is random here.
 """
 
 import json
 import os
-import pathlib
 import random
 import subprocess
 
 import h5py
 import numpy
 import pytest
+from conftest import REPOSITORY
 from tailrace.bench import mpis
 from tailrace.cli import run as run_command
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 HDF5 = REPOSITORY / ".deps" / "hdf5-parallel"
 RANKS = 4
 VALUES = numpy.arange(64 * 512).reshape(64, 512) + 0.5  # of most datasets
@@ -43,7 +42,7 @@ def start(tmp_path_factory):
     if subprocess.run([script, "--is-built", HDF5], check=False).returncode != 0:
         pytest.skip(f"no parallel HDF5 for {mpi}; to build it: tools/{script.name} .deps/{HDF5.name}")
     program = tmp_path_factory.mktemp("program") / "parallel"
-    sources = [REPOSITORY / "tests/hdf5" / name for name in ("parallel.c", "yield.c")]
+    sources = [REPOSITORY / "tests/hdf5/programs" / name for name in ("parallel.c", "yield.c")]
     subprocess.run([mpi.cc, "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", *sources, "-o", program,
                     f"-I{HDF5}/include", f"-L{HDF5}/lib", "-lhdf5", f"-Wl,-rpath,{HDF5}/lib"], check=True)
 

@@ -1,8 +1,8 @@
 """PyTables, unmodified, with the HDF5 connector: it leaves what it leaves without, and reads the same."""
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
-from hdf5_same import assert_same
+from hdf5.carried import PLACES, environment, python, without
+from hdf5.same import assert_same
 
 PROGRAM = """
 import sys

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: configurations, output directories, small file systems."""
+"""What the tests in Python share: configurations, output directories, small file systems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tailrace.bench import mpis
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 
 CONFIG = """\
 tailrace: 1

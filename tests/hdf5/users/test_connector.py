@@ -5,7 +5,6 @@ TAILRACE_SEED=… repeats what is random here.
 
 import json
 import os
-import pathlib
 import random
 import re
 import subprocess
@@ -14,12 +13,13 @@ import sys
 import h5py
 import pytest
 import tailrace
-from hdf5_same import assert_same
+from conftest import REPOSITORY
+from hdf5.same import assert_same
 from tailrace import cli
 from tailrace.cli import run as run_command
 
-PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
-ASYNCHRONOUS = PROGRAM.with_name("hdf5_async.py")
+PROGRAM = REPOSITORY / "tests/hdf5/programs/random_calls.py"
+ASYNCHRONOUS = PROGRAM.with_name("asynchronous_calls.py")
 PLACES = ("thread", "core")
 
 

@@ -5,7 +5,6 @@ reader came is not. TAILRACE_SEED=… repeats what is random here.
 """
 
 import os
-import pathlib
 import random
 import re
 import subprocess
@@ -14,11 +13,12 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from hdf5_carried import PLACES, environment, execute, without
+from conftest import REPOSITORY
+from hdf5.carried import PLACES, environment, execute, without
 from tailrace import cli
 from tailrace.cli import run as run_command
 
-PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
+PROGRAM = REPOSITORY / "tests/hdf5/programs/random_calls.py"
 ROW = 1 << 20  # bytes; 16 of them in each dataset
 
 READ = """

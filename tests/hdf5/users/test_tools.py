@@ -5,8 +5,8 @@ import os
 import h5py
 import numpy as np
 import pytest
-from hdf5_carried import PLACES, environment, execute, hdf5_program, without
-from hdf5_same import assert_same
+from hdf5.carried import PLACES, environment, execute, hdf5_program, without
+from hdf5.same import assert_same
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from hdf5_carried import PLACES, environment, without
+from hdf5.carried import PLACES, environment, without
 
 # Writes whole chunks, parts of them, edges, and what grows, and prints whether it reads what it wrote.
 PROGRAM = """

@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
-from hdf5_same import assert_same
+from hdf5.carried import PLACES, environment, python, without
+from hdf5.same import assert_same
 
 PROGRAM = """
 import io, os, sys

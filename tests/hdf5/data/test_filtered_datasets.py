@@ -1,8 +1,8 @@
 """Filters with the HDF5 connector: those that it runs itself, and those that it leaves to HDF5, as hdf5plugin's."""
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
-from hdf5_same import assert_same
+from hdf5.carried import PLACES, environment, python, without
+from hdf5.same import assert_same
 
 PROGRAM = """
 import sys

@@ -14,7 +14,7 @@ import sys
 
 import h5py
 import pytest
-from hdf5_carried import PLACES, environment, python
+from hdf5.carried import PLACES, environment, python
 from tailrace.cli import core_server
 
 ROWS = 24

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 from conftest import REPOSITORY
-from hdf5_carried import PLACES, execute, hdf5_program, without
+from hdf5.carried import PLACES, execute, hdf5_program, without
 
 EXAMPLES = REPOSITORY / "examples/hdf5"
 SHAPE = (32, 128, 128)

@@ -7,7 +7,6 @@ TAILRACE_SEED=… repeats what is random here.
 import contextlib
 import json
 import os
-import pathlib
 import random
 import re
 import select
@@ -18,11 +17,12 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from hdf5_carried import PLACES, environment, execute, python, without
-from hdf5_detached import lacks_seal, stopped_server
-from hdf5_same import assert_same
+from conftest import REPOSITORY
+from hdf5.carried import PLACES, environment, execute, python, without
+from hdf5.detached import lacks_seal, stopped_server
+from hdf5.same import assert_same
 
-PROGRAM = pathlib.Path(__file__).parent / "hdf5_program.py"
+PROGRAM = REPOSITORY / "tests/hdf5/programs/random_calls.py"
 
 # A file after each step, with data that are carried, filtered and HDF5's own.
 STEPS = """

@@ -1,7 +1,7 @@
 """What programs do around HDF5 with the connector: files get other names while they are open, processes fork."""
 
 import pytest
-from hdf5_carried import PLACES, environment, python, without
+from hdf5.carried import PLACES, environment, python, without
 
 # A file is renamed, or removed, or another one is made in its place while it is open.
 RENAMES = """
