@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "private_mount.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 #include "trace_file.hpp"
 
 namespace {

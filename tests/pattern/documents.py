@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The documents that `pattern` prints and the trace that it writes: valid JSON, with all that readers rely on.
 
-    documents_test.py PATTERN SCRATCH_DIRECTORY
+    documents.py PATTERN SCRATCH_DIRECTORY
 """
 
 import json

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "private_mount.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 #include "trace_file.hpp"
 
 namespace {

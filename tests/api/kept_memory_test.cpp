@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "hdf5_file.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "hdf5_file.hpp"
 #include "other_process.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

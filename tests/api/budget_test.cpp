@@ -12,7 +12,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

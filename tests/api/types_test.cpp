@@ -6,7 +6,7 @@
 #include <random>
 
 #include "hdf5_file.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "private_mount.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

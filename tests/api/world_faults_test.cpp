@@ -9,7 +9,7 @@
 
 #include "hdf5_file.hpp"
 #include "private_mount.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

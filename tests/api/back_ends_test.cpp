@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "hdf5_file.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include <sstream>
 #include <string>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

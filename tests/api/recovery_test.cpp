@@ -8,7 +8,7 @@
 #include <random>
 
 #include "other_process.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 
