@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from tailrace import cli
 from tailrace.bench import mpis
+from tailrace.cli import core_server
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 
@@ -77,6 +82,43 @@ def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.P
         return file
 
     return write
+
+
+@contextlib.contextmanager
+def own_node() -> Iterator[pathlib.Path]:
+    """Like a node of one's own: a runtime directory, in the environment too, in which no job is left in the end."""
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
+          pytest.MonkeyPatch.context() as patch):
+        directory = pathlib.Path(scratch, "run")
+        patch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
+        yield directory
+        deadline = time.monotonic() + 60
+        while core_server.jobs() and time.monotonic() < deadline:
+            pass  # a server ends a moment after its last client
+        assert not core_server.jobs(), "a job is left"
+
+
+@pytest.fixture
+def runtime_directory() -> Iterator[pathlib.Path]:
+    """The runtime directory of a node of the test's own."""
+    with own_node() as directory:
+        yield directory
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[object, str, str]]:
+    """Runs the command line in this process; returns exit code, output and messages."""
+
+    def call(*arguments: object) -> tuple[object, str, str]:
+        try:
+            code: object = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stopped:
+            code = stopped.code
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@ Nothing waits by the clock, except that functions that hang are cut by a short l
 """
 
 import os
-import pathlib
 import re
 import select
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 
 import h5py
 import numpy as np
@@ -145,17 +142,7 @@ def data(client, variable, step):
     return rng.normal(size=(64, 1024) if variable == "large" else (16, 24))
 
 
-@pytest.fixture(autouse=True)
-def runtime_directory(monkeypatch):
-    """A runtime directory of the test's own, which must be empty in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        yield
-        deadline = time.monotonic() + 60
-        while core_server.jobs() and time.monotonic() < deadline:
-            pass  # it goes a moment after its last client
-        assert not core_server.jobs(), "a job is left"
+pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 @pytest.fixture

@@ -1,28 +1,18 @@
 """`tailrace predict`: what it prints, what it tells programs, and what it says to bad input."""
 
+import functools
 import json
 import sys
 
 import pytest
-from tailrace import cli
 from tailrace.models import fit
 
 GIVEN = ("--compute", "0.4s", "--bytes", "256MiB", "--bandwidth", "2GB/s")
 
 
 @pytest.fixture
-def run(capfd):
-    """Runs the command in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        try:
-            code = cli.main(["predict", *map(str, arguments)])
-        except SystemExit as stopped:
-            code = stopped.code
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
+def run(run):
+    return functools.partial(run, "predict")
 
 
 @pytest.fixture
@@ -242,7 +232,6 @@ def pattern(tmp_path):
 
 
 def test_measured(pattern, tmp_path, document):
-    pytest.importorskip("tailrace.bench.measure")
     found = document("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--c-over-w", 2)
     assert found["input"]["write_seconds"] == pytest.approx(1 / 160)  # computing beside it all the time
     assert found["input"]["sync_write_seconds"] == pytest.approx(0.01)
@@ -254,7 +243,6 @@ def test_measured(pattern, tmp_path, document):
 
 
 def test_what_cannot_be_measured(pattern, tmp_path, run):
-    pytest.importorskip("tailrace.bench.measure")
     arguments = ("--bytes", "1MB", "--compute", "1s")
     code, text, message = run(*arguments, "--measure", tmp_path, "--pattern", tmp_path / "none")
     assert code == 1 and text == "" and "--measure: the program `pattern` is not at" in message

@@ -7,7 +7,9 @@ import signal
 
 import pytest
 from tailrace import iterations
-from test_core import check_files, clients, config, run, runtime_directory  # noqa: F401 (fixtures)
+from test_core import check_files, clients, config  # noqa: F401 (fixtures)
+
+pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 @pytest.fixture
