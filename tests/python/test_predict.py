@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from tailrace.bench import measure
 from tailrace.models import fit
 
 GIVEN = ("--compute", "0.4s", "--bytes", "256MiB", "--bandwidth", "2GB/s")
@@ -255,13 +256,12 @@ def test_what_cannot_be_measured(pattern, tmp_path, run):
 @pytest.fixture
 def measured(pattern, monkeypatch):
     """Lets the measurement come out as told: arguments for it, and what was asked for."""
-    module = pytest.importorskip("tailrace.bench.measure")
     asked = []
 
     def come_out(w):
         line = fit.regression([(1, w), (2, 2 * w)])
-        monkeypatch.setattr(module, "measure", lambda directories, bytes_, **options: asked.append(
-            (directories, bytes_, options)) or module.Measured(*[line] * 7))
+        monkeypatch.setattr(measure, "measure", lambda directories, bytes_, **options: asked.append(
+            (directories, bytes_, options)) or measure.Measured(*[line] * 7))
         return ("--pattern", pattern, "--bytes", "1MB", "--compute", "1s"), asked
 
     return come_out
