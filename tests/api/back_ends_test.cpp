@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "hdf5_file.hpp"
-#include "run_rig.hpp"
+#include "on_back_end.hpp"
 
 namespace {
 
@@ -24,8 +24,7 @@ TEST_P(BackEnds, KeepTheBytes) {
   std::tie(config.backend, config.durability) = GetParam();
   const bool on_disk = config.backend != "memory";
   OpenRun run(config, directory);
-  if (!run.opened() && run.error().status == TAILRACE_UNSUPPORTED) GTEST_SKIP() << run.error().message;
-  ASSERT_TRUE(run.opened()) << run.error().message;
+  OPEN_OR_SKIP(run);
   const char* text = nullptr;
   ASSERT_EQ(tailrace_describe(run, &text), TAILRACE_OK);
   if (config.backend != "auto") {

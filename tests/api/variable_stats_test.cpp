@@ -8,8 +8,8 @@
 #include <cstring>
 #include <functional>
 
+#include "on_back_end.hpp"
 #include "private_mount.hpp"
-#include "run_rig.hpp"
 
 namespace {
 
@@ -87,24 +87,10 @@ void hand_over_each_way(tailrace_client* client, int64_t iteration) {
   ASSERT_EQ(tailrace_end_iteration(client, iteration), TAILRACE_OK);
 }
 
-class VariableStats : public ::testing::TestWithParam<std::string> {
- protected:
-  Config config() const {
-    Config config;
-    config.backend = GetParam();
-    return config;
-  }
-  Directory directory_;
-};
+class VariableStats : public test::OnBackEnd {};
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, VariableStats, ::testing::Values("posix", "uring", "memory"),
                          [](const auto& test) { return test.param; });
-
-#define OPEN_OR_SKIP(run)                                                \
-  if (!(run).opened() && (run).error().status == TAILRACE_UNSUPPORTED) { \
-    GTEST_SKIP() << "this back end: " << (run).error().message;          \
-  }                                                                      \
-  ASSERT_TRUE((run).opened()) << (run).error().message
 
 TEST_P(VariableStats, AddUpOverAllVerbs) {
   OpenRun run(config(), directory_);

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "hdf5_file.hpp"
+#include "on_back_end.hpp"
 #include "private_mount.hpp"
-#include "run_rig.hpp"
 
 namespace {
 
@@ -64,24 +64,10 @@ std::vector<Error> all_failures(tailrace_client* client) {
   return errors;
 }
 
-class WorldFaults : public ::testing::TestWithParam<std::string> {
- protected:
-  Config config() const {
-    Config config;
-    config.backend = GetParam();
-    return config;
-  }
-  Directory directory_;
-};
+class WorldFaults : public test::OnBackEnd {};
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, WorldFaults, ::testing::Values("posix", "uring"),
                          [](const auto& test) { return test.param; });
-
-#define OPEN_OR_SKIP(run)                                                \
-  if (!(run).opened() && (run).error().status == TAILRACE_UNSUPPORTED) { \
-    GTEST_SKIP() << "this back end: " << (run).error().message;          \
-  }                                                                      \
-  ASSERT_TRUE((run).opened()) << (run).error().message
 
 TEST_P(WorldFaults, FullDiskIsToldAndLeavesEarlierAndLaterIterationsAlone) {
   auto disk = test::PrivateMount::small_disk(directory_.path(), "1m");
