@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds, then runs every test: ctest of the preset release, and pytest on tests/python. Ends with their results,
-# which are also in build/results; the whole output is in build/logs.
+# Builds, then runs every test: ctest of the preset release, and pytest. Ends with their results, which are also in
+# build/results; the whole output is in build/logs.
 #
 #   tools/test.sh
 set -euo pipefail

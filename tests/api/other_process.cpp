@@ -9,7 +9,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace {
 

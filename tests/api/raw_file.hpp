@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace test {
 

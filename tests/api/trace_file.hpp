@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace test {
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "other_process.hpp"
-#include "test_run.hpp"
+#include "run_rig.hpp"
 
 namespace test {
 

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "other_process.hpp"
+#include "run_rig.hpp"
 #include "scenario.hpp"
 #include "scenario_files.hpp"
-#include "test_run.hpp"
 
 namespace {
 

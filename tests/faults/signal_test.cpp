@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "hdf5_file.hpp"
-#include "test_run.hpp"
+#include "on_back_end.hpp"
 
 namespace {
 
@@ -135,8 +135,7 @@ TEST_P(Signals, StormOfTimersMeetsOnlyTheApplicationAndHarmsNothing) {
   {
     const Timer timer(150);
     OpenRun run(config, directory_);
-    if (!run.opened() && run.error().status == TAILRACE_UNSUPPORTED) GTEST_SKIP() << run.error().message;
-    ASSERT_TRUE(run.opened()) << run.error().message;
+    OPEN_OR_SKIP(run);
     simulate(run, 60);
     const uint64_t before = caught;
     while (caught < before + 20) {
@@ -197,7 +196,7 @@ TEST_P(Signals, MasksAreLeftAlone) {
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   OpenRun run(config, directory_);
-  if (!run.opened()) GTEST_SKIP() << run.error().message;
+  OPEN_OR_SKIP(run);
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   for (int signal = 1; signal < 32; ++signal) EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal));
   const std::vector<double> values = test::block(0, 0);
@@ -225,7 +224,7 @@ TEST_P(Signals, TerminationThatIsHandledLosesNothing) {
   config.backend = GetParam();
   const Handler handler(SIGTERM);
   OpenRun run(config, directory_);
-  if (!run.opened()) GTEST_SKIP() << run.error().message;
+  OPEN_OR_SKIP(run);
   int iteration = 0;
   while (caught == 0) {
     const std::vector<double> values = test::block(iteration, 0);

@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "run_rig.hpp"
 #include "scenario.hpp"
-#include "test_run.hpp"
 
 namespace {
 

@@ -4,15 +4,11 @@ Nothing waits by the clock, except that functions that hang are cut by a short l
 """
 
 import os
-import pathlib
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 
 import h5py
 import numpy as np
@@ -145,17 +141,7 @@ def data(client, variable, step):
     return rng.normal(size=(64, 1024) if variable == "large" else (16, 24))
 
 
-@pytest.fixture(autouse=True)
-def runtime_directory(monkeypatch):
-    """A runtime directory of the test's own, which must be empty in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        yield
-        deadline = time.monotonic() + 60
-        while core_server.jobs() and time.monotonic() < deadline:
-            pass  # it goes a moment after its last client
-        assert not core_server.jobs(), "a job is left"
+pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 @pytest.fixture
@@ -276,11 +262,8 @@ def test_a_python_function_sees_what_was_written_and_what_is_kept(tmp_path, conf
 
 
 def test_a_function_in_a_library(tmp_path, config, client):
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("no C compiler")
     (tmp_path / "track.c").write_text(C_FUNCTION)
-    subprocess.run([compiler, "-shared", "-fPIC", "-I", REPOSITORY / "include", "-o", tmp_path / "libtrack.so",
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", REPOSITORY / "include", "-o", tmp_path / "libtrack.so",
                     tmp_path / "track.c"], check=True)
     writer = client(config('on: end_iteration, run: "library:libtrack.so:total", variables: [height]',
                            'on: storm, run: "library:libtrack.so:fails"'))

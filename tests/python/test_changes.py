@@ -1,13 +1,10 @@
 """What changes while a program runs: parameters, and with them shapes; variables that are off. Read by strangers."""
 
 import os
-import pathlib
 import select
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 
 import h5py
 import numpy as np
@@ -56,17 +53,7 @@ def shapes(event, iteration, blocks):
 """
 
 
-@pytest.fixture(autouse=True)
-def runtime_directory(monkeypatch):
-    """A runtime directory of the test's own, which must be empty in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        yield
-        deadline = time.monotonic() + 60
-        while core_server.jobs() and time.monotonic() < deadline:
-            pass  # it goes a moment after its last client
-        assert not core_server.jobs(), "a job is left"
+pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 def wait_for_no_server():

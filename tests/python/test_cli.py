@@ -7,22 +7,6 @@ import sys
 import numpy as np
 import pytest
 import tailrace
-from tailrace import cli
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as stopped:
-            code = stopped.code
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

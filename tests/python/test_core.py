@@ -8,15 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 
 import h5py
 import numpy as np
 import pytest
 import tailrace
 from conftest import REPOSITORY
-from tailrace import cli
 from tailrace.cli import core_server
 
 CONFIG = """\
@@ -45,18 +42,7 @@ client.close()
 """
 
 
-@pytest.fixture(autouse=True)
-def runtime_directory(monkeypatch):
-    """A runtime directory of the test's own, which must be empty in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        directory = pathlib.Path(scratch, "run")
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
-        yield directory
-        deadline = time.monotonic() + 60
-        while core_server.jobs() and time.monotonic() < deadline:
-            pass  # it goes a moment after its last client
-        assert not core_server.jobs(), "a job is left"
+pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 @pytest.fixture
@@ -99,18 +85,6 @@ def clients():
         one.kill()
         one.process.stdin.close()
         one.process.stdout.close()
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def command(*arguments, **options):

@@ -6,18 +6,15 @@ one likes: they share a server as those of any program do.
 
 import contextlib
 import os
-import pathlib
 import socket
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
 import pytest
 import tailrace
-from tailrace import cli
-from tailrace.cli import core_server
+from conftest import own_node
 
 CONFIG = """\
 tailrace: 1
@@ -42,18 +39,6 @@ GRID = (2, 3)  # clients
 CLIENTS = GRID[0] * GRID[1]
 
 
-@contextlib.contextmanager
-def node():
-    """A runtime directory of its own, and no job left in it in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
-          pytest.MonkeyPatch.context() as patch):
-        patch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        yield
-        while core_server.jobs():  # the server ends by itself, when its clients have gone and all is written
-            pass
-
-
 @pytest.fixture
 def config(tmp_path):
     def write(clients=CLIENTS, more=""):
@@ -62,18 +47,6 @@ def config(tmp_path):
         return file
 
     return write
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def whole(variable, step):
@@ -116,7 +89,7 @@ def end_all(clients, step):
 
 
 def test_every_global_array_is_one_ordinary_dataset(config, tmp_path, run):
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         clients = open_all(stack, config())
         for step in (0, 3):
             write_all(clients, step)
@@ -152,7 +125,7 @@ def test_every_global_array_is_one_ordinary_dataset(config, tmp_path, run):
 
 def test_strangers_read_the_series(config, tmp_path):
     api = pytest.importorskip("openpmd_api")
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         clients = open_all(stack, config())
         for step in range(2):
             write_all(clients, step)
@@ -170,11 +143,11 @@ def test_strangers_read_the_series(config, tmp_path):
 
 def test_blocks_of_earlier_runs_are_read(config):
     file = config()
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         clients = open_all(stack, file)
         write_all(clients, 0, without={(4, "tile")})
         end_all(clients, 0)
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         clients = open_all(stack, file)
         for client in (0, 5):
             for variable in ("line", "tile", "brick"):
@@ -198,7 +171,7 @@ variables:
   u: {{layout: tile}}
 """)
     block = np.arange(256 * 512, dtype="f8").reshape(256, 512)
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         one = stack.enter_context(tailrace.open(file, 0, parameters={"first": 1024}))
         two = stack.enter_context(tailrace.open(file, 1, parameters={"first": 0}))
         one.write("u", 7, block)
@@ -264,7 +237,7 @@ layouts:
   a4: {{layout: a4}}
 """)
     expected = {}
-    with node(), contextlib.ExitStack() as stack:
+    with own_node(), contextlib.ExitStack() as stack:
         clients = [stack.enter_context(tailrace.open(file, client)) for client in range(most)]
         for step in range(12):
             for rank, dtype in enumerate(dtypes, 1):
@@ -301,8 +274,8 @@ layouts:
 
 def test_a_second_server_of_the_same_files_is_refused(config, tmp_path):
     file = config(clients=2)
-    with node(), tailrace.open(file, 0) as first:
-        with node(), pytest.raises(tailrace.Error) as caught:  # as if on another node
+    with own_node(), tailrace.open(file, 0) as first:
+        with own_node(), pytest.raises(tailrace.Error) as caught:  # as if on another node
             tailrace.open(file, 1)
         assert caught.value.code == tailrace.Status.CLIENT_IN_USE
         assert ".sim_job.lock" in str(caught.value) and f"on {socket.gethostname()}" in str(caught.value)
@@ -315,7 +288,7 @@ def test_a_second_server_of_the_same_files_is_refused(config, tmp_path):
 
 def test_a_client_that_counts_others_is_refused(config):
     text = config(clients=2).read_text()
-    with node(), tailrace.open("sim.yaml", 0, text=text):
+    with own_node(), tailrace.open("sim.yaml", 0, text=text):
         for found, expected in (("clients: 3", "place.clients '3', expected '2'"),
                                 ("file_per: node", "storage.file_per 'node', expected 'job'")):
             other = text.replace("clients: 2" if "clients" in found else "file_per: job", found)
@@ -334,7 +307,7 @@ out.write("own", 1, numpy.zeros(3, "u1"))
 out.read("own", 1)
 os._exit(0)
 """
-    with node():
+    with own_node():
         subprocess.run([sys.executable, "-c", writer, config(clients=1)], check=True)
     out = tmp_path / "out"
     assert sorted(path.name for path in out.glob("*.h5*")) == ["sim_000000.h5", "sim_000001.h5.part"]
@@ -346,7 +319,7 @@ os._exit(0)
 
 
 def test_join_does_not_write_over_a_jobs_file(config, tmp_path, run):
-    with node(), tailrace.open(config(clients=1)) as client:
+    with own_node(), tailrace.open(config(clients=1)) as client:
         client.write("own", 0, np.zeros(3, "u1"))
         client.end_iteration(0)
     out = tmp_path / "out"

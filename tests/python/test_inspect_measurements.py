@@ -5,19 +5,6 @@ import json
 import numpy as np
 import pytest
 import tailrace
-from tailrace import cli
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -3,19 +3,15 @@
 The nodes are two runtime directories of this machine, so that their jobs do not meet, with one output directory.
 """
 
-import contextlib
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
 import pytest
-from tailrace import cli
-from tailrace.cli import core_server
+from conftest import own_node
 
 CONFIG = """\
 tailrace: 1
@@ -56,23 +52,11 @@ def whole(step):
     return np.concatenate([np.arange(15.0).reshape(3, 5) + 100 * client + 1000 * step for client in range(CLIENTS)])
 
 
-@contextlib.contextmanager
-def runtime_directory():
-    """A node: its runtime directory, in the environment of its processes. Its server has gone in the end."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
-          pytest.MonkeyPatch.context() as patch):
-        patch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        yield
-        while core_server.jobs():  # servers end by themselves when their clients have gone and all is written
-            pass
-
-
 def run_node(folder, node, left_out=("", ""), *, steps=STEPS):
     """Runs the two clients of a node to their end; its server goes with the last."""
     file = folder / "sim.yaml"
     file.write_text(CONFIG.format(path=folder / "out", clients=2))
-    with runtime_directory():
+    with own_node():
         processes = []
         for client, absent in zip((2 * node, 2 * node + 1), left_out):
             arguments = [file, str(client), str(node), absent, ",".join(map(str, steps))]
@@ -92,18 +76,6 @@ def written(tmp_path_factory):
 @pytest.fixture
 def nodes(written, tmp_path):
     return pathlib.Path(shutil.copytree(written, tmp_path / "out"))
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def names(out):
@@ -242,7 +214,7 @@ except tailrace.Error as error:
 def test_what_nobody_ended_is_not_published(tmp_path):
     file = tmp_path / "sim.yaml"
     file.write_text(CONFIG.format(path=tmp_path / "out", clients=1))
-    with runtime_directory():  # the server goes, though nothing was published
+    with own_node():  # the server goes, though nothing was published
         said = subprocess.run([sys.executable, "-c", LAZY, file], capture_output=True, text=True)
     assert "end_iteration was not called" in said.stdout and said.returncode == 0
     assert names(tmp_path / "out") == ["sim_n0_000001.h5.part"]
@@ -264,7 +236,7 @@ def test_a_part_that_was_not_written_is_not_found(tmp_path):
     run_node(tmp_path, 0, ("", "height"))
     file = tmp_path / "sim.yaml"
     file.write_text(CONFIG.format(path=tmp_path / "out", clients=1))
-    with runtime_directory():
+    with own_node():
         said = subprocess.run([sys.executable, "-c", READER, file], capture_output=True, text=True)
     assert said.returncode == 0 and said.stdout.count("True") == len(STEPS), said
 

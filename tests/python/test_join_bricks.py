@@ -4,6 +4,7 @@ Clients that have files of their own are opened in turn by the test; those that 
 each node.
 """
 
+import functools
 import itertools
 import os
 import pathlib
@@ -11,14 +12,13 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
 import pytest
 import tailrace
-from tailrace import cli
-from tailrace.cli import boxes, core_server
+from conftest import own_node
+from tailrace.cli import boxes
 
 CONFIG = """\
 tailrace: 1
@@ -45,7 +45,7 @@ CORNERS = list(itertools.product(*(range(0, whole, part) for whole, part in zip(
 STEPS = (0, 3)
 NODE = """
 import sys, numpy, tailrace
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
 import test_join_bricks as bricks
 node, left_out = int(sys.argv[3]), eval(sys.argv[4])
 clients = range(4 * node, 4 * node + 4)
@@ -102,14 +102,9 @@ def run_nodes(folder, left_out=()):
     """Two nodes of four clients."""
     config = write_config(folder, "node")
     for node in (0, 1):
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
-              pytest.MonkeyPatch.context() as patch):
-            patch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
+        with own_node():
             here = pathlib.Path(__file__).parent
             subprocess.run([sys.executable, "-c", NODE, config, here, str(node), repr(left_out)], check=True)
-            while core_server.jobs():
-                pass  # it goes a moment after its last client
     return folder / "out"
 
 
@@ -125,15 +120,8 @@ def files(written, tmp_path):
 
 
 @pytest.fixture
-def run(capfd):
-    """Runs the command; returns exit code, output and messages."""
-
-    def call(directory):
-        code = cli.main(["join", str(directory)])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
+def run(run):
+    return functools.partial(run, "join")
 
 
 def refused(run, directory, *expected):
@@ -380,16 +368,14 @@ variables:
 """
 
 
-def test_slabs_and_bricks_of_one_array(tmp_path, run, monkeypatch):
+def test_slabs_and_bricks_of_one_array(tmp_path, run):
     """A node's file has the slab in a dataset of the whole, and each brick in one of its own."""
     config = tmp_path / "sim.yaml"
     config.write_text(MIXED.format(path=tmp_path / "out"))
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     model = np.arange(24.0).reshape(4, 6) + 1
     parts = [{"rows": 2, "columns": 6, "y": 0, "x": 0}, {"rows": 2, "columns": 2, "y": 2, "x": 0},
              {"rows": 2, "columns": 4, "y": 2, "x": 2}]
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
+    with own_node():
         clients = [tailrace.open(config, client, parameters=of) for client, of in enumerate(parts)]
         for out, of in zip(clients, parts):
             block = model[of["y"]:of["y"] + of["rows"], of["x"]:of["x"] + of["columns"]]
@@ -397,8 +383,6 @@ def test_slabs_and_bricks_of_one_array(tmp_path, run, monkeypatch):
             out.end_iteration(0)
         for out in clients:
             out.close()
-        while core_server.jobs():
-            pass
     with h5py.File(tmp_path / "out/sim_n0_000000.h5") as file:
         assert sorted(file["data/0/meshes"]) == ["height", "height_c1", "height_c2"]
     assert run(tmp_path / "out")[::2] == (0, "")

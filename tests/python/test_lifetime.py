@@ -3,9 +3,7 @@
 import gc
 import multiprocessing
 import os
-import pathlib
 import signal
-import tempfile
 import threading
 import weakref
 
@@ -117,15 +115,12 @@ def in_child(body):
 
 
 @pytest.fixture(params=["thread", "core"])
-def placed(request, tmp_path, out, monkeypatch):
+def placed(request, tmp_path, out, runtime_directory):
     """A configuration in each place."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        file = tmp_path / "placed.yaml"
-        file.write_text(CONFIG.format(path=out, existing="refuse", budget="4 MiB", when_full="block", backend="auto",
-                                      durability="written") + f"place: {{kind: {request.param}, cpus: none}}\n")
-        yield file
+    file = tmp_path / "placed.yaml"
+    file.write_text(CONFIG.format(path=out, existing="refuse", budget="4 MiB", when_full="block", backend="auto",
+                                  durability="written") + f"place: {{kind: {request.param}, cpus: none}}\n")
+    return file
 
 
 def test_each_verb_of_a_child_is_an_error(placed, out):

@@ -122,14 +122,11 @@ sys.exit(peer.main(Writer, switches))
 @pytest.fixture
 def pattern(tmp_path: pathlib.Path) -> pathlib.Path:
     """A directory with a fake `pattern` and its library."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
     folder = tmp_path / "pattern"
     folder.mkdir()
     source, library, program = folder / "fake.c", folder / "libpattern_compute.so", folder / "pattern"
     source.write_text(LIBRARY)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     program.write_text(PATTERN.format(python=sys.executable, programs=str(PROGRAMS), library=str(library)))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return program
@@ -302,14 +299,9 @@ def test_lines_of_user_code(tmp_path: pathlib.Path) -> None:
 
 
 def test_user_code_in_c_compiles() -> None:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
     hdf5 = REPOSITORY / ".deps/hdf5/include"
     for source in sorted((PEERS / "user_code").glob("*.c")):
-        if source.name == "hdf5.c" and not (hdf5 / "hdf5.h").is_file():
-            continue
-        subprocess.run([compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+        subprocess.run(["cc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
                         f"-I{REPOSITORY / 'include'}", f"-I{hdf5}", source], check=True)
 
 

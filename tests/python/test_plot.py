@@ -6,25 +6,9 @@ import pathlib
 import xml.etree.ElementTree
 
 import pytest
-from tailrace import cli
 from tailrace.pictures import curve, gallery, numbers, style, words
 
 DATA = pathlib.Path(__file__).parent / "data" / "pictures"
-
-
-@pytest.fixture
-def run(capfd):
-    """Runs the command line in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as stopped:
-            code = stopped.code
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -1,28 +1,19 @@
 """`tailrace predict`: what it prints, what it tells programs, and what it says to bad input."""
 
+import functools
 import json
 import sys
 
 import pytest
-from tailrace import cli
+from tailrace.bench import measure
 from tailrace.models import fit
 
 GIVEN = ("--compute", "0.4s", "--bytes", "256MiB", "--bandwidth", "2GB/s")
 
 
 @pytest.fixture
-def run(capfd):
-    """Runs the command in this process; returns exit code, output and messages."""
-
-    def call(*arguments):
-        try:
-            code = cli.main(["predict", *map(str, arguments)])
-        except SystemExit as stopped:
-            code = stopped.code
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
+def run(run):
+    return functools.partial(run, "predict")
 
 
 @pytest.fixture
@@ -242,7 +233,6 @@ def pattern(tmp_path):
 
 
 def test_measured(pattern, tmp_path, document):
-    pytest.importorskip("tailrace.bench.measure")
     found = document("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--c-over-w", 2)
     assert found["input"]["write_seconds"] == pytest.approx(1 / 160)  # computing beside it all the time
     assert found["input"]["sync_write_seconds"] == pytest.approx(0.01)
@@ -254,7 +244,6 @@ def test_measured(pattern, tmp_path, document):
 
 
 def test_what_cannot_be_measured(pattern, tmp_path, run):
-    pytest.importorskip("tailrace.bench.measure")
     arguments = ("--bytes", "1MB", "--compute", "1s")
     code, text, message = run(*arguments, "--measure", tmp_path, "--pattern", tmp_path / "none")
     assert code == 1 and text == "" and "--measure: the program `pattern` is not at" in message
@@ -267,13 +256,12 @@ def test_what_cannot_be_measured(pattern, tmp_path, run):
 @pytest.fixture
 def measured(pattern, monkeypatch):
     """Lets the measurement come out as told: arguments for it, and what was asked for."""
-    module = pytest.importorskip("tailrace.bench.measure")
     asked = []
 
     def come_out(w):
         line = fit.regression([(1, w), (2, 2 * w)])
-        monkeypatch.setattr(module, "measure", lambda directories, bytes_, **options: asked.append(
-            (directories, bytes_, options)) or module.Measured(*[line] * 7))
+        monkeypatch.setattr(measure, "measure", lambda directories, bytes_, **options: asked.append(
+            (directories, bytes_, options)) or measure.Measured(*[line] * 7))
         return ("--pattern", pattern, "--bytes", "1MB", "--compute", "1s"), asked
 
     return come_out

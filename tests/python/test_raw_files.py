@@ -1,8 +1,5 @@
 """Raw files from Python: lists of extents and arrays, in both places."""
 
-import os
-import pathlib
-import tempfile
 
 import numpy as np
 import pytest
@@ -20,13 +17,10 @@ variables: {{temperature: {{layout: plane}}}}
 
 
 @pytest.fixture(params=["thread", "core"])
-def config(request, tmp_path, monkeypatch):
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch:
-        monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(pathlib.Path(scratch, "run")))
-        file = tmp_path / "sim.yaml"
-        file.write_text(CONFIG.format(place=request.param, path=tmp_path / "out"))
-        yield file
+def config(request, tmp_path, runtime_directory):
+    file = tmp_path / "sim.yaml"
+    file.write_text(CONFIG.format(place=request.param, path=tmp_path / "out"))
+    return file
 
 
 def test_rows_of_a_matrix_by_two_clients(config, tmp_path):

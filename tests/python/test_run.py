@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hdf5_carried import as_nobody_special, execute, python, without
+from hdf5.carried import as_nobody_special, execute, python, without
 from tailrace import cli
 from tailrace.cli import run as run_command
 

@@ -15,10 +15,10 @@ import h5py
 import numpy as np
 import pytest
 import tailrace
+from conftest import own_node
 from tailrace import cli
 from tailrace.cli import core_server
 
-from test_file_per_job import node
 
 CONFIG = """\
 tailrace: 1
@@ -144,7 +144,7 @@ def config(tmp_path, out):
 
 def test_a_client_more_than_place_clients_is_refused_by_name(config, out):
     file = config()
-    with node():
+    with own_node():
         first, second = Process(file, 0), Process(file, 1)
         assert first.opened() == [] and second.opened() == []
         third = Process(file, 2)
@@ -162,7 +162,7 @@ def test_a_client_more_than_place_clients_is_refused_by_name(config, out):
 
 def test_a_client_that_never_comes_is_named_by_close_and_in_the_file(config, out):
     file = config(patience=SHORT)
-    with node():  # which waits for the end of the server
+    with own_node():  # which waits for the end of the server
         first = Process(file, 0)
         assert first.opened() == []
         assert first.ask("write 0", "end 0", "flush") == []
@@ -176,7 +176,7 @@ def test_a_client_that_never_comes_is_named_by_close_and_in_the_file(config, out
 
 def test_who_runs_on_is_told_by_the_next_call(config, out):
     file = config(patience=SHORT)
-    with node():
+    with own_node():
         first = Process(file, 0)
         assert first.opened() == []
         assert first.ask("write 0", "end 0") == []
@@ -191,7 +191,7 @@ def test_who_runs_on_is_told_by_the_next_call(config, out):
 
 def test_a_client_that_comes_too_late_is_refused(config, out):
     file = config(patience=SHORT)
-    with node():
+    with own_node():
         first, late = Process(file, 0), None
         assert first.opened() == []
         # It begins with the others, and opens when it has been given up.
@@ -215,7 +215,7 @@ def test_a_client_that_comes_too_late_is_refused(config, out):
 
 def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out, capsys):
     file = config(patience=SHORT, on_missing="keep")
-    with node():
+    with own_node():
         first = Process(file, 0)
         assert first.opened() == []
         failures = first.ask("write 0", "end 0", "close")
@@ -232,7 +232,7 @@ def test_a_run_of_one_client_and_then_of_all_do_not_mix(config, out):
     """The client that never came in the first run comes in the second, before or after the other."""
     for order in ((0, 1), (1, 0)):
         file = config(existing="replace")
-        with node():
+        with own_node():
             alone = Process(file, 0, shift=100.0)
             assert alone.opened() == []
             assert alone.ask(*STEPS) == []
@@ -255,7 +255,7 @@ def test_a_run_of_one_client_and_then_of_all_do_not_mix(config, out):
 def test_a_job_killed_with_its_server_and_run_again_does_not_mix(config, out, ended):
     """What the first run was told is written is published before the second begins, and is replaced as a whole."""
     file = config(existing="replace")
-    with node():
+    with own_node():
         first = [Process(file, client, shift=100.0) for client in range(2)]
         for process in first:
             assert process.opened() == []
@@ -277,7 +277,7 @@ def test_a_job_killed_with_its_server_and_run_again_does_not_mix(config, out, en
 
 def test_a_run_waits_for_no_living_client_of_another(config, out):
     file = config()
-    with node():
+    with own_node():
         first = [Process(file, client) for client in range(2)]
         for process in first:
             assert process.opened() == []
@@ -311,7 +311,7 @@ def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, 
     def name(step):
         return f"{series}_{step:06d}.h5"
 
-    with node():
+    with own_node():
         assert run_once("refuse", 1.0, range(4)) == []
         status, message = run_once("refuse", 2.0, range(2))
         assert status == "files of an earlier run exist"
@@ -331,7 +331,7 @@ def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, 
 
 def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing(config, out, capsys):
     file = config(file_per="node")
-    with node():
+    with own_node():
         first = Process(file, 0)
         assert first.opened() == []
         assert first.ask("write 0", "end 0", "flush") == []
@@ -349,7 +349,7 @@ def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing
 
 def test_serve_list_tells_closed_clients_from_dead_ones(config, out, capsys):
     file = config()
-    with node():
+    with own_node():
         first, second = Process(file, 0), Process(file, 1)
         assert first.opened() == [] and second.opened() == []
         assert first.ask("write 0", "end 0", "close") == []
@@ -362,7 +362,7 @@ def test_serve_list_tells_closed_clients_from_dead_ones(config, out, capsys):
 
 def test_a_closed_client_that_comes_again_cannot_change_what_is_published(config, out):
     file = config()
-    with node():
+    with own_node():
         first, second = Process(file, 0), Process(file, 1)
         assert first.opened() == [] and second.opened() == []
         for process in (first, second):

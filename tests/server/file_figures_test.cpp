@@ -3,25 +3,12 @@
 
 #include <map>
 
-#include "testing/blocks.hpp"
+#include "testing/raw_files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-constexpr int kWrite = TAILRACE_FILE_WRITE;
 using Kind = FileFigures::Kind;
-
-Config memory_config(uint64_t pages = 64) {
-  Config config = small_config(pages);
-  config.storage.backend = Backend::memory;
-  return config;
-}
-
-uint32_t open(SessionRig& rig, const std::string& path, int mode = kWrite) {
-  const Result<uint32_t> file = rig.client().files().open(path, mode);
-  EXPECT_EQ(said(file.status()), "ok");
-  return file.ok() ? file.value() : 0;
-}
 
 void write(SessionRig& rig, uint32_t file, std::vector<tailrace_extent> extents) {
   uint64_t total = 0;
@@ -40,8 +27,8 @@ FileBook::Figures figures_of(SessionRig& rig, const std::string& path) {
 TEST(FileFigures, SayWhatMergingMadeOfManyPieces) {
   constexpr uint64_t kPieces = 64;
   SessionRig rig(memory_config(), {.shut = true});
-  const uint32_t file = open(rig, "a.raw");
-  const uint32_t other = open(rig, "b.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
+  const uint32_t other = open_raw(rig, "b.raw");
   for (uint64_t i = 0; i < kPieces; ++i) {
     write(rig, file, {{i * 7 % kPieces * 100, 100}});
     if (i == 0) rig.gate().wait_for(1);  // alone, so that the others gather
@@ -82,7 +69,7 @@ TEST(FileFigures, SayWhatMergingMadeOfManyPieces) {
 // While transfers are held back: the first write is on its way, so the second cannot be spared.
 TEST(FileFigures, SayWhatNeededNoStorage) {
   SessionRig rig(memory_config(), {.shut = true});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   write(rig, file, {{100'000, 10}});
   rig.gate().wait_for(1);
   write(rig, file, {{0, 1000}});
@@ -106,7 +93,7 @@ TEST(FileFigures, SayWhatWasReadForNothing) {
   EngineOptions engine;
   engine.merge.sieve = 100;
   SessionRig rig(memory_config(), {.engine = engine});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   write(rig, file, {{0, 1000}});
   ASSERT_OK(rig.client().flush());
   const std::vector<tailrace_extent> extents{{0, 200}, {240, 200}, {500, 100}};
@@ -124,14 +111,14 @@ TEST(FileFigures, SayWhatWasReadForNothing) {
 
 TEST(FileFigures, OfAFileThatIsOpenTwiceCountOnce) {
   SessionRig rig(memory_config());
-  const uint32_t one = open(rig, "a.raw");
+  const uint32_t one = open_raw(rig, "a.raw");
   write(rig, one, {{0, 10}});
-  const uint32_t other = open(rig, "./a.raw");
+  const uint32_t other = open_raw(rig, "./a.raw");
   write(rig, other, {{100, 10}});
   ASSERT_OK(rig.client().files().close(one));
   write(rig, other, {{200, 10}});
   ASSERT_OK(rig.client().files().close(other));
-  write(rig, open(rig, "a.raw"), {{300, 10}});
+  write(rig, open_raw(rig, "a.raw"), {{300, 10}});
   ASSERT_OK(rig.client().flush());
   const FileFigures of = figures_of(rig, "a.raw").counts;
   EXPECT_EQ(of.writes, 4u);
@@ -143,10 +130,10 @@ TEST(FileFigures, OfAFileThatIsOpenTwiceCountOnce) {
 TEST(FileFigures, OfTheLatestFilesEachAndOfAllOthersTogether) {
   constexpr uint64_t kFiles = 150;
   SessionRig rig(memory_config());
-  const uint32_t always = open(rig, "always.raw");
+  const uint32_t always = open_raw(rig, "always.raw");
   write(rig, always, {{0, 7}});
   for (uint64_t i = 0; i < kFiles; ++i) {
-    const uint32_t file = open(rig, "f" + std::to_string(i));
+    const uint32_t file = open_raw(rig, "f" + std::to_string(i));
     write(rig, file, {{0, 100 + i}});
     ASSERT_OK(rig.client().files().close(file));
   }
@@ -185,7 +172,7 @@ TEST(FileFigures, OfIterationsAreTogether) {
 
 TEST(FileFigures, ATraceNamesFilesAndWhatWentTogether) {
   SessionRig rig(memory_config(), {.shut = true});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   for (uint64_t i = 0; i < 32; ++i) write(rig, file, {{i * 100, 100}});
   rig.gate().open();
   ASSERT_OK(rig.client().files().sync(file));

@@ -5,18 +5,12 @@
 #include <thread>
 #include <utility>
 
-#include "testing/blocks.hpp"
+#include "testing/raw_files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
 
 constexpr int kWrite = TAILRACE_FILE_WRITE;
-
-uint32_t open(SessionRig& rig, const std::string& path, int mode = kWrite) {
-  const Result<uint32_t> file = rig.client().files().open(path, mode);
-  EXPECT_EQ(said(file.status()), "ok");
-  return file.ok() ? file.value() : 0;
-}
 
 void write(SessionRig& rig, uint32_t file, const tailrace_extent& extent) {
   ASSERT_OK(rig.client().files().write(file, {&extent, 1}, block(extent.length, 1).data()));
@@ -55,7 +49,7 @@ TEST(GatheringByCount, MergesTheSameHoweverFastTheStorageIs) {
       by.options.shut = shut;
       by.options.plan.delay_reaps = delay;
       SessionRig rig(by.config, by.options);
-      const uint32_t file = open(rig, "a.raw");
+      const uint32_t file = open_raw(rig, "a.raw");
       for (uint64_t i = 0; i < 100; ++i) write(rig, file, {i * 33 % 100 * 64, 64});
       if (shut) rig.gate().open();
       ASSERT_OK(rig.client().files().sync(file));
@@ -73,7 +67,7 @@ TEST(GatheringByCount, LetsGoWhatSomebodyWaitsFor) {
   ByCount by(1000);
   by.options.engine.read_after = EngineOptions::ReadAfter::written;
   SessionRig rig(by.config, by.options);
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   write(rig, file, {0, 10});
   ASSERT_OK(rig.client().files().sync(file));
   write(rig, file, {10, 10});
@@ -101,7 +95,7 @@ TEST(GatheringByCount, LetsGoWhatSomebodyWaitsFor) {
 TEST(GatheringByCount, LetsGoWhatFillsTheMemory) {
   ByCount by(100'000);
   SessionRig rig(by.config, by.options);
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   for (uint64_t i = 0; i < 6000; ++i) write(rig, file, {i * 1000, 200});
   ASSERT_OK(rig.client().files().close(file));
   rig.stop();
@@ -111,9 +105,9 @@ TEST(GatheringByCount, LetsGoWhatFillsTheMemory) {
 TEST(GatheringByCount, AnImmediateWriteGoesAtOnceAndOneOfAnotherHandleDoesNot) {
   ByCount by(1000);
   SessionRig rig(by.config, by.options);
-  const uint32_t gathers = open(rig, "a.raw");
-  const uint32_t other = open(rig, "b.raw", kWrite | TAILRACE_FILE_IMMEDIATE);
-  const uint32_t at_once = open(rig, "a.raw", kWrite | TAILRACE_FILE_IMMEDIATE);
+  const uint32_t gathers = open_raw(rig, "a.raw");
+  const uint32_t other = open_raw(rig, "b.raw", kWrite | TAILRACE_FILE_IMMEDIATE);
+  const uint32_t at_once = open_raw(rig, "a.raw", kWrite | TAILRACE_FILE_IMMEDIATE);
   write(rig, gathers, {0, 10});
   write(rig, other, {0, 10});
   rig.gate().wait_for(1);

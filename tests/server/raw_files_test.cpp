@@ -1,24 +1,12 @@
 // Raw files when storage fails (promise 1), and what of a file goes to storage when.
 #include <gtest/gtest.h>
 
-#include "testing/blocks.hpp"
+#include "testing/raw_files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
 
 constexpr int kWrite = TAILRACE_FILE_WRITE;
-
-Config memory_config(uint64_t pages = 64) {
-  Config config = small_config(pages);
-  config.storage.backend = Backend::memory;
-  return config;
-}
-
-uint32_t open(SessionRig& rig, const std::string& path, int mode = kWrite) {
-  const Result<uint32_t> file = rig.client().files().open(path, mode);
-  EXPECT_EQ(said(file.status()), "ok");
-  return file.ok() ? file.value() : 0;
-}
 
 Status write(SessionRig& rig, uint32_t file, std::vector<tailrace_extent> extents, uint64_t number) {
   uint64_t total = 0;
@@ -28,8 +16,8 @@ Status write(SessionRig& rig, uint32_t file, std::vector<tailrace_extent> extent
 
 TEST(SessionRawFiles, AFailedWriteIsToldWithFileAndOffset) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::write, .path_contains = "bad.raw"}}}});
-  const uint32_t good = open(rig, "good.raw");
-  const uint32_t bad = open(rig, "bad.raw");
+  const uint32_t good = open_raw(rig, "good.raw");
+  const uint32_t bad = open_raw(rig, "bad.raw");
   ASSERT_OK(write(rig, bad, {{4096, 10}, {100, 20}, {8192, 5}}, 1));
   ASSERT_OK(write(rig, good, {{0, 50}}, 2));
   ASSERT_OK(rig.client().files().close(bad));
@@ -57,7 +45,7 @@ TEST(SessionRawFiles, AFailedWriteIsToldWithFileAndOffset) {
 TEST(SessionRawFiles, ASyncFailsIfTheDeviceDoes) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::write, .path_contains = "a.raw"},
                                                       {.on = FaultOn::sync, .path_contains = "a.raw", .first = 1}}}});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   ASSERT_OK(write(rig, file, {{0, 10}}, 1));
   ASSERT_OK(rig.client().files().sync(file));
   EXPECT_EQ(rig.told().size(), 1u) << "of the write";
@@ -77,7 +65,7 @@ TEST(SessionRawFiles, ASyncFailsIfTheDeviceDoes) {
 
 TEST(SessionRawFiles, ASyncComesAfterAllWritesOfTheClient) {
   SessionRig rig(memory_config());
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   for (uint64_t i = 0; i < 8; ++i) ASSERT_OK(write(rig, file, {{i * 100, 50}}, i));
   ASSERT_OK(rig.client().files().sync(file));
   rig.stop();
@@ -94,7 +82,7 @@ TEST(SessionRawFiles, ASyncComesAfterAllWritesOfTheClient) {
 
 TEST(SessionRawFiles, AFailedReadIsToldByItsCallAlone) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::read, .path_contains = "a.raw"}}}});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   ASSERT_OK(write(rig, file, {{0, 100}}, 1));
   ASSERT_OK(rig.client().flush());
   const tailrace_extent extent{10, 20};
@@ -111,8 +99,8 @@ TEST(SessionRawFiles, AFailedReadIsToldByItsCallAlone) {
 // The server cannot end anything while transfers are held back, so it is not what answers.
 TEST(SessionRawFiles, AReadOfOwnPendingWritesNeedsNoServer) {
   SessionRig rig(memory_config(), {.shut = true});
-  const uint32_t file = open(rig, "a.raw");
-  const uint32_t same = open(rig, "./a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
+  const uint32_t same = open_raw(rig, "./a.raw");
   std::vector<std::byte> back(40);
   const auto read = [&](uint32_t from, tailrace_extent extent) {
     back.resize(extent.length);
@@ -151,7 +139,7 @@ TEST(SessionRawFiles, AnOpeningThatFailsLeavesNothing) {
   EXPECT_EQ(failed.fault().operation, "file_open");
   EXPECT_EQ(failed.fault().system_errno, EMFILE);
   EXPECT_EQ(rig.client().pool().held(), 0u);
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   EXPECT_GT(rig.client().pool().held(), 0u) << "its path stays where a next server would find it";
   ASSERT_OK(rig.client().files().close(file));
   ASSERT_OK(rig.client().flush());  // the server gives it back just after it has said that the file is closed
@@ -163,13 +151,13 @@ TEST(SessionRawFiles, AnOpeningThatFailsLeavesNothing) {
 // Else what the reader has would be another file to the engine than what others write, and read past their writes.
 TEST(SessionRawFiles, AFileThatCanBeWrittenIsNotOpenedForReadingAlone) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::open, .path_contains = "a.raw", .first = 2}}}});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   ASSERT_OK(write(rig, file, {{0, 100}}, 1));
   ASSERT_OK(rig.client().files().close(file));
   const Status failed = rig.client().files().open("a.raw", TAILRACE_FILE_READ).status();
   EXPECT_EQ(failed.code(), TAILRACE_IO_ERROR);
   EXPECT_EQ(failed.fault().system_errno, EIO);
-  const uint32_t again = open(rig, "a.raw", TAILRACE_FILE_READ);
+  const uint32_t again = open_raw(rig, "a.raw", TAILRACE_FILE_READ);
   ASSERT_OK(rig.client().files().close(again));
 }
 
@@ -179,7 +167,7 @@ TEST(SessionRawFiles, ABlockThatNeverFitsBesideAnOpenFileIsAnErrorAtOnce) {
   config.storage.backend = Backend::memory;
   config.memory.budget = 16 * 4096;
   SessionRig rig(config);
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw");
   const std::vector<std::byte> all = block(16 * 4096, 1);
   EXPECT_EQ(rig.client().write("all", 0, all.data()).code(), TAILRACE_BUDGET_HELD);
   ASSERT_OK(rig.client().files().close(file));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "testing/blocks.hpp"
+#include "testing/raw_files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -12,35 +12,16 @@ constexpr int kWrite = TAILRACE_FILE_WRITE;
 constexpr int kPublish = TAILRACE_FILE_WRITE | TAILRACE_FILE_PUBLISH;
 constexpr std::chrono::milliseconds kNow{0};
 
-Config memory_config(Durability durability = Durability::written) {
-  Config config = small_config(64);
-  config.storage.backend = Backend::memory;
-  config.storage.durability = durability;
-  return config;
-}
-
-uint32_t open(SessionRig& rig, const std::string& path, int mode = kPublish) {
-  const Result<uint32_t> file = rig.client().files().open(path, mode);
-  EXPECT_EQ(said(file.status()), "ok");
-  return file.ok() ? file.value() : 0;
-}
-
 void write(SessionRig& rig, uint32_t file, uint64_t number) {
   const tailrace_extent extent{0, 100};
   ASSERT_OK(rig.client().files().write(file, {&extent, 1}, block(100, number).data()));
 }
 
-uint64_t iclose(SessionRig& rig, uint32_t file) {
-  const Result<uint64_t> ticket = rig.client().files().iclose(file);
-  EXPECT_EQ(said(ticket.status()), "ok");
-  return ticket.ok() ? ticket.value() : kNoTicket;
-}
-
 TEST(PublishedFiles, HaveTheirNameWhenTheyAreWhole) {
   SessionRig rig(memory_config(), {.shut = true});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
-  const uint64_t ticket = iclose(rig, file);
+  const uint64_t ticket = iclose_raw(rig, file);
   EXPECT_EQ(rig.client().wait(ticket, kNow).code(), TAILRACE_TIMEOUT) << "its bytes cannot be there yet";
   EXPECT_EQ(rig.client().files().close(file).code(), TAILRACE_CLOSED);
   for (const char* path : {"a.raw", "a.raw.partial"}) {
@@ -51,7 +32,7 @@ TEST(PublishedFiles, HaveTheirNameWhenTheyAreWhole) {
   }
   rig.gate().open();
   ASSERT_OK(rig.client().wait(ticket, std::nullopt));
-  const uint32_t again = open(rig, "a.raw", kWrite);
+  const uint32_t again = open_raw(rig, "a.raw", kWrite);
   ASSERT_OK(rig.client().files().close(again));
   EXPECT_TRUE(rig.told().empty());
   rig.stop();
@@ -64,7 +45,7 @@ TEST(PublishedFiles, HaveTheirNameWhenTheyAreWhole) {
 TEST(PublishedFiles, WhatIsOpenCannotBePublishedToo) {
   SessionRig rig(memory_config());
   for (const char* path : {"a.raw", "a.raw.partial"}) {
-    const uint32_t file = open(rig, path, kWrite);
+    const uint32_t file = open_raw(rig, path, kWrite);
     const Status refused = rig.client().files().open("a.raw", kPublish).status();
     EXPECT_EQ(refused.code(), TAILRACE_WRONG_ORDER) << said(refused);
     EXPECT_NE(refused.fault().message.find(path), std::string::npos) << refused.fault().message;
@@ -80,14 +61,14 @@ struct Case {
 class FailedPublication : public testing::TestWithParam<Case> {};
 
 TEST_P(FailedPublication, LeavesThePartAndSaysSo) {
-  SessionRig rig(memory_config(GetParam().durability),
+  SessionRig rig(memory_config(64, GetParam().durability),
                  {.plan = {.rules = {{.on = GetParam().on, .path_contains = "a.raw"}}}});
-  const uint32_t old = open(rig, "b.raw", kWrite);
+  const uint32_t old = open_raw(rig, "b.raw", kWrite);
   write(rig, old, 7);
   ASSERT_OK(rig.client().files().close(old));
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
-  const uint64_t ticket = iclose(rig, file);
+  const uint64_t ticket = iclose_raw(rig, file);
   const Status failed = rig.client().wait(ticket, std::nullopt);
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.fault().operation, "file_close");
@@ -110,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, FailedPublication,
 
 TEST(PublishedFiles, ASyncThatFailedLeavesThePartToo) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::sync, .path_contains = "a.raw"}}}});
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
   EXPECT_EQ(rig.client().files().sync(file).code(), TAILRACE_IO_ERROR);
   EXPECT_EQ(rig.client().files().close(file).code(), TAILRACE_NOT_PUBLISHED);
@@ -120,7 +101,7 @@ TEST(PublishedFiles, ASyncThatFailedLeavesThePartToo) {
 
 TEST(PublishedFiles, AFailureThatNobodyAskedForIsTold) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::rename, .path_contains = "a.raw"}}}});
-  iclose(rig, open(rig, "a.raw"));
+  iclose_raw(rig, open_raw(rig, "a.raw", kPublish));
   ASSERT_OK(rig.client().flush());
   const std::vector<Fault> told = rig.told();
   ASSERT_EQ(told.size(), 1u);
@@ -130,8 +111,8 @@ TEST(PublishedFiles, AFailureThatNobodyAskedForIsTold) {
 
 // The order that `durable` promises: data, sync, rename, sync of the directory.
 TEST(PublishedFiles, AreDurableBeforeTheyHaveTheirName) {
-  SessionRig rig(memory_config(Durability::durable));
-  const uint32_t file = open(rig, "a.raw");
+  SessionRig rig(memory_config(64, Durability::durable));
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
   ASSERT_OK(rig.client().files().close(file));
   rig.stop();
@@ -146,7 +127,7 @@ TEST(PublishedFiles, AreDurableBeforeTheyHaveTheirName) {
 
 TEST(PublishedFiles, OneThatIsNotClosedStaysAPart) {
   SessionRig rig(memory_config());
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
   rig.client().finish();
   const std::vector<Fault> told = rig.told();
@@ -161,7 +142,7 @@ TEST(PublishedFiles, OneThatIsNotClosedStaysAPart) {
 // Published files are counted by their path, and not among those of iterations.
 TEST(PublishedFiles, AreCountedByTheirPath) {
   SessionRig rig(memory_config());
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kPublish);
   write(rig, file, 1);
   ASSERT_OK(rig.client().files().close(file));
   rig.stop();

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "testing/blocks.hpp"
+#include "testing/raw_files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -12,13 +12,6 @@ constexpr int kWrite = TAILRACE_FILE_WRITE;
 constexpr int kSeal = TAILRACE_FILE_WRITE | TAILRACE_FILE_SEAL;
 constexpr std::chrono::milliseconds kNow{0};
 constexpr uint64_t kBytes = 100;
-
-Config memory_config(Durability durability = Durability::written) {
-  Config config = small_config(64);
-  config.storage.backend = Backend::memory;
-  config.storage.durability = durability;
-  return config;
-}
 
 std::vector<std::byte> seal() { return std::vector<std::byte>(8, std::byte{'s'}); }
 
@@ -30,30 +23,18 @@ std::vector<std::byte> whole(uint64_t number) {
   return bytes;
 }
 
-uint32_t open(SessionRig& rig, const std::string& path, int mode = kSeal) {
-  const Result<uint32_t> file = rig.client().files().open(path, mode);
-  EXPECT_EQ(said(file.status()), "ok");
-  return file.ok() ? file.value() : 0;
-}
-
 uint32_t open_and_write(SessionRig& rig, const std::string& path, uint64_t number) {
-  const uint32_t file = open(rig, path);
+  const uint32_t file = open_raw(rig, path, kSeal);
   const tailrace_extent extent{0, kBytes};
   EXPECT_EQ(said(rig.client().files().write(file, {&extent, 1}, block(kBytes, number).data())), "ok");
   return file;
-}
-
-uint64_t iclose(SessionRig& rig, uint32_t file) {
-  const Result<uint64_t> ticket = rig.client().files().iclose(file);
-  EXPECT_EQ(said(ticket.status()), "ok");
-  return ticket.ok() ? ticket.value() : kNoTicket;
 }
 
 TEST(SealedFiles, AreSealedWhenTheyAreWhole) {
   SessionRig rig(memory_config(), {.shut = true});
   const uint32_t file = open_and_write(rig, "a.raw", 1);
   ASSERT_OK(rig.client().files().seal(file, kBytes, seal()));
-  const uint64_t ticket = iclose(rig, file);
+  const uint64_t ticket = iclose_raw(rig, file);
   EXPECT_EQ(rig.client().wait(ticket, kNow).code(), TAILRACE_TIMEOUT) << "its bytes cannot be there yet";
   EXPECT_TRUE(rig.exists("out/a.raw"));
   for (const int mode : {kWrite, kSeal, static_cast<int>(TAILRACE_FILE_READ)}) {
@@ -61,7 +42,7 @@ TEST(SealedFiles, AreSealedWhenTheyAreWhole) {
   }
   rig.gate().open();
   ASSERT_OK(rig.client().wait(ticket, std::nullopt));
-  ASSERT_OK(rig.client().files().close(open(rig, "a.raw", kWrite)));
+  ASSERT_OK(rig.client().files().close(open_raw(rig, "a.raw", kWrite)));
   EXPECT_TRUE(rig.told().empty());
   rig.stop();
   EXPECT_EQ(*rig.bytes("out/a.raw"), whole(1));
@@ -79,9 +60,9 @@ TEST(SealedFiles, OneWithoutASealIsClosedAsAnyOther) {
 
 TEST(SealedFiles, BadCallsAreRefused) {
   SessionRig rig(memory_config());
-  const uint32_t plain = open(rig, "plain.raw", kWrite);
+  const uint32_t plain = open_raw(rig, "plain.raw", kWrite);
   EXPECT_EQ(rig.client().files().seal(plain, 0, seal()).code(), TAILRACE_INVALID_ARGUMENT);
-  const uint32_t file = open(rig, "a.raw");
+  const uint32_t file = open_raw(rig, "a.raw", kSeal);
   EXPECT_EQ(rig.client().files().seal(file, 0, {}).code(), TAILRACE_INVALID_ARGUMENT);
   EXPECT_EQ(rig.client().files().seal(file, 0, std::vector<std::byte>(17)).code(), TAILRACE_INVALID_ARGUMENT);
   EXPECT_EQ(rig.client().files().seal(file, UINT64_MAX, seal()).code(), TAILRACE_INVALID_ARGUMENT);
@@ -125,11 +106,11 @@ struct Case {
 class FailedSeal : public testing::TestWithParam<Case> {};
 
 TEST_P(FailedSeal, IsTold) {
-  SessionRig rig(memory_config(GetParam().durability),
+  SessionRig rig(memory_config(64, GetParam().durability),
                  {.plan = {.rules = {{.on = GetParam().on, .path_contains = "a.raw"}}}});
   const uint32_t file = open_and_write(rig, "a.raw", 1);
   ASSERT_OK(rig.client().files().seal(file, kBytes, seal()));
-  const Status failed = rig.client().wait(iclose(rig, file), std::nullopt);
+  const Status failed = rig.client().wait(iclose_raw(rig, file), std::nullopt);
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.code(), TAILRACE_NOT_PUBLISHED) << said(failed);
   EXPECT_EQ(failed.fault().operation, "file_close");
@@ -147,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, FailedSeal,
 
 // The order that `durable` promises: data, sync, seal, sync, sync of the directory.
 TEST(SealedFiles, AreDurableBeforeTheyAreSealed) {
-  SessionRig rig(memory_config(Durability::durable));
+  SessionRig rig(memory_config(64, Durability::durable));
   const uint32_t file = open_and_write(rig, "a.raw", 1);
   ASSERT_OK(rig.client().files().seal(file, kBytes, seal()));
   ASSERT_OK(rig.client().files().close(file));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the eye should not have to check: lengths, marks of unfinished work, names of machines. Run as a script, it
-checks the repository. Functions that are too long for historical reasons stand in long_functions.txt with their
-length, and may only become shorter."""
+"""What the eye should not have to check: lengths, marks of unfinished work, names of machines and of tests. Run as a
+script, it checks the repository. Functions that are too long for historical reasons stand in long_functions.txt with
+their length, and may only become shorter."""
 
 import re
 import sys
@@ -27,6 +27,9 @@ TO_DO = "TO" + "DO"
 MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(work|home|root|farm)/")
 # A comment names its object and has a verb: "Returns true if …", not "Whether …".
 OPENING = re.compile(r"\s*// (What|Whether|Who|Whose|Of|The same|That)\b")
+# Tests, as GoogleTest, pytest and unittest know them.
+CPP_TEST = re.compile(r"^TEST(_F|_P)?\(", re.MULTILINE)
+PYTHON_TEST = re.compile(r"^( {4})?def test_", re.MULTILINE)
 REGISTRY = re.compile(r"\b(pypi|crates|npmjs|maven|golang|debian|pythonhosted)\.(org|io|com)\b")
 
 
@@ -108,6 +111,24 @@ def read_ratchet(text):
     return entries
 
 
+def check_test_name(path, text):
+    """Only tests are called <concept>_test.* (C, C++, Fortran) or test_<concept>.py (Python), and all of them are."""
+    stem, suffix = Path(path).stem, Path(path).suffix
+    if not path.startswith("tests/") or suffix not in sources.CPP | {".py", ".f90"}:
+        return []
+    if suffix == ".py":
+        if stem.endswith("_test"):
+            return [f"{path}: a test in Python is test_<concept>.py; a program that tests start is a plain noun"]
+        if PYTHON_TEST.search(text) and not stem.startswith("test_"):
+            return [f"{path}: has tests, so its name is test_<concept>.py"]
+        return []
+    if stem.startswith("test_") or (stem.endswith("_test") and suffix in {".h", ".hpp"}):
+        return [f"{path}: a test is <concept>_test.c or .cpp, and what tests share is a noun or a *_rig.hpp"]
+    if CPP_TEST.search(text) and not stem.endswith("_test"):
+        return [f"{path}: has tests, so its name is <concept>_test{suffix}"]
+    return []
+
+
 def check_size(path, size):
     if size > MAX_BYTES:
         return [f"{path}: {size} bytes; the limit is {MAX_BYTES}: data do not belong in the repository"]
@@ -123,7 +144,7 @@ def main():
         if b"\0" in data:
             continue
         text = data.decode("utf-8", errors="replace")
-        complaints += check_lines(path, text) + check_file_length(path, text)
+        complaints += check_lines(path, text) + check_file_length(path, text) + check_test_name(path, text)
         if Path(path).suffix in sources.CPP:
             complaints += check_comments(path, text)
         if Path(path).suffix == ".md":

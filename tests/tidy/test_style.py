@@ -48,6 +48,32 @@ class Words(unittest.TestCase):
         self.assertEqual(style.check_cells("a.md", row.replace("x", "", 1)), [])
 
 
+class NamesOfTests(unittest.TestCase):
+    def breaks(self, path, text, said):
+        found = style.check_test_name(path, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(said, found[0])
+
+    def keeps(self, path, text=""):
+        self.assertEqual(style.check_test_name(path, text), [])
+
+    def test_in_c(self):
+        for path in ("tests/api/test_budget.cpp", "tests/api/test_budget.c", "tests/api/test_run.hpp",
+                     "tests/api/run_test.hpp"):
+            self.breaks(path, "", "<concept>_test.c")
+        self.breaks("tests/api/budget.cpp", "namespace {\nTEST_P(Budget, IsKept) {\n", "<concept>_test.cpp")
+        self.keeps("tests/api/budget_test.cpp", "TEST(Budget, IsKept) {\n")
+        self.keeps("tests/api/other_process.cpp", "int main() {}\n")
+        self.keeps("tests/api/run_rig.hpp")
+        self.keeps("bench/peers/programs/test_of_peer.c")
+
+    def test_in_python(self):
+        self.breaks("tests/pattern/documents_test.py", "", "test_<concept>.py")
+        self.breaks("tests/hdf5/data/chunks.py", "import h5py\ndef test_chunks():\n", "test_<concept>.py")
+        self.keeps("tests/hdf5/data/test_chunks.py", "def test_chunks():\n")
+        self.keeps("tests/hdf5/programs/random_calls.py", "def main():\n")
+
+
 class Lengths(unittest.TestCase):
     def test_files(self):
         self.assertEqual(len(style.check_file_length("src/a.cpp", "\n" * 801)), 1)

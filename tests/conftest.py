@@ -1,0 +1,145 @@
+"""What the tests in Python share: configurations, output directories, small file systems."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from tailrace import cli
+from tailrace.bench import mpis
+from tailrace.cli import core_server
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
+
+CONFIG = """\
+tailrace: 1
+name: sim
+memory: {{budget: {budget}, when_full: {when_full}}}
+storage: {{path: {path}, backend: {backend}, durability: {durability}, existing: {existing}}}
+layouts:
+  plane: {{type: float64, shape: [4, 6]}}
+  large: {{type: float64, shape: [65536]}}
+variables:
+  temperature: {{layout: plane, unit: K, description: of the air}}
+  pressure: {{layout: plane, unit: Pa}}
+  density: {{layout: plane, unit: kg/m^3}}
+  field: {{layout: large}}
+  other: {{layout: large}}
+  third: {{layout: large}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Benchmarks repeat what the machine's host disturbed; here nothing of that kind may decide how often."""
+    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: 0.0)
+
+
+def pytest_report_header() -> str:
+    """Says once which MPI was chosen."""
+    try:
+        return mpis.summary()
+    except mpis.WrongName as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.fixture(params=mpis.NAMES)
+def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
+    """Each MPI of this machine in turn."""
+    found = mpis.find()
+    for one in found.mpis:
+        if one.name == request.param:
+            return one
+    pytest.skip("; ".join(why for why in found.unfit if why.startswith(request.param)) or
+                f"{request.param} is not installed here")
+
+
+@pytest.fixture
+def out(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The output directory of `config`."""
+    directory = tmp_path / "out"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.Path]:
+    """Writes a configuration; its keywords change one thing each."""
+
+    def write(*, path: object = out, budget: str = "4 MiB", when_full: str = "block", backend: str = "auto",
+              durability: str = "written", existing: str = "refuse") -> pathlib.Path:
+        file = tmp_path / "sim.yaml"
+        file.write_text(CONFIG.format(path=path, budget=budget, when_full=when_full, backend=backend,
+                                      durability=durability, existing=existing))
+        return file
+
+    return write
+
+
+@contextlib.contextmanager
+def own_node() -> Iterator[pathlib.Path]:
+    """Like a node of one's own: a runtime directory, in the environment too, in which no job is left in the end."""
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
+          pytest.MonkeyPatch.context() as patch):
+        directory = pathlib.Path(scratch, "run")
+        patch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
+        yield directory
+        deadline = time.monotonic() + 60
+        while core_server.jobs() and time.monotonic() < deadline:
+            pass  # a server ends a moment after its last client
+        assert not core_server.jobs(), "a job is left"
+
+
+@pytest.fixture
+def runtime_directory() -> Iterator[pathlib.Path]:
+    """The runtime directory of a node of the test's own."""
+    with own_node() as directory:
+        yield directory
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[object, str, str]]:
+    """Runs the command line in this process; returns exit code, output and messages."""
+
+    def call(*arguments: object) -> tuple[object, str, str]:
+        try:
+            code: object = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stopped:
+            code = stopped.code
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A file system of 1 MiB; the test is skipped where none can be mounted."""
+    directory = tmp_path / "small"
+    directory.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", directory], capture_output=True).returncode == 0
+    if not mounted:
+        pytest.skip("cannot mount a tmpfs here")
+    yield directory
+    subprocess.run(["umount", "-l", directory], check=True)
+
+
+@pytest.fixture
+def python(tmp_path: pathlib.Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python text in a process of its own, in the test's directory."""
+
+    def run(text: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-c", text, *map(str, arguments)], cwd=tmp_path, text=True,
+                              capture_output=True, timeout=600, env={**os.environ, "PYTHONWARNINGS": "default"})
+
+    return run
