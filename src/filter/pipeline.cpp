@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "filter/shuffle.hpp"
+#include "filter/codecs/shuffle.hpp"
+#include "filter/make_codec.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -103,6 +104,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
   if (compressed) {
     std::span<const std::byte> input = whole;
     if (plan.shuffle) {
+      TAILRACE_ASSERT(whole.size() == size);
       const std::span<std::byte> shuffled = std::span(shuffled_).first(size);
       shuffle(whole, plan.stored_element_bytes(), shuffled);
       input = shuffled;

@@ -30,7 +30,7 @@
 
 #include "base/status.hpp"
 #include "filter/chunking.hpp"
-#include "filter/codec.hpp"
+#include "filter/codecs/codec.hpp"
 #include "filter/half.hpp"
 #include "model/config.hpp"
 
@@ -87,7 +87,8 @@ struct FilteredChunk {
 
 class ChunkFilter {
  public:
-  // Takes the memory that it needs for these plans; others are not to be given to it. Not for two threads at a time.
+  // Takes the memory that it needs for these plans (what decompressing needs, with the first restore()); others are
+  // not to be given to it. Not for two threads at a time.
   explicit ChunkFilter(std::span<const FilterPlan> plans);
   // Provides further plans.
   void provide(std::span<const FilterPlan> plans);

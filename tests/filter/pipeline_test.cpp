@@ -10,7 +10,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "filter/shuffle.hpp"
 #include "testing/sample_config.hpp"
 #include "testing/seeds.hpp"
 
@@ -226,19 +225,6 @@ TEST(Pipeline, BytesThatNobodyFilteredAreRefused) {
       broken[random.below(broken.size())] ^= static_cast<std::byte>(random.between(1, 255));
       (void)filter.restore(given.plan, broken, 0, 0, back);  // may succeed; must not fall
     });
-  }
-}
-
-TEST(Shuffle, PutsBytesOfOneSignificanceTogether) {
-  const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-  std::string to(9, ' ');
-  const auto out = std::as_writable_bytes(std::span(to));
-  for (const auto& [element, expected] : {std::pair(size_t{2}, "acegbdfh"), {4, "aebfcgdh"}, {8, "abcdefgh"}}) {
-    shuffle(bytes("abcdefgh"), element, out.first(8));
-    EXPECT_EQ(to.substr(0, 8), expected);
-    std::string back(8, ' ');
-    unshuffle(std::as_bytes(std::span(to)).first(8), element, std::as_writable_bytes(std::span(back)));
-    EXPECT_EQ(back, "abcdefgh");
   }
 }
 

@@ -3,7 +3,8 @@
 
 A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
 never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
-folder that adapts them. Public headers include no private one, and what is outside src uses the public ones alone.
+folder that adapts them. Public headers include no private one, and what is outside src uses the public ones alone,
+but for one exception: doors may include filter/codecs.
 """
 
 import posixpath
@@ -14,7 +15,7 @@ import sources
 
 # The folders of src in layers, the lowest first.
 LAYERS = [
-    {"base"},
+    {"base", "filter/codecs"},
     {"base/sync", "base/os"},
     {"base/memory"},
     {"model"},
@@ -48,8 +49,8 @@ CONCRETE = {
 }
 COMPOSITION_ROOT = "runtime"
 
-# The other way round than parents and children elsewhere: engine/ puts its four stages together.
-COMPOSED_OF_CHILDREN = {"engine", "server", "runtime"}
+# The other way round than parents and children elsewhere: engine/ puts its four stages together, filter/ its codecs.
+COMPOSED_OF_CHILDREN = {"engine", "filter", "server", "runtime"}
 
 # Lower layers that a folder must not know all the same (design §5).
 MUST_NOT_KNOW = {"place": {"engine", "storage"}, "channel": {"engine", "storage"}}
@@ -62,7 +63,9 @@ THIRD_PARTY = [
     (r"spdlog/", ["src/base"]),
     (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
-    (r"(zlib|zstd|libdeflate)\.h$", ["src/filter", "bindings/hdf5_vol", "apps", "bench", "tests"]),
+    (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
+    (r"zlib\.h$", ["apps", "tests"]),
+    (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "bindings/hdf5_vol", "examples/hdf5", "apps", "bench", "tests",
                              "testing"]),
     (r"nanobind/", ["bindings/python"]),
@@ -89,6 +92,10 @@ DOORS = [
     "hdf5_vol/callbacks",
     "hdf5_vol",
 ]
+
+# Folders of src that doors may include, all others being private: pure functions over bytes, with no state of the
+# library, so that a copy of their own is as good.
+OPEN_TO_DOORS = {"filter/codecs"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -166,8 +173,11 @@ def check_include(path, quote, header, exists):
             if any(re.match(pattern, header) for pattern, _ in THIRD_PARTY) else None)
     if is_within(path, "src"):
         return check_source(path, quote, header, exists)
-    if folder_of(path).removeprefix("bindings/") in DOORS and exists("bindings/" + header):
-        return check_door(folder_of(path).removeprefix("bindings/"), folder_of(header))
+    if folder_of(path).removeprefix("bindings/") in DOORS:
+        if exists("bindings/" + header):
+            return check_door(folder_of(path).removeprefix("bindings/"), folder_of(header))
+        if folder_of(header) in OPEN_TO_DOORS and exists("src/" + header):
+            return None
     if path.startswith(USERS):
         # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: seen from the file, the
         # project or the repository.

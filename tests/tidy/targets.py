@@ -22,7 +22,8 @@ OTHER_TARGETS = {"api", "action/host"}
 
 # What the folders of a layer are for, the lowest first, as the page says it.
 MEANING = [
-    "words without a meaning of their own", "threads and the system", "memory", "what is spoken of", "as bytes",
+    "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
+    "what is spoken of", "as bytes",
     "the configuration; the port to files", "files of the system", "back ends", "requests; filters",
     "what a client and its server share", "where blocks lie; where the server runs; actions",
     "the two halves of a session", "parts of the server", "the server", "parts of the composition roots",

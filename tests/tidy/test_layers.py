@@ -11,7 +11,8 @@ PRESENT = {
     "src/format/format.hpp", "src/format/hdf5/writer.hpp", "src/client/client.hpp", "src/runtime/runtime.hpp",
     "src/api/guard.hpp", "include/tailrace/tailrace.h", "testing/sim_clock.hpp", "apps/tsunami/solver.hpp",
     "bench/timer.hpp", "bindings/process_client/process_client.hpp", "bindings/hdf5_vol/host/host.hpp",
-    "bindings/hdf5_vol/files/files.hpp", "bindings/hdf5_vol/data/dataset.hpp",
+    "bindings/hdf5_vol/files/files.hpp", "bindings/hdf5_vol/data/dataset.hpp", "src/filter/pipeline.hpp",
+    "src/filter/codecs/codec.hpp",
 }
 
 
@@ -54,6 +55,12 @@ class LayerLaw(unittest.TestCase):
     def test_the_engine_is_composed_of_its_stages(self):
         self.keeps("src/engine/engine.cpp", '"engine/queue/queue.hpp"')
         self.breaks("src/engine/queue/queue.cpp", '"engine/engine.hpp"', "composed of it")
+
+    def test_filters_are_composed_of_codecs_which_know_nothing(self):
+        self.keeps("src/filter/pipeline.cpp", '"filter/codecs/codec.hpp"')
+        self.breaks("src/filter/codecs/codec.cpp", '"filter/pipeline.hpp"', "composed of it")
+        self.breaks("src/filter/codecs/codec.cpp", '"base/status.hpp"', "same layer")
+        self.breaks("src/filter/codecs/codec.cpp", '"model/block.hpp"', "is above")
 
     def test_only_the_composition_root_names_concrete_classes(self):
         self.keeps("src/runtime/runtime.cpp", '"storage/posix/posix_storage.hpp"')
@@ -113,6 +120,15 @@ class LayerLaw(unittest.TestCase):
         self.breaks("bindings/hdf5_vol/files/files.cpp", '"hdf5_vol/data/dataset.hpp"', "is above")
         self.breaks("bindings/process_client/process_client.cpp", '"hdf5_vol/host/host.hpp"', "is above")
 
+    def test_doors_include_codecs_and_nothing_else_of_src(self):
+        for path in ("bindings/hdf5_vol/filters/chunk_filter.cpp", "bindings/process_client/process_client.cpp"):
+            self.keeps(path, '"filter/codecs/codec.hpp"')
+            for header in ("filter/pipeline.hpp", "base/status.hpp"):
+                self.breaks(path, f'"{header}"', "is private")
+        for path in ("bindings/python/module.cpp", "apps/tsunami/main.cpp", "bench/copy.cpp"):
+            self.breaks(path, '"filter/codecs/codec.hpp"', "is private")
+        self.breaks("bindings/hdf5_vol/filters/chunk_filter.cpp", '"filter/codecs/none.hpp"', "is private")
+
     def test_tests_include_everything(self):
         self.keeps("tests/engine/engine_test.cpp", '"engine/queue/queue.hpp"')
         self.keeps("testing/fault_storage.hpp", '"storage/storage.hpp"')
@@ -124,11 +140,15 @@ class LayerLaw(unittest.TestCase):
             "<hdf5.h>": "src/format/hdf5/writer.cpp", "<H5Dpublic.h>": "src/format/hdf5/writer.cpp",
             "<nanobind/nanobind.h>": "bindings/python/module.cpp", "<gtest/gtest.h>": "tests/config/test.cpp",
             "<benchmark/benchmark.h>": "bench/copy.cpp", "<CLI/CLI.hpp>": "apps/tsunami/main.cpp",
+            "<zstd.h>": "src/filter/codecs/zstd.cpp", "<libdeflate.h>": "src/filter/codecs/deflate.cpp",
+            "<blosc.h>": "bindings/hdf5_vol/filters/blosc.cpp", "<zlib.h>": "apps/tsunami/esri_grid.cpp",
         }
         for include, path in home.items():
             self.keeps(path, include)
             self.breaks("src/client/client.cpp", include, "may be included in")
         self.keeps("src/client/client.cpp", "<fmt/format.h>")
+        self.breaks("src/filter/codecs/zstd.cpp", "<blosc.h>", "may be included in")
+        self.breaks("bindings/hdf5_vol/filters/chunk_filter.cpp", "<zstd.h>", "may be included in")
 
     def test_unknown_third_party_headers_are_noticed(self):
         self.breaks("src/base/log.cpp", "<boost/any.hpp>", "third-party header that the table")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "hdf5_vol/filters/chunk_compressors.hpp"
+#include "hdf5_vol/filters/chunk_codecs.hpp"
 
 namespace tailrace::hdf5 {
 namespace {

@@ -4,92 +4,64 @@
 #include <span>
 #include <utility>
 
-#include "hdf5_vol/filters/chunk_compressors.hpp"
+#include "filter/codecs/fletcher32.hpp"
+#include "filter/codecs/shuffle.hpp"
+#include "hdf5_vol/filters/chunk_codecs.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
 
 constexpr size_t kChecksum = 4;  // bytes
 
-// All first bytes of the elements, then all second ones, …; what is less than an element stays at the end.
-void shuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
+std::span<const std::byte> all(const ByteBuffer& bytes) { return {bytes.data(), bytes.size()}; }
+
+// Shuffles by `move`, one way or the other. Less than two elements are what they were.
+void shuffle(decltype(impl::shuffle)& move, size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
   const size_t size = bytes.size();
-  const size_t count = element > 1 ? size / element : 0;
-  if (count <= 1) return;
+  if (element <= 1 || size / element <= 1) return;
   scratch.make_room(bytes.capacity());
-  std::byte* to = scratch.data();
-  for (size_t of = 0; of < element; ++of) {
-    const std::byte* from = bytes.data() + of;
-    for (size_t i = 0; i < count; ++i, from += element) *to++ = *from;
-  }
-  std::copy(bytes.data() + count * element, bytes.data() + size, to);
+  move(all(bytes), element, {scratch.data(), size});
   scratch.set_size(size);
   std::swap(bytes, scratch);
 }
 
-// The elements again.
-void unshuffle(size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
-  const size_t size = bytes.size();
-  const size_t count = element > 1 ? size / element : 0;
-  if (count <= 1) return;
-  scratch.make_room(bytes.capacity());
-  const std::byte* from = bytes.data();
-  for (size_t of = 0; of < element; ++of) {
-    std::byte* to = scratch.data() + of;
-    for (size_t i = 0; i < count; ++i, to += element) *to = *from++;
-  }
-  std::copy(from, from + size % element, scratch.data() + count * element);
-  scratch.set_size(size);
-  std::swap(bytes, scratch);
-}
-
-// To 16 bits, modulo 65535; only 0 becomes 0.
-uint64_t fold(uint64_t sum) {
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
-
-// Fletcher's checksum of big-endian words of 16 bits, the last one filled up with 0; put behind the bytes, its least
-// byte first.
-void fletcher32(ByteBuffer& buffer, ByteBuffer& scratch) {
-  constexpr size_t kAtOnce = size_t{1} << 16;  // so that nothing overflows
-  const std::span<const std::byte> bytes(buffer.data(), buffer.size());
-  uint64_t sum = 0;
-  uint64_t sum_of_sums = 0;
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t end = std::min(at + kAtOnce, bytes.size());
-    for (; at < end; at += 2) {
-      const uint64_t low = at + 1 < bytes.size() ? static_cast<uint64_t>(bytes[at + 1]) : 0;
-      sum += static_cast<uint64_t>(bytes[at]) << 8 | low;
-      sum_of_sums += sum;
-    }
-    sum = fold(sum);
-    sum_of_sums = fold(sum_of_sums);
-  }
-  const uint64_t checksum = sum_of_sums << 16 | sum;
-  const size_t end = buffer.size();
-  if (end + kChecksum > buffer.capacity()) {
+// Puts the checksum behind the bytes, its least byte first.
+void fletcher32(ByteBuffer& bytes, ByteBuffer& scratch) {
+  const uint32_t checksum = impl::fletcher32(all(bytes));
+  const size_t end = bytes.size();
+  if (end + kChecksum > bytes.capacity()) {
     scratch.make_room(end + kChecksum);
-    std::copy(bytes.begin(), bytes.end(), scratch.data());
-    std::swap(buffer, scratch);
+    std::copy_n(bytes.data(), end, scratch.data());
+    std::swap(bytes, scratch);
   }
   for (unsigned byte = 0; byte < kChecksum; ++byte)
-    buffer.data()[end + byte] = static_cast<std::byte>(checksum >> 8 * byte);
-  buffer.set_size(end + kChecksum);
+    bytes.data()[end + byte] = static_cast<std::byte>(checksum >> 8 * byte);
+  bytes.set_size(end + kChecksum);
+}
+
+// False if the codec failed: the bytes are what they were.
+bool compress(impl::Codec& codec, ByteBuffer& bytes, ByteBuffer& scratch) {
+  const size_t room = codec.room_for(bytes.size());
+  scratch.make_room(std::max(bytes.capacity(), room));
+  const size_t size = codec.compress(all(bytes), {scratch.data(), room});
+  if (size == 0) return false;
+  scratch.set_size(size);
+  std::swap(bytes, scratch);
+  return true;
 }
 
 bool apply(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory) {
   switch (filter.kind) {
-    case ChunkFilter::Kind::shuffle: shuffle(filter.values[0], bytes, memory.bytes); return true;
+    case ChunkFilter::Kind::shuffle: shuffle(impl::shuffle, filter.values[0], bytes, memory.bytes); return true;
     case ChunkFilter::Kind::fletcher32: fletcher32(bytes, memory.bytes); return true;
-    default: return compress(filter, bytes, memory);
+    default: return compress(codec_of(filter, memory), bytes, memory.bytes);
   }
 }
 
 // Undoes a filter that is no compressor.
 void undo(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   if (filter.kind == ChunkFilter::Kind::shuffle) {
-    unshuffle(filter.values[0], bytes, scratch);
+    shuffle(impl::unshuffle, filter.values[0], bytes, scratch);
   } else {
     bytes.set_size(bytes.size() - kChecksum);
   }

@@ -5,12 +5,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
+#include "filter/codecs/deflate.hpp"
+#include "filter/codecs/zstd.hpp"
+#include "hdf5_vol/filters/blosc.hpp"
 #include "hdf5_vol/filters/byte_buffer.hpp"
-
-struct libdeflate_compressor;
+#include "hdf5_vol/filters/lzf.hpp"
+#include "hdf5_vol/filters/szip.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -24,12 +27,13 @@ struct ChunkFilter {
 
 // The memory of a thread that filters, used for one chunk after the other.
 struct FilterMemory {
-  struct Free {
-    void operator()(libdeflate_compressor* compressor) const;
-  };
   ByteBuffer bytes;  // of the chunk, while a filter goes from one to the other
-  std::unique_ptr<libdeflate_compressor, Free> deflate;
-  unsigned level = 0;  // of that
+  // The latest of each kind.
+  std::optional<impl::Deflate> deflate;
+  std::optional<impl::Zstd> zstd;
+  std::optional<Blosc> blosc;
+  std::optional<Szip> szip;
+  Lzf lzf;
 };
 
 // Returns true if the filter makes bytes whose originals cannot simply be had again. At most one filter of a chunk is

@@ -1,5 +1,6 @@
 // Shuffle: puts the bytes of equal significance of all elements together, since those resemble each other. Exactly
-// HDF5's filter 2: first the first bytes of all elements, then their second bytes, and so on.
+// HDF5's filter 2: first the first bytes of all elements, then their second bytes, and so on; bytes at the end that
+// are less than an element stay where they are.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// `from` holds whole elements of `element` bytes, 1 to 16; `to` is as long and does not overlap it.
+// `element`, the bytes of an element, is not 0; `to` is as long as `from` and does not overlap it.
 void shuffle(std::span<const std::byte> from, size_t element, std::span<std::byte> to);
 // The way back.
 void unshuffle(std::span<const std::byte> from, size_t element, std::span<std::byte> to);

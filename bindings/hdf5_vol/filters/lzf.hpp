@@ -1,0 +1,15 @@
+// Lzf: h5py's compressor (32000), by liblzf. It fails where the bytes would get larger.
+#pragma once
+
+#include "filter/codecs/codec.hpp"
+
+namespace tailrace::hdf5 {
+
+class Lzf final : public impl::Codec {
+ public:
+  size_t room_for(size_t size) const override { return size; }
+  size_t compress(std::span<const std::byte> from, std::span<std::byte> to) override;
+  bool decompress(std::span<const std::byte> from, std::span<std::byte> to) override;
+};
+
+}  // namespace tailrace::hdf5

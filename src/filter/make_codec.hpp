@@ -1,0 +1,14 @@
+// The codec that a configuration names.
+#pragma once
+
+#include <memory>
+
+#include "filter/codecs/codec.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+// `compressor` is not `none`, and the level one that it has.
+std::unique_ptr<Codec> make_codec(Compressor compressor, int level);
+
+}  // namespace tailrace::impl
