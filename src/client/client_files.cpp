@@ -102,24 +102,24 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   const Result<std::string> plain = file_path_below(path);
   if (!plain.ok()) return about(plain.status(), verb, given);
   if (Status room = make_room(); !room.ok()) return about(room, verb, given);
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const uint64_t bytes = sizeof(FileOpening) + plain.value().size();
-  const Result<PoolBlock> block = host_.file_block(bytes);
+  const Result<PoolBlock> block = memory_.take(bytes);
   if (!block.ok()) return about(block.status(), verb, given);
   FileOpening opening;
   opening.mode = static_cast<uint32_t>(mode);
   opening.length = static_cast<uint32_t>(plain.value().size());
   opening.record = book_.choose(plain.value());
-  std::byte* const at = host_.file_memory().data() + block.value().offset;
+  std::byte* const at = memory_.at(block.value());
   std::memcpy(at, &opening, sizeof opening);
   std::memcpy(at + sizeof opening, plain.value().data(), plain.value().size());
   bool in_use = false;
-  const Status opened = host_.ask_file_verb(describe(Verb::file_open, ++last_, block.value(), bytes), in_use);
+  const Status opened = link_.ask(describe(Verb::file_open, ++last_, block.value(), bytes), in_use);
   if (!opened.ok()) {
-    if (!in_use) host_.free_file_block(block.value());
+    if (!in_use) memory_.free(block.value());
     return opened;
   }
-  host_.keep_file_block(bytes, true);
+  memory_.withhold(bytes);
   book_.opened(opening.record, plain.value());
   Open& of = open_[last_];
   of.path = root_ + plain.value();
@@ -130,7 +130,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   of.bytes = bytes;
   of.record = opening.record;
   if (keeps_names_) names_[last_] = plain.value();
-  host_.note_file(TraceEvent::What::file_open, last_, 0, start);
+  meter_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
 }
 
@@ -151,14 +151,14 @@ Result<uint64_t> ClientFiles::hand_over(uint64_t file, std::span<const tailrace_
   const Result<const Open*> found = find_to_write(file, extents, data);
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const auto number = static_cast<uint32_t>(file);
   const uint64_t before = book_.counts(of.record).bytes_written.get();
   const Result<uint64_t> ticket = hand_over(number, of, extents, data, way);
   if (!ticket.ok()) return about(ticket.status(), "file_write", of.path);
   book_.counts(of.record).writes.add();
-  book_.times(of.record).handover.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
-  host_.note_file(TraceEvent::What::file_write, number, book_.counts(of.record).bytes_written.get() - before, start);
+  book_.times(of.record).handover.add(static_cast<uint64_t>((meter_.now() - start).count()));
+  meter_.note_file(TraceEvent::What::file_write, number, book_.counts(of.record).bytes_written.get() - before, start);
   return ticket;
 }
 
@@ -173,18 +173,18 @@ Result<uint64_t> ClientFiles::hand_over(uint32_t file, const Open& of, std::span
 // writes then.
 bool ClientFiles::can_borrow(const Open& of, std::span<const tailrace_extent> extents) const {
   constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
-  return host_.file_server_reaches_client() && extents.size() == 1 && extents[0].length > 0 &&
-         extents[0].length <= kLongest && !book_.is_read(of.record);
+  return link_.reaches_client() && extents.size() == 1 && extents[0].length > 0 && extents[0].length <= kLongest &&
+         !book_.is_read(of.record);
 }
 
 Result<uint64_t> ClientFiles::lend(uint32_t file, const Open& of, const tailrace_extent& extent, const void* data) {
-  const Result<uint64_t> ticket = host_.file_ticket();
+  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket;
   Descriptor verb = describe(Verb::file_borrow, file, {}, 0);
   verb.at = {reinterpret_cast<uint64_t>(data), extent.offset, kNoBlock, static_cast<uint32_t>(extent.length),
              verb.bytes.handed};
   verb.ticket = ticket.value();
-  if (const Result<uint64_t> sent = host_.send_file_verb(verb); !sent.ok()) return sent;
+  if (Status sent = link_.send(verb); !sent.ok()) return sent;
   book_.counts(of.record).bytes_written.add(extent.length);
   return ticket;
 }
@@ -211,10 +211,10 @@ Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::
                                                   "than a fourth of the budget: write it in parts",
                                                   bytes, list_.size()));
   }
-  const Result<uint64_t> ticket = host_.file_ticket();
+  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket;
   const Batch batch{list_, bytes};
-  const Result<PoolBlock> block = host_.file_block(batch.block_to_write());
+  const Result<PoolBlock> block = memory_.take(batch.block_to_write());
   if (!block.ok()) return block.status();
   copy_batch(file, of.record, batch, static_cast<const std::byte*>(data), ticket.value(), block.value());
   if (Status sent = send_copied(of.record); !sent.ok()) return sent;
@@ -225,7 +225,7 @@ Result<uint64_t> ClientFiles::write_at_once(uint32_t file, const Open& of, std::
 // of what memory can do, and the caller waits for the copy alone.
 Result<uint64_t> ClientFiles::write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
                                         const void* data) {
-  const uint64_t most = host_.file_memory().size() / 2;
+  const uint64_t most = memory_.size() / 2;
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
   uint64_t held = 0;
@@ -233,11 +233,11 @@ Result<uint64_t> ClientFiles::write_all(uint32_t file, const Open& of, std::span
     const Batch batch{list_, bytes};
     const uint64_t room = batch.block_to_write();
     std::optional<PoolBlock> block;
-    if (held + room <= most) block = host_.file_block_at_once(room);
+    if (held + room <= most) block = memory_.allocate(room);
     if (!block) {
       held = 0;
       if (Status sent = send_copied(of.record); !sent.ok()) return sent;
-      const Result<PoolBlock> waited_for = host_.file_block(room);
+      const Result<PoolBlock> waited_for = memory_.take(room);
       if (!waited_for.ok()) return waited_for.status();
       block = waited_for.value();
     }
@@ -253,7 +253,7 @@ Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents
   if (!found.ok()) return found.status();
   const Open& of = *found.value();
   if (Status sound = check_list("file_read", of, extents, data, true); !sound.ok()) return sound;
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const auto number = static_cast<uint32_t>(file);
   FileRecord& counts = book_.counts(of.record);
   const uint64_t before = counts.bytes_read.get();
@@ -280,31 +280,31 @@ Status ClientFiles::read_all(uint32_t file, const Open& of, std::span<const tail
 
 // A call that waits has ended.
 void ClientFiles::waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start) {
-  book_.times(of.record).waiting.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
-  host_.note_file(what, file, bytes, start);
+  book_.times(of.record).waiting.add(static_cast<uint64_t>((meter_.now() - start).count()));
+  meter_.note_file(what, file, bytes, start);
 }
 
 Status ClientFiles::sync(uint64_t file) {
   const Result<Open*> found = find(file, "file_sync");
   if (!found.ok()) return found.status();
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const auto number = static_cast<uint32_t>(file);
   bool in_use = false;
-  Status synced = host_.ask_file_verb(describe(Verb::file_sync, number, {}, 0), in_use);
+  Status synced = link_.ask(describe(Verb::file_sync, number, {}, 0), in_use);
   waited(TraceEvent::What::file_sync, number, *found.value(), 0, start);
   return synced;
 }
 
 Status ClientFiles::close(uint64_t file) {
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
   const uint32_t record = found.value()->record;
   const Result<uint64_t> ticket = iclose(file);
   if (!ticket.ok()) return ticket.status();
-  const Status closed = host_.await_file_verb(ticket.value());
-  book_.times(record).waiting.add(static_cast<uint64_t>((host_.file_clock() - start).count()));
-  host_.note_file(TraceEvent::What::file_close, static_cast<uint32_t>(file), 0, start);
+  const Status closed = link_.await(ticket.value());
+  book_.times(record).waiting.add(static_cast<uint64_t>((meter_.now() - start).count()));
+  meter_.note_file(TraceEvent::What::file_close, static_cast<uint32_t>(file), 0, start);
   take_closed();
   return closed;
 }
@@ -313,16 +313,16 @@ Status ClientFiles::close(uint64_t file) {
 Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
-  const Result<uint64_t> ticket = host_.file_ticket();
+  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket;
   const auto number = static_cast<uint32_t>(file);
   const Open of = *found.value();
   Descriptor verb = describe(Verb::file_close, number, of.block, of.bytes);
   verb.ticket = ticket.value();
-  host_.keep_file_block(of.bytes, false);
+  memory_.release(of.bytes);
   closing_.push_back({ticket.value(), of.record});
   open_.erase(number);
-  const Result<uint64_t> sent = host_.send_file_verb(verb);
+  const Result<uint64_t> sent = link_.send_with_block(verb);
   return sent.ok() ? ticket : sent;
 }
 
@@ -356,7 +356,7 @@ Status ClientFiles::seal(uint64_t file, uint64_t offset, std::span<const std::by
 
 void ClientFiles::take_closed() {
   std::erase_if(closing_, [this](const Closing& of) {
-    if (host_.is_file_ticket_pending(of.ticket)) return false;
+    if (link_.is_pending(of.ticket)) return false;
     if (book_.closed(of.record)) own_.forget(of.record);
     return true;
   });
@@ -369,7 +369,7 @@ Status ClientFiles::make_room() {
     return Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size()));
   }
   if (open_.size() + closing_.size() < kMostOpenFiles) return {};
-  host_.outwait_file_verb(closing_.front().ticket);
+  (void)link_.outwait(closing_.front().ticket);
   take_closed();
   if (open_.size() + closing_.size() < kMostOpenFiles) return {};
   return Status(TAILRACE_SERVER_LOST, "as many files as may be open are being closed, and nobody closes them");
@@ -430,15 +430,13 @@ Status ClientFiles::check_list(const char* verb, const Open& of, std::span<const
 }
 
 // So that one verb is copied while others are written; always the same of a pool, so that lists are cut alike.
-uint64_t ClientFiles::bytes_at_once() const {
-  return std::max(host_.file_memory().size() / 4 / kPage * kPage, kPage);
-}
+uint64_t ClientFiles::bytes_at_once() const { return std::max(memory_.size() / 4 / kPage * kPage, kPage); }
 
 Descriptor ClientFiles::describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const {
   Descriptor descriptor;
   descriptor.verb = verb;
   descriptor.variable = file;
-  descriptor.bytes = {block.offset, bytes, block.index, 0, host_.file_clock().count()};
+  descriptor.bytes = {block.offset, bytes, block.index, 0, meter_.now().count()};
   return descriptor;
 }
 
@@ -447,7 +445,7 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
   FileList list;
   list.count = static_cast<uint32_t>(batch.extents.size());
   list.data = batch.data();
-  std::byte* const at = host_.file_memory().data() + block.offset;
+  std::byte* const at = memory_.at(block);
   std::memcpy(at, &list, sizeof list);
   std::memcpy(at + sizeof list, batch.extents.data(), batch.extents.size() * sizeof(Extent));
   return block.offset + list.data;
@@ -456,11 +454,11 @@ uint64_t ClientFiles::put_list(PoolBlock block, const Batch& batch) {
 // Into the block, which is for that.
 void ClientFiles::copy_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data,
                              uint64_t ticket, PoolBlock block) {
-  const Nanoseconds start = host_.file_clock();
+  const Nanoseconds start = meter_.now();
   const uint64_t to = batch.is_alone() ? block.offset : put_list(block, batch);
-  std::byte* const bytes = host_.file_memory().data() + to;
+  std::byte* const bytes = memory_.bytes().data() + to;
   stream_copy(bytes, data, batch.bytes);
-  host_.count_file_copy(host_.file_clock() - start);
+  meter_.counters().copying += meter_.now() - start;
   Descriptor verb = describe(Verb::file_write, file, block, batch.block());
   if (batch.is_alone()) {
     verb.verb = Verb::file_write_at;
@@ -475,10 +473,10 @@ Status ClientFiles::send_copied(uint32_t record) {
   for (const Copied& copied : copied_) {
     const PoolBlock block{copied.verb.bytes.block, copied.verb.bytes.address};
     if (!status.ok()) {
-      host_.free_file_block(block);
+      memory_.free(block);
       continue;
     }
-    const Result<uint64_t> sent = host_.send_file_verb(copied.verb);
+    const Result<uint64_t> sent = link_.send_with_block(copied.verb);
     status = sent.status();
     if (!sent.ok()) continue;
     book_.counts(record).bytes_written.add(copied.length);
@@ -493,7 +491,7 @@ Status ClientFiles::send_copied(uint32_t record) {
 bool ClientFiles::read_own(uint32_t record, const Batch& batch, std::byte* data) {
   if (!reads_own_) return false;
   const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
-    return host_.is_file_verb_pending(block, sequence);
+    return link_.is_pending(block, sequence);
   });
   if (found) {
     book_.counts(record).served.add(batch.bytes);
@@ -504,13 +502,13 @@ bool ClientFiles::read_own(uint32_t record, const Batch& batch, std::byte* data)
 }
 
 Status ClientFiles::ask_batch(uint32_t file, const Batch& batch, std::byte* data) {
-  const Result<PoolBlock> block = host_.file_block(batch.block());
+  const Result<PoolBlock> block = memory_.take(batch.block());
   if (!block.ok()) return block.status();
   const uint64_t from = put_list(block.value(), batch);
   bool in_use = false;
-  const Status done = host_.ask_file_verb(describe(Verb::file_read, file, block.value(), batch.block()), in_use);
-  if (done.ok()) std::memcpy(data, host_.file_memory().data() + from, batch.bytes);
-  if (!in_use) host_.free_file_block(block.value());
+  const Status done = link_.ask(describe(Verb::file_read, file, block.value(), batch.block()), in_use);
+  if (done.ok()) std::memcpy(data, memory_.bytes().data() + from, batch.bytes);
+  if (!in_use) memory_.free(block.value());
   return done;
 }
 

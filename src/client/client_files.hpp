@@ -1,7 +1,7 @@
 // ClientFiles: the verbs about raw files, as the application's thread runs them. Checks paths and lists, cuts lists
 // into verbs that fit into the pool, copies, sends, waits.
 //
-// A part of Client, of whose place, pool and tickets it knows what Host says. One thread at a time.
+// A part of Client: it shares the client's way to the server, memory and counters. One thread at a time.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -19,54 +19,23 @@
 
 #include "base/memory/pool.hpp"
 #include "base/status.hpp"
+#include "client/client_memory.hpp"
+#include "client/client_meter.hpp"
 #include "client/file_book.hpp"
 #include "client/own_writes.hpp"
+#include "client/server_link.hpp"
 #include "model/trace.hpp"
 #include "model/wire/file_wire.hpp"
-#include "place/place.hpp"
 
 namespace tailrace::impl {
 
 class ClientFiles {
  public:
-  // The client.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    // A block of the pool, now or after a wait, whatever `when_full` says.
-    virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
-    // Returns true if the server can read the client's own memory.
-    virtual bool file_server_reaches_client() const = 0;
-    // Returns a block without waiting; none if there is no room now.
-    virtual std::optional<PoolBlock> file_block_at_once(uint64_t bytes) = 0;
-    // Gives a block back that the server does not use.
-    virtual void free_file_block(PoolBlock block) = 0;
-    // The block stays the client's until it is freed, or no longer: nothing is to be waited for until it is.
-    virtual void keep_file_block(uint64_t bytes, bool keep) = 0;
-    // Sends a verb that nobody waits for; its block goes back to the pool when it has ended. Returns its sequence.
-    virtual Result<uint64_t> send_file_verb(const Descriptor& verb) = 0;
-    // For a verb that is not waited for at once.
-    virtual Result<uint64_t> file_ticket() = 0;
-    // Returns true if the verb that a block went away with has yet to end.
-    virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
-    // Waits for the end of the verb with that ticket, and says how it went.
-    virtual Status await_file_verb(uint64_t ticket) = 0;
-    // Waits without a limit; ends sooner only if no end can come any more.
-    virtual void outwait_file_verb(uint64_t ticket) = 0;
-    virtual bool is_file_ticket_pending(uint64_t ticket) const = 0;
-    // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
-    virtual Status ask_file_verb(Descriptor verb, bool& in_use) = 0;
-    virtual std::span<std::byte> file_memory() const = 0;
-    virtual Nanoseconds file_clock() const = 0;
-    virtual void count_file_copy(Nanoseconds time) = 0;
-    // A call about a file has ended just now; for the trace.
-    virtual void note_file(TraceEvent::What what, uint32_t file, uint64_t bytes, Nanoseconds start) = 0;
-  };
-
-  // `host` is borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the bytes of the
-  // client's own pending writes.
-  ClientFiles(Host& host, std::string root, FileLog log, bool reads_own)
-      : host_(host), root_(std::move(root)), reads_own_(reads_own), book_(log) {}
+  // The client's parts are borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the
+  // bytes of the client's own pending writes.
+  ClientFiles(ServerLink& link, ClientMemory& memory, ClientMeter& meter, std::string root, FileLog log,
+              bool reads_own)
+      : link_(link), memory_(memory), meter_(meter), root_(std::move(root)), reads_own_(reads_own), book_(log) {}
 
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -112,9 +81,7 @@ class ClientFiles {
   struct Batch;
 
   Result<Open*> find(uint64_t file, const char* verb);
-  std::span<std::byte> opening(const Open& of) const {
-    return host_.file_memory().subspan(of.block.offset, of.bytes);
-  }
+  std::span<std::byte> opening(const Open& of) const { return {memory_.at(of.block), of.bytes}; }
   Status make_room();
   void take_closed();
   Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
@@ -144,9 +111,13 @@ class ClientFiles {
                                  const void* data);
   void waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
 
-  Host& host_;
+  // Constant after construction.
+  ServerLink& link_;
+  ClientMemory& memory_;
+  ClientMeter& meter_;
   const std::string root_;
   const bool reads_own_;
+
   // The client's thread only.
   std::map<uint32_t, Open> open_;
   std::deque<Closing> closing_;
