@@ -18,7 +18,7 @@ ServerLink::ServerLink(Place& place, ClientMeter& meter)
       sent_(channel_.returned.capacity(), 0),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone) {}
 
-Status ServerLink::send(Descriptor descriptor) {
+Status ServerLink::send(Descriptor& descriptor) {
   if (Status lost = place_.lost(); !lost.ok()) return lost;
   descriptor.sequence = ++sequence_;
   if (!channel_.ring.push(descriptor)) {
@@ -28,14 +28,13 @@ Status ServerLink::send(Descriptor descriptor) {
   return {};
 }
 
-Result<uint64_t> ServerLink::send_with_block(const Descriptor& descriptor) {
-  const uint64_t sequence = sequence_ + 1;
-  sent_[descriptor.bytes.block] = sequence;
+Result<uint64_t> ServerLink::send_with_block(Descriptor& descriptor) {
+  sent_[descriptor.bytes.block] = sequence_ + 1;
   if (Status sent = send(descriptor); !sent.ok()) return sent;
-  return sequence;
+  return descriptor.sequence;
 }
 
-Result<uint64_t> ServerLink::send_with_ticket(Descriptor descriptor, uint32_t variable) {
+Result<uint64_t> ServerLink::send_with_ticket(Descriptor& descriptor, uint32_t variable) {
   const Result<uint64_t> ticket = open_ticket(variable);
   if (!ticket.ok()) return ticket;
   descriptor.ticket = ticket.value();

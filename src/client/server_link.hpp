@@ -25,12 +25,12 @@ class ServerLink {
   // Returns true if the server can read the client's own memory, and not only the pool.
   bool reaches_client() const { return place_.reaches_client(); }
 
-  // ---- sending: each waits while the ring is full, and fails if there is no server ----
-  Status send(Descriptor descriptor);
+  // ---- sending: each numbers the descriptor, waits while the ring is full, and fails if there is no server ----
+  Status send(Descriptor& descriptor);
   // Sends a verb with its block of the pool, which comes back when the verb has ended. Returns the verb's sequence.
-  Result<uint64_t> send_with_block(const Descriptor& descriptor);
+  Result<uint64_t> send_with_block(Descriptor& descriptor);
   // Sends a verb with a new ticket of the variable (kNone: of none), and returns the ticket.
-  Result<uint64_t> send_with_ticket(Descriptor descriptor, uint32_t variable);
+  Result<uint64_t> send_with_ticket(Descriptor& descriptor, uint32_t variable);
   // Sends a verb with a new ticket and waits for its end. `in_use`: set to whether a server may use its block still.
   Status ask(Descriptor descriptor, bool& in_use);
   // Sends a flush or a close; its ticket ends when all that was sent before has ended.
