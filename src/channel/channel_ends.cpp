@@ -8,7 +8,7 @@ namespace tailrace::impl {
 ChannelEnds::ChannelEnds(Channel& channel) : channel_(channel), life_(channel.life.load(std::memory_order_relaxed)) {}
 
 void ChannelEnds::take_over() {
-  // release: the client that sees this life sees the last marks of the one before; partner: Client::reclaim().
+  // release: the client that sees this life sees the last marks of the one before; partner: ServerLink::life().
   channel_.life.store(++life_, std::memory_order_release);
 }
 
@@ -38,7 +38,7 @@ ClientEnds::BlockEnd ChannelEnds::end_of(uint32_t block) const {
 }
 
 bool ChannelEnds::waits_for_memory() const {
-  // acquire: partner of the release in Client::tell_hunger().
+  // acquire: partner of the release in ClientMemory::tell_hunger().
   const uint64_t told = channel_.hungry.load(std::memory_order_acquire);
   return told != 0 && told - 1 >= channel_.given_back.load(std::memory_order_relaxed);
 }

@@ -74,7 +74,7 @@ Status Client::send_settings(const std::vector<Shapes::Setting>& settings) {
   for (const Shapes::Setting& setting : settings) {
     descriptor.variable = setting.parameter;
     descriptor.setting.value = setting.value;
-    if (Status sent = send(descriptor); !sent.ok()) return sent;
+    if (Status sent = link_.send(descriptor); !sent.ok()) return sent;
     ++descriptor.setting.index;
   }
   return {};

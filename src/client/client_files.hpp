@@ -1,7 +1,7 @@
-// ClientFiles: the verbs about raw files, as the application's thread runs them. Checks paths and lists, cuts lists
-// into verbs that fit into the pool, copies, sends, waits.
+// ClientFiles: the verbs about raw files, as the application's thread runs them: which files are open, and what each
+// may do. FileTransfer carries their bytes.
 //
-// A part of Client, of whose place, pool and tickets it knows what Host says. One thread at a time.
+// A part of Client: it shares the client's way to the server, memory and counters. One thread at a time.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,54 +18,28 @@
 
 #include "base/memory/pool.hpp"
 #include "base/status.hpp"
+#include "client/client_memory.hpp"
+#include "client/client_meter.hpp"
 #include "client/file_book.hpp"
-#include "client/own_writes.hpp"
+#include "client/file_transfer.hpp"
+#include "client/server_link.hpp"
 #include "model/trace.hpp"
 #include "model/wire/file_wire.hpp"
-#include "place/place.hpp"
 
 namespace tailrace::impl {
 
 class ClientFiles {
  public:
-  // The client.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    // A block of the pool, now or after a wait, whatever `when_full` says.
-    virtual Result<PoolBlock> file_block(uint64_t bytes) = 0;
-    // Returns true if the server can read the client's own memory.
-    virtual bool file_server_reaches_client() const = 0;
-    // Returns a block without waiting; none if there is no room now.
-    virtual std::optional<PoolBlock> file_block_at_once(uint64_t bytes) = 0;
-    // Gives a block back that the server does not use.
-    virtual void free_file_block(PoolBlock block) = 0;
-    // The block stays the client's until it is freed, or no longer: nothing is to be waited for until it is.
-    virtual void keep_file_block(uint64_t bytes, bool keep) = 0;
-    // Sends a verb that nobody waits for; its block goes back to the pool when it has ended. Returns its sequence.
-    virtual Result<uint64_t> send_file_verb(const Descriptor& verb) = 0;
-    // For a verb that is not waited for at once.
-    virtual Result<uint64_t> file_ticket() = 0;
-    // Returns true if the verb that a block went away with has yet to end.
-    virtual bool is_file_verb_pending(uint32_t block, uint64_t sequence) const = 0;
-    // Waits for the end of the verb with that ticket, and says how it went.
-    virtual Status await_file_verb(uint64_t ticket) = 0;
-    // Waits without a limit; ends sooner only if no end can come any more.
-    virtual void outwait_file_verb(uint64_t ticket) = 0;
-    virtual bool is_file_ticket_pending(uint64_t ticket) const = 0;
-    // Sends a verb with a ticket and waits for its end. `in_use`: whether a server may use its block still.
-    virtual Status ask_file_verb(Descriptor verb, bool& in_use) = 0;
-    virtual std::span<std::byte> file_memory() const = 0;
-    virtual Nanoseconds file_clock() const = 0;
-    virtual void count_file_copy(Nanoseconds time) = 0;
-    // A call about a file has ended just now; for the trace.
-    virtual void note_file(TraceEvent::What what, uint32_t file, uint64_t bytes, Nanoseconds start) = 0;
-  };
-
-  // `host` is borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the bytes of the
-  // client's own pending writes.
-  ClientFiles(Host& host, std::string root, FileLog log, bool reads_own)
-      : host_(host), root_(std::move(root)), reads_own_(reads_own), book_(log) {}
+  // The client's parts are borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the
+  // bytes of the client's own pending writes.
+  ClientFiles(ServerLink& link, ClientMemory& memory, ClientMeter& meter, std::string root, FileLog log,
+              bool reads_own)
+      : link_(link),
+        memory_(memory),
+        meter_(meter),
+        root_(std::move(root)),
+        book_(log),
+        transfer_(link, memory, meter, book_, reads_own) {}
 
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -88,7 +61,7 @@ class ClientFiles {
   // Returns the counts and times of the files.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
   // Bytes of reads that came from the memory of pending writes, without the server.
-  uint64_t served() const { return served_; }
+  uint64_t served() const { return transfer_.served(); }
   // By a file's number, its path: of those that were opened while names were to be kept.
   void keep_names() { keeps_names_ = true; }
   const std::string& name(uint32_t file) const { return names_.at(file); }
@@ -99,69 +72,37 @@ class ClientFiles {
     bool writes = false;
     bool published = false;
     bool sealed = false;
-    PoolBlock block;      // of its opening, until its close has ended
-    uint64_t bytes = 0;   // of the block
-    uint32_t record = 0;  // the same of all that have its path
+    PoolBlock block;          // of its opening, until its close has ended
+    uint64_t bytes = 0;       // of the block
+    FileTransfer::File file;  // files that have the same path share a record
   };
   // A file whose close has yet to end, or to be seen to have ended.
   struct Closing {
     uint64_t ticket;
     uint32_t record;
   };
-  // A part of a list that goes by one verb.
-  struct Batch;
 
   Result<Open*> find(uint64_t file, const char* verb);
-  std::span<std::byte> opening(const Open& of) const {
-    return host_.file_memory().subspan(of.block.offset, of.bytes);
-  }
+  std::span<std::byte> opening(const Open& of) const { return {memory_.at(of.block), of.bytes}; }
   Status make_room();
   void take_closed();
-  Status check_list(const char* verb, const Open& of, std::span<const tailrace_extent> extents, const void* data,
-                    bool may_overlap);
-  uint64_t bytes_at_once() const;
   Result<const Open*> find_to_write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
-  void copy_batch(uint32_t file, uint32_t record, const Batch& batch, const std::byte* data, uint64_t ticket,
-                  PoolBlock block);
-  Status send_copied(uint32_t record);
-  bool read_own(uint32_t record, const Batch& batch, std::byte* data);
-  Status ask_batch(uint32_t file, const Batch& batch, std::byte* data);
-  Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
-  uint64_t put_list(PoolBlock block, const Batch& batch);
-  enum class Way { copied, copied_with_ticket, borrowed };
-  Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data, Way way);
-  Result<uint64_t> hand_over(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
-                             const void* data, Way way);
-  bool can_borrow(const Open& of, std::span<const tailrace_extent> extents) const;
-  // One extent, where it is; the ticket.
-  Result<uint64_t> lend(uint32_t file, const Open& of, const tailrace_extent& extent, const void* data);
-  // In as many requests as there must be; no ticket.
-  Result<uint64_t> write_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
-                             const void* data);
-  Status read_all(uint32_t file, const Open& of, std::span<const tailrace_extent> extents, void* data);
-  // In one request; its ticket.
-  Result<uint64_t> write_at_once(uint32_t file, const Open& of, std::span<const tailrace_extent> extents,
-                                 const void* data);
-  void waited(TraceEvent::What what, uint32_t file, const Open& of, uint64_t bytes, Nanoseconds start);
+  Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
+                             FileTransfer::Way way);
+  void end_wait(TraceEvent::What what, FileTransfer::File of, uint64_t bytes, Nanoseconds start);
 
-  Host& host_;
+  // Constant after construction.
+  ServerLink& link_;
+  ClientMemory& memory_;
+  ClientMeter& meter_;
   const std::string root_;
-  const bool reads_own_;
+
   // The client's thread only.
   std::map<uint32_t, Open> open_;
   std::deque<Closing> closing_;
   uint32_t last_ = 0;
-  std::vector<Extent> list_;  // of the verb being made; kept for the next
   FileBook book_;
-  uint64_t served_ = 0;
-  struct Copied {
-    Descriptor verb;
-    std::vector<Extent> extents;  // if the file has been read
-    uint64_t length = 0;
-    const std::byte* bytes = nullptr;  // in the pool
-  };
-  std::vector<Copied> copied_;  // and not sent yet; empty between calls
-  OwnWrites own_;               // by record, of files that have been read since they were opened
+  FileTransfer transfer_;
   bool keeps_names_ = false;
   std::map<uint32_t, std::string> names_;
 };

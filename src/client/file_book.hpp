@@ -53,6 +53,7 @@ class FileBook {
     std::unique_ptr<Times> times;
   };
 
+  // The client's thread only.
   FileLog log_;
   uint64_t openings_ = 0;
   std::array<Entry, FileLog::kKept + 1> entries_;  // by record, with the others

@@ -48,7 +48,10 @@ class OpenIterations {
   std::vector<int64_t> numbers() const;
 
  private:
+  // Constant after construction.
   const size_t variables_;
+
+  // The client's thread only.
   std::vector<Iteration> open_;
   EndedNumbers ended_;
 };

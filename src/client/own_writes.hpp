@@ -54,6 +54,7 @@ class OwnWrites {
   void cut(uint32_t file, const Extent& extent);
   void forget_block(uint32_t block);
 
+  // The client's thread only.
   Runs runs_;               // none overlaps another of its file
   std::vector<Sent> sent_;  // by block
 };

@@ -2,8 +2,8 @@
 //
 // After seeds 003, p. 9: a trace event's cost depends on how often it is recorded, since in between the computation
 // takes the caches. So the routine alone is run at each rate, with computing in between; the cost of the timing
-// itself, measured in the same way, is taken off. The routine is what Client adds to a block for measuring: two looks
-// at the clock, a histogram, four counters. Compiled against src, so it stands here and not in bench/.
+// itself, measured in the same way, is taken off. The routine is what ClientMeter adds to a block for measuring: two
+// looks at the clock, a histogram, four counters. Compiled against src, so it stands here and not in bench/.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/histogram.hpp"
-#include "client/client.hpp"
+#include "client/client_meter.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -1,0 +1,106 @@
+#include "client/admission.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tailrace::impl {
+
+Result<Admission::Iteration*> Admission::begin(int64_t iteration) {
+  const bool is_new = iteration >= 0 && iterations_.find(iteration) == nullptr && !iterations_.has_ended(iteration);
+  const Status room = is_new ? room_for_iteration(iteration) : Status();
+  if (!room.ok() && room.code() != TAILRACE_DROPPED) return room;
+  const Result<Iteration*> of = iterations_.open(iteration);
+  if (!of.ok() || !is_new) return of;
+  if (!room.ok()) return drop(*of.value(), unfinished_.limit());
+  unfinished_.take(iteration);
+  uint64_t& peak = meter_.counters().iterations_peak;
+  peak = std::max<uint64_t>(peak, unfinished_.count());
+  return of;
+}
+
+// Room for one more iteration, by the policy; TAILRACE_DROPPED if it shall be given up.
+Status Admission::room_for_iteration(int64_t iteration) {
+  const size_t open = iterations_.count();
+  // If it has ended none of those that are unfinished, they wait for it: others that share their files are ahead.
+  const auto is_room = [&] {
+    return unfinished_.has_room_for(iteration) || (open < unfinished_.limit() && unfinished_.count_own() <= open);
+  };
+  if (is_room()) return {};
+  if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // nothing would come of waiting
+    return Status(
+        TAILRACE_WRONG_ORDER,
+        fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
+                    "(memory.iterations, and the limit of open files); the oldest is {}: call end_iteration "
+                    "for each when its last block is handed over",
+                    iteration, open, unfinished_.limit(), iterations_.numbers().front()));
+  }
+  if (when_full_ == WhenFull::drop) {
+    const Status looked = link_.look_for_room(is_room);
+    return looked.code() == TAILRACE_TIMEOUT ? Status(TAILRACE_DROPPED, "there is no room for it") : looked;
+  }
+  if (!std::exchange(warned_, true)) {
+    log_.info(
+        "the computation waits for iterations to be published: {} are unfinished, and storage is slower than the "
+        "program writes (said once)",
+        unfinished_.limit());
+  }
+  return link_.wait_for_room(is_room);
+}
+
+Result<Admission::Iteration*> Admission::open(int64_t iteration) {
+  Result<Iteration*> of = begin(iteration);
+  if (of.ok() && of.value()->dropped) {
+    return Status(
+        TAILRACE_DROPPED,
+        "the iteration was dropped, since the memory budget was full, or too many iterations were unfinished");
+  }
+  return of;
+}
+
+Result<std::optional<PoolBlock>> Admission::take_memory(uint64_t bytes, Iteration& iteration, bool may_pass) {
+  if (auto block = memory_.allocate(bytes)) return block;
+  if (Status fits = memory_.check_size(bytes); !fits.ok()) return fits;
+  switch (when_full_) {
+    case WhenFull::drop: return look_for_memory(bytes, iteration);
+    case WhenFull::sync:
+      if (may_pass) return std::optional<PoolBlock>();
+      return wait_for_memory(bytes);
+    case WhenFull::block: return wait_for_memory(bytes);
+  }
+  TAILRACE_ASSERT(false);
+}
+
+Result<std::optional<PoolBlock>> Admission::wait_for_memory(uint64_t bytes) {
+  const Result<PoolBlock> block = memory_.wait_for(bytes);
+  if (!block.ok()) return block.status();
+  return std::optional(block.value());
+}
+
+// A server that has died gives nothing back; if another has taken its place, there may be room. If not, the iteration
+// is dropped.
+Result<std::optional<PoolBlock>> Admission::look_for_memory(uint64_t bytes, Iteration& iteration) {
+  std::optional<PoolBlock> block;
+  const Status looked = link_.look_for_room([&] { return (block = memory_.allocate(bytes)).has_value(); });
+  if (looked.ok()) return block;
+  return looked.code() == TAILRACE_TIMEOUT ? drop(iteration, 0) : looked;
+}
+
+// `unfinished`: so many are, which is the limit; 0: it is for want of memory.
+Status Admission::drop(Iteration& iteration, uint64_t unfinished) {
+  iteration.dropped = true;
+  meter_.counters().blocks_dropped += iteration.blocks;
+  ++meter_.counters().iterations_dropped;
+  Descriptor descriptor;
+  descriptor.verb = Verb::drop_iteration;
+  descriptor.iteration = iteration.number;
+  descriptor.unfinished = unfinished;
+  if (Status sent = link_.send(descriptor); !sent.ok()) return sent;
+  const std::string why = unfinished > 0 ? fmt::format("{} iterations are unfinished", unfinished)
+                                         : fmt::format("the memory budget of {} bytes is full", memory_.size());
+  return Status(TAILRACE_DROPPED, why + ": the whole iteration is dropped");
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,99 @@
+#include "client/block_transfer.hpp"
+
+#include <cstring>
+
+#include "base/memory/stream_copy.hpp"
+
+namespace tailrace::impl {
+
+Nanoseconds BlockTransfer::copy_in(PoolBlock block, const void* data, uint64_t bytes, Nanoseconds start) {
+  if (bytes > 0) stream_copy(memory_.at(block), static_cast<const std::byte*>(data), bytes);
+  const Nanoseconds copied = meter_.now();
+  meter_.counters().copying += copied - start;
+  return copied;
+}
+
+Status BlockTransfer::send(uint32_t variable, Iteration& iteration, PoolBlock block, Nanoseconds handed,
+                           uint64_t ticket) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::write;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration.number;
+  descriptor.ticket = ticket;
+  descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0, handed.count()};
+  const Result<uint64_t> sent = link_.send_with_block(descriptor);
+  if (sent.ok()) count_accepted(variable, iteration);
+  return sent.status();
+}
+
+Result<uint64_t> BlockTransfer::borrow(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start) {
+  return link_.reaches_client() ? send_borrowed(variable, iteration, data, start)
+                                : send_copied(variable, iteration, data, start);
+}
+
+Result<uint64_t> BlockTransfer::send_borrowed(uint32_t variable, Iteration& iteration, const void* data,
+                                              Nanoseconds handed) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::borrow;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration.number;
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, handed.count()};
+  const Result<uint64_t> ticket = link_.send_with_ticket(descriptor, variable);
+  if (ticket.ok()) count_accepted(variable, iteration);
+  return ticket;
+}
+
+Result<uint64_t> BlockTransfer::send_copied(uint32_t variable, Iteration& iteration, const void* data,
+                                            Nanoseconds start) {
+  const uint64_t bytes = bytes_of(variable);
+  const Nanoseconds waited = meter_.waited_for_room();
+  const Result<PoolBlock> block = memory_.take(bytes);
+  if (!block.ok()) return block.status();
+  const Nanoseconds copied = copy_in(block.value(), data, bytes, start + (meter_.waited_for_room() - waited));
+  const Result<uint64_t> ticket = link_.open_ticket(variable);
+  if (!ticket.ok()) return ticket;
+  if (Status sent = send(variable, iteration, block.value(), copied, ticket.value()); !sent.ok()) return sent;
+  return ticket;
+}
+
+void BlockTransfer::count_accepted(uint32_t variable, Iteration& iteration) {
+  ++iteration.blocks;
+  meter_.count_accepted(variable);
+}
+
+Result<uint64_t> BlockTransfer::read(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  return link_.reaches_client() ? read_directly(variable, iteration, data, start)
+                                : read_by_pool(variable, iteration, data, start);
+}
+
+Result<uint64_t> BlockTransfer::read_directly(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  const Result<uint64_t> ticket = send_read(
+      variable, iteration, {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, start.count()});
+  if (!ticket.ok()) return ticket;
+  if (Status waited = link_.wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
+  return ticket;
+}
+
+Result<uint64_t> BlockTransfer::read_by_pool(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  const uint64_t bytes = bytes_of(variable);
+  const Result<PoolBlock> block = memory_.take(bytes);
+  if (!block.ok()) return block.status();
+  const PoolBlock& at = block.value();
+  const Result<uint64_t> ticket = send_read(variable, iteration, {at.offset, bytes, at.index, 0, start.count()});
+  if (!ticket.ok()) return ticket;  // the server is lost: its memory will not be used again
+  if (Status waited = link_.wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
+  if (link_.is_done(ticket.value()) && bytes > 0) std::memcpy(data, memory_.at(at), bytes);
+  memory_.free(at);
+  return ticket;
+}
+
+Result<uint64_t> BlockTransfer::send_read(uint32_t variable, int64_t iteration, const Descriptor::Bytes& bytes) {
+  Descriptor descriptor;
+  descriptor.verb = Verb::read;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration;
+  descriptor.bytes = bytes;
+  return link_.send_with_ticket(descriptor, variable);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,80 @@
+#include "client/client_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tailrace::impl {
+
+ClientMemory::ClientMemory(Place& place, ServerLink& link, Log& log)
+    : place_(place),
+      channel_(place.channel()),
+      link_(link),
+      log_(log),
+      pool_(channel_.memory.size(), channel_.returned) {}
+
+std::optional<PoolBlock> ClientMemory::allocate(uint64_t bytes) {
+  reclaim();
+  const auto block = pool_.allocate(bytes);
+  if (block) link_.has_come_back(block->index);
+  return block;
+}
+
+Result<PoolBlock> ClientMemory::take(uint64_t bytes) {
+  if (auto block = allocate(bytes)) return *block;
+  if (Status fits = check_size(bytes); !fits.ok()) return fits;
+  return wait_for(bytes);
+}
+
+Result<PoolBlock> ClientMemory::wait_for(uint64_t bytes) {
+  if (!std::exchange(warned_, true)) {
+    log_.info(
+        "the computation waits for memory: all {} MiB of the budget are in use, and storage is slower than the "
+        "program writes; a larger memory.budget would smooth bursts (said once)",
+        pool_.size() >> 20);
+  }
+  std::optional<PoolBlock> block;
+  const Status waited = link_.wait_for_room([&] {
+    block = allocate(bytes);
+    if (block || pool_.held() == withheld_ + pool_.kept()) return true;
+    tell_hunger();
+    return false;
+  });
+  channel_.hungry.store(0, std::memory_order_relaxed);
+  if (!waited.ok()) return waited;
+  if (block) return *block;
+  return Status(TAILRACE_BUDGET_HELD,
+                fmt::format("no room for {} bytes: of the budget's {} bytes, {} are allocated by the caller and not "
+                            "committed (or held by its open files), {} are of committed blocks that it still keeps "
+                            "(arrays from alloc that are alive), and nothing else will become free",
+                            bytes, pool_.size(), withheld_, pool_.kept()));
+}
+
+Status ClientMemory::check_size(uint64_t bytes) const {
+  if (bytes <= pool_.size()) return {};
+  return Status(TAILRACE_TOO_LARGE, fmt::format("a block of {} bytes can never fit into the memory budget of {} "
+                                                "bytes; raise memory.budget",
+                                                bytes, pool_.size()));
+}
+
+// The server may keep blocks: it must know that they are waited for, and how much the client has seen come back. It
+// may have given back more since, and rings then.
+void ClientMemory::tell_hunger() {
+  // release: what was collected is before; partner: the acquire in ChannelEnds::waits_for_memory().
+  channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
+  place_.ring();
+}
+
+void ClientMemory::reclaim() {
+  if (!link_.take_loss()) return;
+  // In this order, since the server of this life may die, and another begin, at any moment.
+  const uint32_t life = link_.life();
+  pool_.collect();
+  for (uint32_t block = 0; block < channel_.returned.capacity(); ++block) {
+    if (!pool_.holds(block) || !link_.was_left_by_the_dead(block, life)) continue;
+    link_.has_come_back(block);
+    pool_.free({block, 0});
+  }
+}
+
+}  // namespace tailrace::impl

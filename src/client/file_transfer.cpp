@@ -1,0 +1,293 @@
+#include "client/file_transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/memory/range_allocator.hpp"
+#include "base/memory/stream_copy.hpp"
+#include "model/wire/file_wire.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kWord = 8;  // bytes
+constexpr uint64_t kPage = RangeAllocator::kPage;
+
+Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
+
+Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
+
+Status refuse_overlap(const std::vector<Extent>& list, size_t one, size_t other) {
+  return refuse(
+      fmt::format("extents {} ({} bytes at offset {}) and {} ({} bytes at offset {}) overlap: which "
+                  "bytes shall be in the file?",
+                  one, list[one].length, list[one].offset, other, list[other].length, list[other].offset));
+}
+
+// Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
+// left out. An extent that would not fit alone is cut at a page of the file, or at least at a word of 8 bytes:
+// another client may write between two parts, and must not write half of a word.
+class Cutter {
+ public:
+  Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)
+      : extents_(extents), most_(most), most_extents_(most_extents) {}
+
+  // The next part; false if there is none. `bytes`: of its extents.
+  bool next(std::vector<Extent>& list, uint64_t& bytes) {
+    list.clear();
+    bytes = 0;
+    for (; index_ < extents_.size() && list.size() < most_extents_; ++index_, done_ = 0) {
+      const Extent rest{extents_[index_].offset + done_, extents_[index_].length - done_};
+      if (rest.length == 0) continue;
+      if (fits(list.size() + 1, bytes + rest.length)) {
+        list.push_back(rest);
+        bytes += rest.length;
+        continue;
+      }
+      if (!list.empty()) break;
+      bytes = part_of(rest);
+      list.push_back({rest.offset, bytes});
+      done_ += bytes;
+      break;
+    }
+    return !list.empty();
+  }
+
+ private:
+  bool fits(size_t count, uint64_t bytes) const {
+    return bytes <= most_ && file_list_data(count, bytes) + bytes <= most_;
+  }
+  uint64_t part_of(const Extent& rest) const {
+    const uint64_t part = most_ - file_list_data(1, most_);
+    const uint64_t end = rest.offset + part;
+    return end % kPage < part ? part - end % kPage : part - end % kWord;
+  }
+
+  const std::span<const tailrace_extent> extents_;
+  const uint64_t most_;
+  const size_t most_extents_;
+  size_t index_ = 0;
+  uint64_t done_ = 0;  // of the extent there
+};
+
+}  // namespace
+
+struct FileTransfer::Batch {
+  const std::vector<Extent>& extents;
+  uint64_t bytes = 0;
+
+  uint64_t data() const { return file_list_data(extents.size(), bytes); }
+  uint64_t block() const { return data() + bytes; }
+  // Written, it goes without a list: bytes that lie on a page of the pool, as they may on one of the file, can go
+  // past the page cache.
+  bool is_alone() const { return extents.size() == 1 && bytes <= std::numeric_limits<uint32_t>::max(); }
+  uint64_t block_to_write() const { return is_alone() ? bytes : block(); }
+};
+
+// So that one verb is copied while others are written; always the same of a pool, so that lists are cut alike.
+uint64_t FileTransfer::bytes_at_once() const { return std::max(memory_.size() / 4 / kPage * kPage, kPage); }
+
+Descriptor FileTransfer::describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const {
+  Descriptor descriptor;
+  descriptor.verb = verb;
+  descriptor.variable = file;
+  descriptor.bytes = {block.offset, bytes, block.index, 0, meter_.now().count()};
+  return descriptor;
+}
+
+void FileTransfer::take_list(std::span<const tailrace_extent> extents) {
+  list_.clear();
+  for (const tailrace_extent& extent : extents) list_.push_back(extent_of(extent));
+}
+
+Status FileTransfer::check(std::span<const tailrace_extent> extents, const void* data, bool may_overlap) {
+  if (extents.empty()) return refuse("found a list of no extents, expected at least one");
+  uint64_t total = 0;
+  bool sorted = true;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Extent extent = extent_of(extents[i]);
+    if (const Status sound = check_file_extent(extent); !sound.ok()) {
+      return refuse(fmt::format("extent {}: {}", i, sound.fault().message));
+    }
+    if (extent.length > std::numeric_limits<size_t>::max() - total) {
+      return refuse(fmt::format("extent {}: with it, the list has more bytes than memory can have", i));
+    }
+    total += extent.length;
+    sorted = sorted && (i == 0 || extent.offset >= extents[i - 1].offset + extents[i - 1].length);
+  }
+  if (data == nullptr && total > 0) return refuse(fmt::format("found NULL, expected {} bytes of memory", total));
+  if (sorted || may_overlap) return {};
+  take_list(extents);
+  const auto overlap = find_overlap(list_);
+  if (!overlap) return {};
+  const auto [one, other] = std::minmax(overlap->first, overlap->second);
+  return refuse_overlap(list_, one, other);
+}
+
+Result<uint64_t> FileTransfer::write(File of, std::span<const tailrace_extent> extents, const void* data, Way way) {
+  if (way == Way::copied) return write_all(of, extents, data);
+  if (way == Way::borrowed && can_borrow(of, extents)) return lend(of, extents[0], data);
+  return write_at_once(of, extents, data);
+}
+
+// Reads of a file that has been read before are answered from the pool if they can be, which must know all later
+// writes then.
+bool FileTransfer::can_borrow(File of, std::span<const tailrace_extent> extents) const {
+  constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
+  return link_.reaches_client() && extents.size() == 1 && extents[0].length > 0 && extents[0].length <= kLongest &&
+         !book_.is_read(of.record);
+}
+
+// One extent, where it is; the ticket.
+Result<uint64_t> FileTransfer::lend(File of, const tailrace_extent& extent, const void* data) {
+  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket;
+  Descriptor verb = describe(Verb::file_borrow, of.number, {}, 0);
+  verb.at = {reinterpret_cast<uint64_t>(data), extent.offset, kNoBlock, static_cast<uint32_t>(extent.length),
+             verb.bytes.handed};
+  verb.ticket = ticket.value();
+  if (Status sent = link_.send(verb); !sent.ok()) return sent;
+  book_.counts(of.record).bytes_written.add(extent.length);
+  return ticket;
+}
+
+// In one verb; its ticket.
+Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_extent> extents, const void* data) {
+  Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
+  uint64_t bytes = 0;
+  if (!cutter.next(list_, bytes)) return kNoTicket;  // nothing but empty extents
+  std::vector<Extent> more;
+  uint64_t more_bytes = 0;
+  if (cutter.next(more, more_bytes)) {
+    return Status(TAILRACE_TOO_LARGE, fmt::format("the list has more than {} bytes or {} extents, so it needs more "
+                                                  "than a fourth of the budget: write it in parts",
+                                                  bytes, list_.size()));
+  }
+  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket;
+  const Batch batch{list_, bytes};
+  const Result<PoolBlock> block = memory_.take(batch.block_to_write());
+  if (!block.ok()) return block.status();
+  copy(of, batch, static_cast<const std::byte*>(data), ticket.value(), block.value());
+  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+  return ticket;
+}
+
+// In as many verbs as there must be; no ticket. While there is memory, all is copied before the first of it is sent:
+// a writer that begins meanwhile takes its share of what memory can do, and the caller waits for the copy alone.
+Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_extent> extents, const void* data) {
+  const uint64_t most = memory_.size() / 2;
+  Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
+  const auto* from = static_cast<const std::byte*>(data);
+  uint64_t held = 0;
+  for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
+    const Batch batch{list_, bytes};
+    const uint64_t room = batch.block_to_write();
+    std::optional<PoolBlock> block;
+    if (held + room <= most) block = memory_.allocate(room);
+    if (!block) {
+      held = 0;
+      if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+      const Result<PoolBlock> waited_for = memory_.take(room);
+      if (!waited_for.ok()) return waited_for.status();
+      block = waited_for.value();
+    }
+    held += room;
+    copy(of, batch, from, kNoTicket, *block);
+  }
+  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+  return kNoTicket;
+}
+
+// Copies into the block, which is for that.
+void FileTransfer::copy(File of, const Batch& batch, const std::byte* data, uint64_t ticket, PoolBlock block) {
+  const Nanoseconds start = meter_.now();
+  const uint64_t to = batch.is_alone() ? block.offset : put_list(block, batch);
+  std::byte* const bytes = memory_.bytes().data() + to;
+  stream_copy(bytes, data, batch.bytes);
+  meter_.counters().copying += meter_.now() - start;
+  Descriptor verb = describe(Verb::file_write, of.number, block, batch.block());
+  if (batch.is_alone()) {
+    verb.verb = Verb::file_write_at;
+    verb.at = {to, batch.extents[0].offset, block.index, static_cast<uint32_t>(batch.bytes), verb.bytes.handed};
+  }
+  verb.ticket = ticket;
+  copied_.push_back({verb, book_.is_read(of.record) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
+}
+
+Status FileTransfer::send_copied(uint32_t record) {
+  Status status;
+  for (Copied& copied : copied_) {
+    const PoolBlock block{copied.verb.bytes.block, copied.verb.bytes.address};
+    if (!status.ok()) {
+      memory_.free(block);
+      continue;
+    }
+    const Result<uint64_t> sent = link_.send_with_block(copied.verb);
+    status = sent.status();
+    if (!sent.ok()) continue;
+    book_.counts(record).bytes_written.add(copied.length);
+    if (!copied.extents.empty()) own_.sent(record, block.index, sent.value(), copied.extents, copied.bytes);
+  }
+  copied_.clear();
+  return status;
+}
+
+// Returns where in the pool the bytes go.
+uint64_t FileTransfer::put_list(PoolBlock block, const Batch& batch) {
+  FileList list;
+  list.count = static_cast<uint32_t>(batch.extents.size());
+  list.data = batch.data();
+  std::byte* const at = memory_.at(block);
+  std::memcpy(at, &list, sizeof list);
+  std::memcpy(at + sizeof list, batch.extents.data(), batch.extents.size() * sizeof(Extent));
+  return block.offset + list.data;
+}
+
+// If its extents overlap, each of them goes by itself: no request has overlapping parts.
+Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, void* data) {
+  take_list(extents);
+  Cutter cutter(extents, bytes_at_once(), find_overlap(list_) ? 1 : kMostFileExtents);
+  auto* to = static_cast<std::byte*>(data);
+  for (uint64_t bytes = 0; cutter.next(list_, bytes); to += bytes) {
+    const Batch batch{list_, bytes};
+    const Status done = read_own(of.record, batch, to) ? Status() : ask(of.number, batch, to);
+    if (!done.ok()) return done;
+    book_.counts(of.record).bytes_read.add(bytes);
+  }
+  return {};
+}
+
+// Reads from the memory of pending writes, and returns true if they have all the bytes. Writes before the first read
+// of a file are not known here, so that programs that do not read have no costs.
+bool FileTransfer::read_own(uint32_t record, const Batch& batch, std::byte* data) {
+  if (!reads_own_) return false;
+  const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
+    return link_.is_pending(block, sequence);
+  });
+  if (found) {
+    book_.counts(record).served.add(batch.bytes);
+    served_ += batch.bytes;
+  }
+  book_.set_read(record);
+  return found;
+}
+
+Status FileTransfer::ask(uint32_t file, const Batch& batch, std::byte* data) {
+  const Result<PoolBlock> block = memory_.take(batch.block());
+  if (!block.ok()) return block.status();
+  const uint64_t from = put_list(block.value(), batch);
+  bool in_use = false;
+  const Status done = link_.ask(describe(Verb::file_read, file, block.value(), batch.block()), in_use);
+  if (done.ok()) std::memcpy(data, memory_.bytes().data() + from, batch.bytes);
+  if (!in_use) memory_.free(block.value());
+  return done;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,122 @@
+#include "client/server_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Longer than any program runs, and far from an overflow when it is counted in nanoseconds.
+constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100};
+
+}  // namespace
+
+ServerLink::ServerLink(Place& place, ClientMeter& meter)
+    : place_(place),
+      channel_(place.channel()),
+      meter_(meter),
+      sent_(channel_.returned.capacity(), 0),
+      ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone) {}
+
+Status ServerLink::send(Descriptor& descriptor) {
+  if (Status lost = place_.lost(); !lost.ok()) return lost;
+  descriptor.sequence = ++sequence_;
+  if (!channel_.ring.push(descriptor)) {
+    if (Status room = wait_for_room([&] { return channel_.ring.push(descriptor); }); !room.ok()) return room;
+  }
+  place_.ring();
+  return {};
+}
+
+Result<uint64_t> ServerLink::send_with_block(Descriptor& descriptor) {
+  sent_[descriptor.bytes.block] = sequence_ + 1;
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
+  return descriptor.sequence;
+}
+
+Result<uint64_t> ServerLink::send_with_ticket(Descriptor& descriptor, uint32_t variable) {
+  const Result<uint64_t> ticket = open_ticket(variable);
+  if (!ticket.ok()) return ticket;
+  descriptor.ticket = ticket.value();
+  if (Status sent = send(descriptor); !sent.ok()) return sent;
+  return ticket;
+}
+
+Status ServerLink::ask(Descriptor descriptor, bool& in_use) {
+  in_use = false;
+  const Result<uint64_t> ticket = send_with_ticket(descriptor, TraceEvent::kNone);
+  if (!ticket.ok()) return ticket.status();
+  const Status ended = outwait(ticket.value());
+  in_use = !ended.ok();
+  return ended.ok() ? end_of(ticket.value()) : ended;
+}
+
+Result<uint64_t> ServerLink::send_flush(Verb verb) {
+  Descriptor descriptor;
+  descriptor.verb = verb;
+  return send_with_ticket(descriptor, TraceEvent::kNone);
+}
+
+Result<uint64_t> ServerLink::open_ticket(uint32_t variable) {
+  uint64_t ticket = channel_.tickets.open();
+  if (ticket == kNoTicket) {
+    const Status room = wait_for_room([&] { return (ticket = channel_.tickets.open()) != kNoTicket; });
+    if (!room.ok()) return room;
+  }
+  ticket_variable_[ticket % ticket_variable_.size()] = variable;
+  return ticket;
+}
+
+Status ServerLink::wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
+  if (timeout) timeout = std::min(*timeout, kForever);
+  return place_.wait([&] { return !is_pending(ticket); }, timeout);
+}
+
+Status ServerLink::outwait(uint64_t ticket) {
+  const Nanoseconds start = meter_.now();
+  Status ended = wait_for(ticket, std::nullopt);
+  meter_.counters().waiting_ticket += meter_.now() - start;
+  return ended;
+}
+
+Status ServerLink::end_of(uint64_t ticket) {
+  // No failure is logged after its ticket has ended, so without an untold one there is nothing to look for.
+  if (channel_.failures.unseen() > 0) {
+    if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
+  }
+  if (channel_.tickets.look(ticket) != TicketState::failed) return {};
+  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
+}
+
+Status ServerLink::await(uint64_t ticket) {
+  const Status ended = outwait(ticket);
+  return ended.ok() ? end_of(ticket) : ended;
+}
+
+Status ServerLink::wait_for_room(FunctionRef<bool()> ready) {
+  const Nanoseconds start = meter_.now();
+  Status status = place_.wait(ready, std::nullopt);
+  const Nanoseconds end = meter_.now();
+  meter_.counters().waiting_memory += end - start;
+  meter_.note(TraceEvent::What::wait_memory, TraceEvent::kNone, -1, start, end);
+  return status;
+}
+
+bool ServerLink::take_loss() {
+  const uint32_t losses = place_.losses();
+  return std::exchange(losses_, losses) != losses;
+}
+
+uint32_t ServerLink::life() const {
+  // acquire: every server before this life has pushed its last block; partner: ChannelEnds::take_over().
+  return channel_.life.load(std::memory_order_acquire);
+}
+
+bool ServerLink::was_left_by_the_dead(uint32_t block, uint32_t life) const {
+  if (sent_[block] == 0) return false;
+  const uint64_t mark = channel_.ended[block].load(std::memory_order_acquire);
+  const bool by_the_dead = EndedMark::is_earlier(mark, life);
+  return by_the_dead && !EndedMark::held(mark) && EndedMark::sequence(mark) == sent_[block];
+}
+
+}  // namespace tailrace::impl
