@@ -33,7 +33,9 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
   engine_ = std::make_unique<Engine>(*gate_, scheduler_, clock_, options.engine);
   const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, FilterCrew::Options{options.filter_threads, {}});
-  format_ = std::make_unique<Hdf5Format>(config_, gate_->files(), Hdf5Format::Options{0, "machine", date});
+  format_ = options.format
+                ? options.format(config_)
+                : std::make_unique<Hdf5Format>(config_, gate_->files(), Hdf5Format::Options{0, "machine", date});
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}_c0.dropped", config_.storage.paths[0], config_.name);
   files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, log_, std::move(files));

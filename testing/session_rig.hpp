@@ -4,6 +4,7 @@
 // The thread is real. Nothing is written to disk unless on_disk is set.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,8 @@ struct SessionRigOptions {
   bool shut = false;                  // whether the gate is shut at the start
   uint32_t filter_threads = 1;        // 0: the server's own
   uint64_t descriptors = UINT32_MAX;  // for the files of iterations
+  // Makes the format; none: HDF5.
+  std::function<std::unique_ptr<Format>(const Config& config)> format = {};
 };
 
 class SessionRig {
@@ -100,7 +103,7 @@ class SessionRig {
   Fifo scheduler_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
-  std::unique_ptr<Hdf5Format> format_;
+  std::unique_ptr<Format> format_;
   std::unique_ptr<FileGroup> files_;
   std::unique_ptr<SharedFiles> raw_files_;
   std::unique_ptr<ClientEnds> to_client_;

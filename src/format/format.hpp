@@ -31,16 +31,36 @@ struct MetadataPiece {
   std::vector<std::byte> bytes;
 };
 
-// The bytes that complete a file. `head` is written last, after everything else: without it no reader takes the file
-// for one of this format.
-struct FileEnding {
-  std::vector<MetadataPiece> body;
-  MetadataPiece head;
+// One step of a publication. A publish, and a write that is `after_others`, take effect after everything that was
+// written into their file before, blocks too; other writes go beside those. A step on another file than the step
+// before it begins when all steps before it have ended.
+struct PublicationStep {
+  enum class Kind : uint8_t {
+    write,   // the pieces, into the file
+    publish  // the file gets its final name, and is closed
+  };
+  Kind kind = Kind::write;
+  uint32_t file = 0;  // by its number in Format::files
+  bool after_others = false;
+  std::vector<MetadataPiece> pieces;
+};
+
+// The steps that make an iteration visible; the last one does. Before that no reader takes anything for a part of it.
+// It publishes every file of the iteration.
+struct PublicationPlan {
+  std::vector<PublicationStep> steps;
+};
+
+// Where bytes of an iteration go: into which of its files, by its number in Format::files, and where there.
+struct Placement {
+  uint32_t file = 0;
+  std::vector<Extent> extents;
 };
 
 // Where an earlier block lies, as Format::place has it.
 struct Located {
-  std::string file;
+  std::string path;   // of the published file
+  uint32_t file = 0;  // of the unfinished one, as Placement has it
   std::vector<Extent> extents;
 };
 
@@ -53,7 +73,8 @@ struct PlacedChunk {
 };
 
 struct LocatedChunks {
-  std::string file;
+  std::string path;  // as in Located
+  uint32_t file = 0;
   std::vector<PlacedChunk> chunks;  // all of the block's, in the order of its Chunking
 };
 
@@ -67,25 +88,29 @@ inline bool is_in_chunks(const Variable& variable, const Layout& layout) {
 
 class Format {
  public:
+  // The most files that an iteration has.
+  static constexpr size_t kMostFiles = 4;
+
   virtual ~Format() = default;
 
-  // Returns true if the iteration's file has its final name, and there is no unfinished one.
+  // Returns true if the iteration has been published, and there is no unfinished file of it.
   virtual bool published(int64_t iteration) const = 0;
-  // Returns true if the iteration's file has begun, and is not finished or discarded.
+  // Returns true if the iteration has begun, and is not finished or discarded.
   virtual bool begun(int64_t iteration) const = 0;
-  // The file of an iteration that has begun and is not finished or discarded.
-  virtual const FileNames& names(int64_t iteration) const = 0;
+  // Returns the files of an iteration that has begun and is not finished or discarded. More may be added as blocks
+  // come.
+  virtual const std::vector<FileNames>& files(int64_t iteration) const = 0;
 
-  // Where the bytes of the block go in its iteration's file, one extent after the other, each behind the one before;
-  // none if there are no bytes. The same places for the same variable each time. The first block of an iteration
-  // begins its file. Not for blocks in chunks, see is_in_chunks(): what they need is not known before.
-  // TAILRACE_WRONG_SHAPE if a block of this client and variable with another layout came before.
-  virtual Result<std::vector<Extent>> place(const Block& block) = 0;
+  // Where the bytes of the block go, one extent after the other, each behind the one before; none if there are no
+  // bytes. The same places for the same variable each time. The first block of an iteration begins it. Not for blocks
+  // in chunks, see is_in_chunks(): what they need is not known before. TAILRACE_WRONG_SHAPE if a block of this client
+  // and variable with another layout came before.
+  virtual Result<Placement> place(const Block& block) = 0;
   // Where the bytes of the chunks first, first + 1, … of a block that is in chunks go, after they have been
   // filtered (filter/pipeline.hpp has the whole sequence); one extent a chunk, as long as the chunk. `loss` is what
   // rounding has done to these chunks, and noted in the file. A chunk that comes again may get another place.
-  virtual Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first,
-                                                   std::span<const FilteredChunk> chunks, const Loss& loss) = 0;
+  virtual Result<Placement> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
+                                         const Loss& loss) = 0;
   // Records an event in the iteration's file, beginning it if need be.
   virtual Status note_event(int64_t iteration, const std::string& event) = 0;
   // Records a finding in the iteration's file, which has begun, in place of an earlier one of that name. If it fails,
@@ -94,9 +119,9 @@ class Format {
   // Records in the iteration's file, which has begun, that blocks of these clients may be missing, since they died or
   // never came; and those of `unnamed` more that never came, whose numbers nobody knows.
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
-  // Ends the iteration's file, which has begun.
-  virtual Result<FileEnding> finish(int64_t iteration) = 0;
-  // Forgets the iteration's file, whether or not it has begun.
+  // Ends the iteration, which has begun. Returns the plan that publishes it.
+  virtual Result<PublicationPlan> finish(int64_t iteration) = 0;
+  // Forgets the iteration's files, whether or not it has begun.
   virtual void discard(int64_t iteration) = 0;
 
   // Where a block of a finished or unfinished iteration lies; TAILRACE_NOT_FOUND if nowhere, TAILRACE_WRONG_SHAPE if

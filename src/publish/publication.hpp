@@ -1,10 +1,11 @@
-// Publication: the last requests of an iteration's file, which turn a `.part` into a file that readers see.
+// Publication: the requests of the engine for a few steps of a format's PublicationPlan.
 //
-// Pure: from a format's FileEnding and the durability to the list of requests. Their order is the promise (3): the
-// superblock is written after everything else has been, the rename comes after the superblock, and for `durable` a
+// Pure. The order of the steps is the promise (3): each takes effect after the one before it, and for `durable` a
 // sync lies between each two.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "format/format.hpp"
@@ -13,14 +14,18 @@
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kMaxPublicationRequests = 5;
-
-// How the file leaves: with its name, or whole under the temporary one, which is left to recovery.
+// How a file leaves: with its name, or whole under the temporary one, which is left to recovery.
 enum class FileEnd { published, kept };
 
-// The requests that publish `file`, or keep it, in order. They refer to the bytes of `ending`, which outlives them.
-// Sink, token, client and sequence are the caller's to fill in.
-std::vector<Request> publication(FileId file, FileEnding& ending, Durability durability,
-                                 FileEnd end = FileEnd::published);
+// A run is what the engine is given at once: steps on one file, whose order the engine keeps, as requests of no more
+// than this number.
+inline constexpr uint32_t kRequestsOfRun = 5;
+
+// Returns how many of the steps, the first ones, are a run; 0 if there are none.
+size_t length_of_run(std::span<const PublicationStep> steps);
+
+// Returns the requests of a run on the open file `file`, in order. They refer to the bytes of the steps, which
+// outlive them. Sink and token are the caller's to fill in.
+std::vector<Request> requests_of(std::span<PublicationStep> run, FileId file, Durability durability, FileEnd end);
 
 }  // namespace tailrace::impl

@@ -26,7 +26,7 @@ bool is_passing(Verb verb) {
 }  // namespace
 
 // The files of one client, or of all.
-struct ServedClients::Files final : FileGroup::Witness {
+struct ServedClients::Files final : Witness {
   Files(int group_in, Config config_in, ServedClients& clients_in)
       : group(group_in), config(std::move(config_in)), clients(clients_in), log(clients_in.log_.part()) {}
 
@@ -159,8 +159,7 @@ void ServedClients::forget_iteration(int group, int64_t iteration) {
 // The client has a part in the iteration. Not if that has ended without a file: then it has left, and nothing that
 // comes after waits for others.
 void ServedClients::involve(Member& member, int64_t iteration) {
-  bool found = false;
-  if (!member.files->files->unfinished_file(iteration, found).ok()) return;
+  if (!member.files->files->why_unpublished(iteration).ok()) return;
   member.involved.insert(iteration);
   if (member.own || !common_.insert(iteration).second) return;
   for (auto& [client, other] : members_) other->to_client.begun_by_any(iteration);

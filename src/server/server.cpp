@@ -23,7 +23,7 @@ bool begins_iteration(const Descriptor& descriptor) {
   return descriptor.verb != Verb::read && descriptor.iteration >= 0;
 }
 
-IterationRecord::Outcome outcome_of(const FileGroup::Departure& how) {
+IterationRecord::Outcome outcome_of(const Departure& how) {
   using Outcome = IterationRecord::Outcome;
   if (how.dropped) return Outcome::dropped;
   if (!how.status.ok()) return Outcome::failed;
@@ -52,7 +52,7 @@ Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& 
     Filtering::Host& host = *this;
     filtering_ = std::make_unique<Filtering>(config, client, to_client, engine, files, *crew, host);
   }
-  files_.join(*this, client);
+  files_.join(*this);
 }
 
 Server::~Server() {
@@ -63,7 +63,7 @@ void Server::leave() {
   has_left_ = true;
   if (raw_) raw_->leave();
   file_meter_.look_at_iterations();
-  files_.leave(*this, static_cast<int>(client_));
+  files_.leave(*this);
 }
 
 void Server::serve_files(SharedFiles& files) {
@@ -192,30 +192,30 @@ void Server::begin_block(const Descriptor& descriptor) {
   }
   if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(work.block, descriptor, false);
   if (in_chunks(work.block)) return begin_filtered(id);
-  const Result<std::vector<Extent>> extents = format_.place(work.block);
-  const Result<FileId> file = extents.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extents.status());
-  work.status = file.ok() ? allocate(file.value(), extents.value()) : file.status();
+  const Result<FileGroup::Place> place = files_.place(work.block);
+  work.status = place.ok() ? allocate(place.value()) : place.status();
   if (!work.status.ok()) {
     // One block is lost, so the iteration will never be whole.
     files_.refuse(descriptor.iteration, work.status);
     return end_work(id);
   }
-  TAILRACE_ASSERT(total_of(extents.value()) == descriptor.bytes.length);
-  if (extents.value().empty()) return end_work(id);  // it has a dataset, and that was all
+  const std::vector<Extent>& extents = place.value().extents;
+  TAILRACE_ASSERT(total_of(extents) == descriptor.bytes.length);
+  if (extents.empty()) return end_work(id);  // it has a dataset, and that was all
   Request request;
   request.operation = Operation::write;
-  request.file = file.value();
-  request.pieces = in_turn(extents.value(), memory_of(descriptor));
+  request.file = place.value().file;
+  request.pieces = in_turn(extents, memory_of(descriptor));
   // Somebody may wait for a request with a ticket.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   request.immediate = descriptor.ticket != kNoTicket && config_.holds_writes();
   submit(id, std::move(request));
 }
 
-Status Server::allocate(FileId file, std::span<const Extent> extents) {
+Status Server::allocate(const FileGroup::Place& place) {
   Status status;
-  for (size_t i = 0; i < extents.size() && status.ok(); ++i) {
-    if (extents[i].length >= kAllocateFrom) status = engine_.allocate(file, extents[i]);
+  for (size_t i = 0; i < place.extents.size() && status.ok(); ++i) {
+    if (place.extents[i].length >= kAllocateFrom) status = engine_.allocate(place.file, place.extents[i]);
   }
   return status;
 }
@@ -278,13 +278,12 @@ void Server::begin_read(const Descriptor& descriptor, const Block& block) {
 Result<FileId> Server::file_to_read(Work& work, std::vector<Extent>& extents) {
   const Result<Located> located = format_.locate(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  bool found = false;
-  Result<FileId> unfinished = files_.unfinished_file(work.block.iteration, found);
-  if (!unfinished.ok()) return unfinished;
+  if (Status gone = files_.why_unpublished(work.block.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   extents = located.value().extents;
-  if (found) return unfinished;
-  Result<FileId> file = engine_.open(located.value().file, OpenMode::read, 0, {});
+  const auto unfinished = files_.unfinished_file(work.block.iteration, located.value().file);
+  if (unfinished) return *unfinished;
+  Result<FileId> file = engine_.open(located.value().path, OpenMode::read, 0, {});
   if (file.ok()) work.file = file.value();
   return file;
 }
@@ -346,7 +345,7 @@ void Server::set_parameter(const Descriptor& descriptor) {
   end_verb(descriptor, status);
 }
 
-void Server::left(int64_t iteration, const FileGroup::Departure& how) {
+void Server::left(int64_t iteration, const Departure& how) {
   meter_.left(iteration, outcome_of(how), how.course.ended);
   file_meter_.look_at_iterations();
   if (how.written) {
@@ -394,9 +393,8 @@ void Server::accept_again(const Descriptor& descriptor) {
     if (actions_ != nullptr && held) actions_->came(of, descriptor, true);
     if (in_chunks(of)) return;  // its chunks are placed again one by one
     // Its bytes are in the file: take note of where, and of the file.
-    const auto extents = format_.place(of);
-    const Result<FileId> file = extents.ok() ? files_.file(descriptor.iteration) : Result<FileId>(extents.status());
-    if (!file.ok()) files_.fail(descriptor.iteration, file.status());
+    const Result<FileGroup::Place> place = files_.place(of);
+    if (!place.ok()) files_.fail(descriptor.iteration, place.status());
     return forget_if_failed(of);
   }
   const bool answered = descriptor.ticket != kNoTicket && !to_client_.is_pending(descriptor.ticket);
@@ -418,9 +416,8 @@ void Server::accept_file_again(const Descriptor& descriptor) {
 void Server::place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
   block.layout = layouts_again_[{block.variable, block.iteration}];
   if (!block.layout) return files_.fail(block.iteration, Status(TAILRACE_INTERNAL, "found a chunk of no block"));
-  const auto extents = format_.place_chunks(block, index, {&chunk, 1}, loss);
-  const Result<FileId> file = extents.ok() ? files_.file(block.iteration) : Result<FileId>(extents.status());
-  if (!file.ok()) files_.fail(block.iteration, file.status());
+  const Result<FileGroup::Place> place = files_.place_again(block, {index, chunk, loss});
+  if (!place.ok()) files_.fail(block.iteration, place.status());
   forget_if_failed(block);
 }
 

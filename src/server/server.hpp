@@ -31,7 +31,7 @@ namespace tailrace::impl {
 
 class Server final : public RequestSink,
                      public CompletionSink,
-                     private FileGroup::Member,
+                     private GroupMember,
                      private Filtering::Host,
                      private RawFiles::Host {
  public:
@@ -58,7 +58,7 @@ class Server final : public RequestSink,
   // iterations are held (FileGroup) until all verbs are accepted: an end may stand before the blocks that belong to
   // it.
   void accept_again(const Descriptor& descriptor);
-  // A chunk that an earlier server placed, as its FileGroup::Witness was told, in the order of these calls. The block
+  // A chunk that an earlier server placed, as its Witness was told, in the order of these calls. The block
   // has the layout that it was accepted with.
   void place_again(Block block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   // Ends the verbs and chunks of the earlier server.
@@ -131,7 +131,7 @@ class Server final : public RequestSink,
   void accept_file_again(const Descriptor& descriptor);
   void end_twice(const Descriptor& descriptor);
   void note_event(const Descriptor& descriptor);
-  void left(int64_t iteration, const FileGroup::Departure& how) override;
+  void left(int64_t iteration, const Departure& how) override;
   void gone(int64_t iteration) override;
   void filtered(WorkId work, const Status& status, const Request::Course& course) override;
   void postponed(WorkId work) override;
@@ -141,7 +141,7 @@ class Server final : public RequestSink,
   bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
   void begin_filtered(WorkId id);
-  Status allocate(FileId file, std::span<const Extent> extents);
+  Status allocate(const FileGroup::Place& place);
   Result<FileId> file_to_read(Work& work, std::vector<Extent>& extents);
   WorkId new_work(Kind kind, const Descriptor& descriptor, const Block& block);
   void submit(WorkId id, Request request);

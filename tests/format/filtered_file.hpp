@@ -27,18 +27,19 @@ inline void put_filtered(Format& format, const Config& config, const Block& bloc
       chunks.push_back(filter.apply(plan, bytes, i, stored.back(), loss));
       stored.back().resize(chunks.back().bytes);
     }
-    const Result<std::vector<Extent>> extents = format.place_chunks(block, first, chunks, loss);
-    ASSERT_TRUE(extents.ok()) << extents.status().fault().message;
-    ASSERT_EQ(extents.value().size(), chunks.size());
+    const Result<Placement> placement = format.place_chunks(block, first, chunks, loss);
+    ASSERT_TRUE(placement.ok()) << placement.status().fault().message;
+    const std::vector<Extent>& extents = placement.value().extents;
+    ASSERT_EQ(extents.size(), chunks.size());
     for (size_t i = 0; i < chunks.size(); ++i) {
-      ASSERT_EQ(extents.value()[i].length, chunks[i].bytes);
-      put(path, {extents.value()[i].offset, stored[i]});
+      ASSERT_EQ(extents[i].length, chunks[i].bytes);
+      put(path, {extents[i].offset, stored[i]});
     }
   }
 }
 
 inline void finish_file(Format& format, int64_t iteration, const std::string& path) {
-  Result<FileEnding> ending = format.finish(iteration);
+  Result<PublicationPlan> ending = format.finish(iteration);
   ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
   for (const PlannedWrite& write : writes_of(ending.value())) put(path, write);
 }

@@ -73,8 +73,8 @@ TEST(Hdf5Filtered, WhatWasHandedOverIsReadBack) {
     const Result<LocatedChunks> found = later.locate_chunks(block_of(config, i, 4, 0));
     ASSERT_TRUE(known.ok());
     ASSERT_TRUE(found.ok()) << found.status().fault().message;
-    EXPECT_EQ(known.value().file, path);
-    EXPECT_EQ(found.value().file, path);
+    EXPECT_EQ(known.value().path, path);
+    EXPECT_EQ(found.value().path, path);
     EXPECT_EQ(restored(config, i, known.value().chunks, path), as_stored(config, i));
     EXPECT_EQ(restored(config, i, found.value().chunks, path), as_stored(config, i));
     const bool is_noise = config.variables[i].name.starts_with("noise");
@@ -134,10 +134,10 @@ TEST(Hdf5Filtered, NoTwoChunksShareBytes) {
     if (config.variables[i].filtered())
       put_filtered(format, config, block_of(config, i, 1, 0), filtered_values(config, i), path);
   }
-  const Result<FileEnding> ending = format.finish(1);
+  const Result<PublicationPlan> ending = format.finish(1);
   ASSERT_TRUE(ending.ok());
-  std::vector<Extent> extents = {{0, ending.value().head.bytes.size()}};
-  for (const MetadataPiece& piece : ending.value().body) extents.push_back({piece.offset, piece.bytes.size()});
+  std::vector<Extent> extents;
+  for (const PlannedWrite& write : writes_of(ending.value())) extents.push_back({write.offset, write.bytes.size()});
   for (uint32_t i = 0; i < config.variables.size(); ++i) {
     if (!config.variables[i].filtered()) continue;
     const Result<LocatedChunks> located = format.locate_chunks(block_of(config, i, 1, 0));

@@ -36,7 +36,7 @@ TEST(Hdf5Format, LocateKnowsWhatWasPlacedLostAndDiscarded) {
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).status().code(), TAILRACE_NOT_FOUND);
   const Extent placed = place_whole(format, block_of(config, 0, 1, 0)).value();
   EXPECT_EQ(format.locate(block_of(config, 1, 1, 0)).status().code(), TAILRACE_NOT_FOUND) << "never placed";
-  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().file, directory / "sim_c0_000001.h5");
+  EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().path, directory / "sim_c0_000001.h5");
   ASSERT_TRUE(format.finish(1).ok());
   EXPECT_EQ(format.locate(block_of(config, 0, 1, 0)).value().extents[0].offset, placed.offset);
   format.forget(block_of(config, 0, 1, 0), Status::of_errno("write", "f", EIO));
@@ -72,7 +72,7 @@ TEST(Hdf5Format, OlderIterationsAreLookedUpInTheirFiles) {
     ASSERT_TRUE(located.ok()) << iteration << ": " << located.status().fault().message;
     EXPECT_EQ(located.value().extents[0].offset, offsets[static_cast<size_t>(iteration)]);
     EXPECT_EQ(located.value().extents[0].length, 128u);
-    const auto bytes = bytes_of_file(located.value().file);
+    const auto bytes = bytes_of_file(located.value().path);
     ASSERT_TRUE(bytes.has_value());
     const auto begin = bytes->begin() + static_cast<ptrdiff_t>(located.value().extents[0].offset);
     EXPECT_TRUE(std::equal(begin, begin + 128, pattern(128, 0).begin()));
@@ -102,7 +102,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
   Hdf5Format format(config, os_files(), format_options(12));
   for (int64_t iteration = 0; iteration < 4; ++iteration) {
     ASSERT_TRUE(place_whole(format, block_of(config, 0, iteration, 12)).ok());
-    const FileNames& names = format.names(iteration);
+    const FileNames& names = format.files(iteration)[0];
     EXPECT_EQ(names.device, iteration % 2);
     const ScratchDirectory& directory = iteration % 2 == 0 ? first : second;
     EXPECT_EQ(names.directory, directory.path());
@@ -121,7 +121,7 @@ TEST(Hdf5Format, EventsAloneMakeAFile) {
   Hdf5Format format(config, os_files(), format_options());
   ASSERT_TRUE(format.note_event(4, "storm").ok());
   ASSERT_TRUE(format.note_event(4, "a longer name, of 31 bytes here").ok());
-  Result<FileEnding> ending = format.finish(4);
+  Result<PublicationPlan> ending = format.finish(4);
   ASSERT_TRUE(ending.ok());
   std::vector<std::byte> bytes;
   for (const PlannedWrite& write : writes_of(ending.value())) put(bytes, write);
@@ -140,7 +140,7 @@ TEST(Hdf5Format, ManyEventsAndLongDescriptions) {
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(format.note_event(4, "an event with a long name").ok());
   const Result<Extent> extent = place_whole(format, block_of(config, 0, 4, 0));
   EXPECT_TRUE(extent.ok()) << extent.status().fault().message;
-  Result<FileEnding> ending = format.finish(4);
+  Result<PublicationPlan> ending = format.finish(4);
   ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
   std::vector<std::byte> bytes;
   if (extent.ok()) put(bytes, {extent.value().offset, pattern(extent.value().length, 0)});
@@ -169,10 +169,10 @@ TEST(Hdf5Format, LargeIterationNumbers) {
   Hdf5Format format(config, os_files(), format_options());
   const int64_t largest = INT64_MAX;
   ASSERT_TRUE(place_whole(format, block_of(config, 0, largest, 0)).ok());
-  EXPECT_EQ(format.names(largest).final_path, "out/sim_c0_9223372036854775807.h5");
+  EXPECT_EQ(format.files(largest)[0].final_path, "out/sim_c0_9223372036854775807.h5");
   EXPECT_TRUE(format.finish(largest).ok());
   ASSERT_TRUE(place_whole(format, block_of(config, 0, 1234567, 0)).ok());
-  EXPECT_EQ(format.names(1234567).final_path, "out/sim_c0_1234567.h5");
+  EXPECT_EQ(format.files(1234567)[0].final_path, "out/sim_c0_1234567.h5");
   EXPECT_TRUE(format.finish(1234567).ok());
 }
 
@@ -207,7 +207,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "another's part";
   std::vector<std::byte> bytes;
   put(bytes, {first.offset, pattern(first.length, 1)});
-  Result<FileEnding> ending = format.finish(7);
+  Result<PublicationPlan> ending = format.finish(7);
   ASSERT_TRUE(ending.ok());
   for (const PlannedWrite& write : writes_of(ending.value())) {
     put(bytes, write);

@@ -54,11 +54,11 @@ TEST(Hdf5Format, EveryTypeAndRankIsReadBackEqual) {
       EXPECT_EQ(extent.value().length, config.layouts[variable].bytes());
       writes.push_back({extent.value().offset, values(config.layouts[variable], variable)});
     }
-    const FileNames names = format.names(5);
+    const FileNames names = format.files(5)[0];
     EXPECT_EQ(names.final_path, directory / "sim_c0_000005.h5");
     EXPECT_EQ(names.temporary, names.final_path + ".part");
     EXPECT_EQ(names.directory, directory.path());
-    Result<FileEnding> ending = format.finish(5);
+    Result<PublicationPlan> ending = format.finish(5);
     ASSERT_TRUE(ending.ok());
     for (const PlannedWrite& write : writes) put(names.temporary, write);
     for (const PlannedWrite& write : writes_of(ending.value())) put(names.temporary, write);
@@ -96,7 +96,7 @@ TEST(Hdf5Format, H5dumpReadsIt) {
   std::memcpy(bytes.data(), numbers.data(), 24);
   const std::string path = directory / "file.h5";
   put(path, {extent.value().offset, bytes});
-  Result<FileEnding> ending = format.finish(12);
+  Result<PublicationPlan> ending = format.finish(12);
   for (const PlannedWrite& write : writes_of(ending.value())) put(path, write);
   const std::string output = output_of("h5dump -d /data/12/meshes/count '" + path + "' 2>&1");
   EXPECT_NE(output.find("(0,0): 41, 42, 43"), std::string::npos) << output;

@@ -52,17 +52,19 @@ inline void put(const std::string& path, const PlannedWrite& write) {
 
 // Where a block goes that lies in one piece.
 inline Result<Extent> place_whole(Format& format, const Block& block) {
-  const Result<std::vector<Extent>> extents = format.place(block);
-  if (!extents.ok()) return extents.status();
-  EXPECT_LE(extents.value().size(), 1u);
-  return extents.value().empty() ? Extent{} : extents.value()[0];
+  const Result<Placement> placement = format.place(block);
+  if (!placement.ok()) return placement.status();
+  const std::vector<Extent>& extents = placement.value().extents;
+  EXPECT_LE(extents.size(), 1u);
+  return extents.empty() ? Extent{} : extents[0];
 }
 
 // The writes that complete a file, the head last.
-inline std::vector<PlannedWrite> writes_of(FileEnding& ending) {
+inline std::vector<PlannedWrite> writes_of(const PublicationPlan& plan) {
   std::vector<PlannedWrite> writes;
-  for (MetadataPiece& piece : ending.body) writes.push_back({piece.offset, piece.bytes});
-  writes.push_back({ending.head.offset, ending.head.bytes});
+  for (const PublicationStep& step : plan.steps) {
+    for (const MetadataPiece& piece : step.pieces) writes.push_back({piece.offset, piece.bytes});
+  }
   return writes;
 }
 
@@ -75,7 +77,7 @@ inline std::vector<PlannedWrite> whole_iteration(Format& format, const Config& c
     if (!extent.ok()) continue;
     writes.push_back({extent.value().offset, pattern(extent.value().length, variable)});
   }
-  Result<FileEnding> ending = format.finish(iteration);
+  Result<PublicationPlan> ending = format.finish(iteration);
   EXPECT_TRUE(ending.ok());
   for (PlannedWrite& write : writes_of(ending.value())) writes.push_back(std::move(write));
   return writes;

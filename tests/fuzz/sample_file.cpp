@@ -53,18 +53,19 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   impl::Hdf5Format format(config, files, std::move(options));
   TAILRACE_REQUIRE(format.note_event(iteration, "storm").ok());
   for (uint32_t i = 0; i < variables; ++i) {
-    const auto extents = format.place(block_of(config, i, iteration, 0));
-    TAILRACE_REQUIRE(extents.ok() && extents.value().size() == 1);
-    offsets_.push_back(extents.value()[0].offset);
+    const auto placement = format.place(block_of(config, i, iteration, 0));
+    TAILRACE_REQUIRE(placement.ok() && placement.value().extents.size() == 1);
+    offsets_.push_back(placement.value().extents[0].offset);
     put(bytes_, offsets_.back(), std::vector<std::byte>(bytes_of_variable, std::byte{0x40}));
   }
-  impl::Result<impl::FileEnding> ending = format.finish(iteration);
-  TAILRACE_REQUIRE(ending.ok());
-  ending.value().body.push_back(ending.value().head);
-  for (const impl::MetadataPiece& piece : ending.value().body) {
-    put(bytes_, piece.offset, piece.bytes);
-    for (size_t i = 0; i < piece.bytes.size(); ++i) {
-      if (piece.bytes[i] != std::byte{0}) metadata_.push_back(piece.offset + i);
+  const impl::Result<impl::PublicationPlan> plan = format.finish(iteration);
+  TAILRACE_REQUIRE(plan.ok());
+  for (const impl::PublicationStep& step : plan.value().steps) {
+    for (const impl::MetadataPiece& piece : step.pieces) {
+      put(bytes_, piece.offset, piece.bytes);
+      for (size_t i = 0; i < piece.bytes.size(); ++i) {
+        if (piece.bytes[i] != std::byte{0}) metadata_.push_back(piece.offset + i);
+      }
     }
   }
   std::sort(metadata_.begin(), metadata_.end());

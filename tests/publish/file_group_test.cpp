@@ -8,11 +8,11 @@
 namespace tailrace::impl {
 namespace {
 
-class SomeClient final : public FileGroup::Member {
+class SomeClient final : public GroupMember {
  public:
   explicit SomeClient(int client) : client_(client) {}
   int client() const override { return client_; }
-  void left(int64_t, const FileGroup::Departure&) override {}
+  void left(int64_t, const Departure&) override {}
   void gone(int64_t) override {}
   void tell(const Status&) override {}
 
@@ -24,7 +24,7 @@ class SomeClient final : public FileGroup::Member {
 class SharedIteration : public testing::Test {
  protected:
   SharedIteration() {
-    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client, client->client());
+    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client);
     EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
     EXPECT_OK(files_.hold(7));                 // it stays until its end of the test
   }
@@ -65,9 +65,9 @@ TEST_F(SharedIteration, EndedByAll) {
 }
 
 TEST_F(SharedIteration, EndedWithoutOne) {
-  files_.leave(five_, 5);
+  files_.leave(five_);
   EXPECT_FALSE(files_.end(zero_, 7));
-  files_.leave(zero_, 0);
+  files_.leave(zero_);
   EXPECT_TRUE(files_.end(three_, 7));
   EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
             "iteration 7 has ended, by clients 0, 3, and without client 5, gone before or never here: nothing can be "

@@ -45,10 +45,10 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
 }
 
 // A member of a group of files that keeps what it is told.
-class KeptFailures final : public FileGroup::Member {
+class KeptFailures final : public GroupMember {
  public:
   int client() const override { return 0; }
-  void left(int64_t, const FileGroup::Departure&) override {}
+  void left(int64_t, const Departure&) override {}
   void gone(int64_t) override {}
   void tell(const Status& failure) override { faults.push_back(failure.fault()); }
 
@@ -69,10 +69,10 @@ TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   Hdf5Format format(config, storage, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
   FileGroup files(config, engine, format, log, {});
   KeptFailures client;
-  files.join(client, 0);
+  files.join(client);
   files.complete_publication(7);
   while (!files.idle() || !engine.idle()) engine.progress();
-  files.leave(client, 0);
+  files.leave(client);
   ASSERT_EQ(client.faults.size(), 1u);
   EXPECT_EQ(client.faults[0].iteration, 7);
   EXPECT_EQ(client.faults[0].system_errno, EIO);

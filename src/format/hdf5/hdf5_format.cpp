@@ -12,6 +12,27 @@
 
 namespace tailrace::impl {
 
+namespace {
+
+// An iteration has one file.
+Result<Placement> in_the_file(Result<std::vector<Extent>> extents) {
+  if (!extents.ok()) return extents.status();
+  return Placement{0, std::move(extents).value()};
+}
+
+// The superblock comes after everything else, and the name after the superblock.
+PublicationPlan plan_to_publish(FileEnding ending) {
+  using Kind = PublicationStep::Kind;
+  PublicationPlan plan;
+  plan.steps.push_back({Kind::write, 0, false, std::move(ending.body)});
+  plan.steps.push_back({Kind::write, 0, true, {}});
+  plan.steps.back().pieces.push_back(std::move(ending.head));
+  plan.steps.push_back({Kind::publish, 0, true, {}});
+  return plan;
+}
+
+}  // namespace
+
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
     : config_(config), files_(files), options_(std::move(options)) {
   rehearse();
@@ -48,10 +69,10 @@ void Hdf5Format::rehearse() {
   (void)make_image(config_, {}, 0, plan, config_.name);
 }
 
-const FileNames& Hdf5Format::names(int64_t iteration) const {
+const std::vector<FileNames>& Hdf5Format::files(int64_t iteration) const {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
-  return found->second.names;
+  return found->second.files;
 }
 
 // Where an earlier run has put the iteration's file, so that the new one replaces it; else the next in turn.
@@ -68,22 +89,24 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   const auto found = records_.find(iteration);
   if (found != records_.end() && found->second.plan) return found->second;
   Record record;
-  record.names.device = device_for(iteration);
-  record.names.directory = config_.storage.paths[record.names.device];
-  record.names.final_path = path_on(record.names.device, iteration);
-  record.names.temporary = record.names.final_path + ".part";
+  FileNames names;
+  names.device = device_for(iteration);
+  names.directory = config_.storage.paths[names.device];
+  names.final_path = path_on(names.device, iteration);
+  names.temporary = names.final_path + ".part";
   record.date = options_.date();
-  record.plan = std::make_unique<IterationPlan>(config_, record.names.temporary);
+  record.plan = std::make_unique<IterationPlan>(config_, names.temporary);
+  record.files.push_back(std::move(names));
   return records_[iteration] = std::move(record);
 }
 
-Result<std::vector<Extent>> Hdf5Format::place(const Block& block) {
-  return begin(block.iteration).plan->place(block);
+Result<Placement> Hdf5Format::place(const Block& block) {
+  return in_the_file(begin(block.iteration).plan->place(block));
 }
 
-Result<std::vector<Extent>> Hdf5Format::place_chunks(const Block& block, uint64_t first,
-                                                     std::span<const FilteredChunk> chunks, const Loss& loss) {
-  return begin(block.iteration).plan->place_chunks(block, first, chunks, loss);
+Result<Placement> Hdf5Format::place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
+                                           const Loss& loss) {
+  return in_the_file(begin(block.iteration).plan->place_chunks(block, first, chunks, loss));
 }
 
 Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
@@ -118,7 +141,7 @@ void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients
   records_[iteration].plan->note_missing(clients, unnamed);
 }
 
-Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
+Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
   Record& record = found->second;
@@ -127,11 +150,12 @@ Result<FileEnding> Hdf5Format::finish(int64_t iteration) {
       series_of(config_, options_.client) + "_%06T", options_.machine, record.date, options_.run, {}, {}};
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
-  Result<FileEnding> ending = make_image(config_, provenance, iteration, *record.plan, record.names.temporary);
+  Result<FileEnding> ending = make_image(config_, provenance, iteration, *record.plan, record.files[0].temporary);
   record.datasets = record.plan->take_stored();
   record.plan.reset();
   remember(iteration, record);
-  return ending;
+  if (!ending.ok()) return ending.status();
+  return plan_to_publish(std::move(ending).value());
 }
 
 // A finished one, and no more of the earlier ones than there is room for.
@@ -162,7 +186,7 @@ Result<Located> Hdf5Format::locate(const Block& block) {
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up(block);
   const uint64_t begin = dataset.value()->extent.offset;
-  return Located{names(block.iteration).final_path, extents_of(*block.layout, stored(block), begin)};
+  return Located{files(block.iteration)[0].final_path, 0, extents_of(*block.layout, stored(block), begin)};
 }
 
 Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
@@ -170,7 +194,7 @@ Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
   const auto dataset = remembered(block);
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up_chunks(block);
-  return LocatedChunks{names(block.iteration).final_path, dataset.value()->chunks};
+  return LocatedChunks{files(block.iteration)[0].final_path, 0, dataset.value()->chunks};
 }
 
 const StoredDataset* Hdf5Format::Record::find(const std::string& name) const {
@@ -193,7 +217,7 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
   const StoredDataset* const dataset = record.find(as.name);
   if (dataset == nullptr) return not_written(block);
   if (dataset->shape != as.layout.shape) {
-    return another_shape(as.name, record.names.final_path, dataset->shape, as.layout.shape);
+    return another_shape(as.name, record.files[0].final_path, dataset->shape, as.layout.shape);
   }
   // The dataset may have been begun by other clients.
   const std::vector<std::vector<uint64_t>>& came = dataset->blocks;
@@ -221,7 +245,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
       if (!there.ok()) return there.status();
       if (!there.value()) return not_written(block);
     }
-    if (extent.ok()) return Located{path, extents_of(*block.layout, as, extent.value().offset)};
+    if (extent.ok()) return Located{path, 0, extents_of(*block.layout, as, extent.value().offset)};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = extent.status();
   }
   return last;
@@ -234,7 +258,7 @@ Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
     Result<std::vector<PlacedChunk>> chunks = find_chunks(files_, path, block.iteration, as.name, plan);
-    if (chunks.ok()) return LocatedChunks{path, std::move(chunks).value()};
+    if (chunks.ok()) return LocatedChunks{path, 0, std::move(chunks).value()};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = chunks.status();
   }
   return last;

@@ -45,14 +45,14 @@ class Hdf5Format final : public Format {
 
   bool published(int64_t iteration) const override;
   bool begun(int64_t iteration) const override;
-  const FileNames& names(int64_t iteration) const override;
-  Result<std::vector<Extent>> place(const Block& block) override;
-  Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
-                                           const Loss& loss) override;
+  const std::vector<FileNames>& files(int64_t iteration) const override;
+  Result<Placement> place(const Block& block) override;
+  Result<Placement> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
+                                 const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
-  Result<FileEnding> finish(int64_t iteration) override;
+  Result<PublicationPlan> finish(int64_t iteration) override;
   void discard(int64_t iteration) override;
   Result<Located> locate(const Block& block) override;
   Result<LocatedChunks> locate_chunks(const Block& block) override;
@@ -61,7 +61,7 @@ class Hdf5Format final : public Format {
  private:
   // The state of one iteration's file.
   struct Record {
-    FileNames names;
+    std::vector<FileNames> files;                     // one
     std::string date;                                 // when it began
     std::unique_ptr<IterationPlan> plan;              // null once it is finished
     std::map<std::string, StoredDataset> datasets;    // of a finished one, by name

@@ -25,6 +25,13 @@ struct Provenance {
   std::optional<int> node;    // of a file a node
 };
 
+// The bytes that complete a file. `head` is written last, after everything else: without it no reader takes the file
+// for HDF5.
+struct FileEnding {
+  std::vector<MetadataPiece> body;
+  MetadataPiece head;
+};
+
 // Makes the metadata of the file that `plan` describes. Takes LibraryLock. `path` is for messages. Fails with
 // TAILRACE_INTERNAL if HDF5 refuses something.
 Result<FileEnding> make_image(const Config& config, const Provenance& provenance, int64_t iteration,

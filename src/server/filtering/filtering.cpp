@@ -125,24 +125,23 @@ bool Filtering::take_up(WorkId id, Work& work) {
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  bool found = false;
-  Result<FileId> file = files_.unfinished_file(work.descriptor.iteration, found);
-  if (!file.ok()) return file.status();
+  if (Status gone = files_.why_unpublished(work.descriptor.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
     if (chunk.extent.length == 0 || chunk.extent.length > work.plan.stored_chunk_bytes()) {
       return Status(TAILRACE_NOT_FOUND,
                     fmt::format("read '{}': a chunk of the block has {} bytes, expected 1 to {}",
-                                located.value().file, chunk.extent.length, work.plan.stored_chunk_bytes()));
+                                located.value().path, chunk.extent.length, work.plan.stored_chunk_bytes()));
     }
   }
-  if (found) {
+  if (const auto unfinished = files_.unfinished_file(work.descriptor.iteration, located.value().file)) {
     work.held = files_.hold(work.descriptor.iteration).ok();
-  } else {
-    file = engine_.open(located.value().file, OpenMode::read, 0, {});
-    work.own_file = file.ok();
+    work.file = *unfinished;
+    return {};
   }
+  const Result<FileId> file = engine_.open(located.value().path, OpenMode::read, 0, {});
+  work.own_file = file.ok();
   if (file.ok()) work.file = file.value();
   return file.status();
 }
@@ -217,11 +216,9 @@ void Filtering::done(const FilterJob& job) {
 }
 
 Status Filtering::place(const Work& work, const FilterJob& job) {
-  const Result<Extent> extent = files_.place_chunk(work.block, job.index, job.chunk, job.loss);
-  if (!extent.ok()) return extent.status();
-  const Result<FileId> file = files_.file(work.descriptor.iteration);
-  if (!file.ok()) return file.status();
-  submit(Operation::write, file.value(), extent.value(), job.token);
+  const Result<FileGroup::Place> place = files_.place(work.block, {job.index, job.chunk, job.loss});
+  if (!place.ok()) return place.status();
+  submit(Operation::write, place.value().file, place.value().extents[0], job.token);
   return {};
 }
 

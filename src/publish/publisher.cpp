@@ -1,0 +1,97 @@
+#include "publish/publisher.hpp"
+
+#include <span>
+#include <utility>
+
+namespace tailrace::impl {
+
+void Publisher::publish(Publication publication, Then then) {
+  TAILRACE_REQUIRE(!publication.plan.steps.empty());
+  run(std::make_shared<Work>(Work{std::move(publication), 0, {}, std::move(then)}));
+}
+
+bool Publisher::progress() {
+  const bool some = !waiting_.empty() && engine_.room() >= kRequestsAtOnce;
+  while (!waiting_.empty() && engine_.room() >= kRequestsAtOnce) {
+    const WorkPointer work = std::move(waiting_.front());
+    waiting_.pop_front();
+    run(work);
+  }
+  return some;
+}
+
+void Publisher::run(const WorkPointer& work) {
+  const std::span<PublicationStep> left = std::span(work->of.plan.steps).subspan(work->done);
+  const size_t steps = length_of_run(left);
+  const LeavingFile& file = work->of.files[left.front().file];
+  std::vector<Request> requests = requests_of(left.first(steps), file.file, config_.storage.durability, work->of.end);
+  for (Request& request : requests) {
+    request.phase = work->of.phase;
+    request.replace = config_.storage.existing == Existing::resume;
+  }
+  batches_.run(std::move(requests), [this, work, steps](const Batches::End& end) { end_run(work, steps, end); });
+}
+
+void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::End& end) {
+  work->how.add(end.status, end.course);
+  std::vector<Directory> directories;
+  for (size_t i = 0; i < steps; ++i) {
+    const PublicationStep& step = work->of.plan.steps[work->done + i];
+    if (step.kind != PublicationStep::Kind::publish) continue;
+    LeavingFile& file = work->of.files[step.file];
+    file.open = false;  // however that ended
+    if (work->of.end == FileEnd::published) directories.push_back({file.names.directory, file.names.device});
+  }
+  if (!work->how.status.ok()) return give_up(work);
+  work->done += steps;
+  if (directories.empty() || config_.storage.durability != Durability::durable) return go_on(work);
+  sync_names(directories, [this, work](const Batches::End& synced) {
+    work->how.add(synced.status, synced.course);
+    go_on(work);
+  });
+}
+
+void Publisher::go_on(const WorkPointer& work) {
+  const bool visible = work->done == work->of.plan.steps.size();
+  if (visible) return work->then({work->how, true});
+  if (!work->how.status.ok()) return give_up(work);
+  waiting_.push_back(work);
+  progress();
+}
+
+void Publisher::give_up(const WorkPointer& work) {
+  std::vector<Request> requests;
+  for (LeavingFile& file : work->of.files) {
+    if (!std::exchange(file.open, false)) continue;
+    Request close;
+    close.operation = Operation::close;
+    close.file = file.file;
+    requests.push_back(std::move(close));
+  }
+  batches_.run(std::move(requests), [work](const Batches::End&) { work->then({work->how, false}); });
+}
+
+void Publisher::sync_names(const std::vector<Directory>& directories, Batches::Then then) {
+  Batches::End opening;
+  std::vector<Request> requests;
+  std::vector<FileId> opened;
+  for (const Directory& directory : directories) {
+    const Result<FileId> file = engine_.open(directory.path, OpenMode::directory, directory.device, {});
+    if (!file.ok()) {
+      opening.add(file.status(), {});
+      continue;
+    }
+    opened.push_back(file.value());
+    Request sync;
+    sync.operation = Operation::sync;
+    sync.file = file.value();
+    requests.push_back(std::move(sync));
+  }
+  batches_.run(std::move(requests), [this, opening, opened, then = std::move(then)](Batches::End end) {
+    for (const FileId file : opened) batches_.close(file);
+    end.add(opening.status, {});
+    then(end);
+  });
+}
+
+}  // namespace tailrace::impl
