@@ -33,6 +33,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -240,7 +242,8 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
 
 /// Opens the client whose number is the rank in `comm`. The configuration has the parameters rank and size,
 /// local_rank and local_size (of the ranks of `comm` on this node), node (its number), and nodes (how many there
-/// are); those in `options` go before them.
+/// are); those in `options` go before them. Collective: returns when all ranks have opened, or failed to, so that the
+/// server, which ends with its last client, does not end before a slow rank has come.
 inline Client open(MPI_Comm comm, const std::string& config, Options options = {}) {
   MPI_Comm node = detail::node_of(comm);
   detail::Where where;
@@ -251,7 +254,16 @@ inline Client open(MPI_Comm comm, const std::string& config, Options options = {
   MPI_Comm_free(&node);
   const auto known = where.parameters();
   options.parameters.insert(options.parameters.begin(), known.begin(), known.end());
-  return tailrace::open(config, where.rank, options);
+  std::optional<Client> client;
+  std::exception_ptr failure;
+  try {
+    client.emplace(tailrace::open(config, where.rank, options));
+  } catch (...) {
+    failure = std::current_exception();  // the others must not wait for this rank
+  }
+  detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+  if (failure) std::rethrow_exception(failure);
+  return std::move(*client);
 }
 
 }  // namespace tailrace::mpi
