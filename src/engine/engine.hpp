@@ -3,6 +3,8 @@
 //
 // A state machine driven by one thread that calls progress() whenever there may be something to do; it never sleeps
 // and never reads a clock of its own. Knows neither who feeds it nor what the bytes mean.
+//
+// More than 35 functions: it passes requests between its five stages, and has the files that these refer to.
 #pragma once
 
 #include <cstdint>

@@ -42,13 +42,16 @@ struct Executor::Job {
 };
 
 struct Executor::InFlight {
-  Job* job = nullptr;
+  Job* job = nullptr;  // null: free
   PlannedTransfer plan;
 };
 
 Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
     : storage_(storage), clock_(clock), options_(options), in_flight_(storage.capabilities().depth) {
-  for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) free_tags_.push_back(tag);
+  for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) {
+    in_flight_[tag] = std::make_unique<InFlight>();
+    free_tags_.push_back(tag);
+  }
 }
 
 Executor::~Executor() { TAILRACE_REQUIRE(idle()); }
@@ -104,9 +107,8 @@ bool Executor::begin_transfers() {
 void Executor::begin(Job& job) {
   const uint32_t tag = free_tags_.back();
   free_tags_.pop_back();
-  in_flight_[tag] = std::make_unique<InFlight>();
   InFlight& flight = *in_flight_[tag];
-  flight.job = &job;
+  flight = {&job, {}};
   ++job.under_way;
   if (!job.begun) job.begun = clock_.now();
   ++counts_.transfers;
@@ -172,13 +174,13 @@ bool Executor::throws_away(const void* memory) const {
 void Executor::complete(const Completion& completion) {
   TAILRACE_ASSERT(completion.tag < in_flight_.size());
   const auto tag = static_cast<uint32_t>(completion.tag);
-  const std::unique_ptr<InFlight> flight = std::move(in_flight_[tag]);
-  TAILRACE_ASSERT(flight != nullptr);
+  InFlight& flight = *in_flight_[tag];
+  TAILRACE_ASSERT(flight.job != nullptr);
   free_tags_.push_back(tag);
-  Job& job = *flight->job;
+  Job& job = *std::exchange(flight.job, nullptr);
   TAILRACE_ASSERT(job.under_way > 0);
   --job.under_way;
-  settle(job, *flight, completion.result);
+  settle(job, flight, completion.result);
 }
 
 void Executor::settle(Job& job, InFlight& flight, int64_t result) {

@@ -96,7 +96,7 @@ class Executor {
   const Clock& clock_;
   const Options options_;
   Counts counts_;
-  std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag; null: free
+  std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag
   std::vector<uint32_t> free_tags_;
   // For what is read of holes: largest_hole bytes for each tag. None until there is a hole.
   std::unique_ptr<std::byte[]> thrown_away_;
