@@ -1,7 +1,8 @@
 # tailrace_folder(NAME [SOURCES …] [USES …] [PRIVATE …]): one CMake target for one folder of src.
 #
 # The target is tailrace_<NAME with / replaced by _>. USES names the folders (targets) whose headers it may include;
-# PRIVATE the libraries that stay inside it. A folder of headers alone becomes an interface target.
+# PRIVATE the libraries that stay inside it. A folder of headers alone becomes an interface target. A folder that is
+# not used is not found: the include path of a target has its own headers and those of what it uses, and no others.
 function(tailrace_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" target "tailrace_${name}")
@@ -13,8 +14,28 @@ function(tailrace_folder name)
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  tailrace_headers(headers ${name})
+  target_include_directories(${target} ${scope} ${headers} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} ${scope} ${ARG_USES} tailrace_flags)
+endfunction()
+
+# tailrace_headers(RESULT NAME): sets RESULT to a folder of the build that has links to the headers of src/NAME, under
+# the paths by which they are included, and nothing else.
+function(tailrace_headers result name)
+  string(REPLACE "/" "_" flat ${name})
+  set(root ${PROJECT_BINARY_DIR}/headers/${flat})
+  file(GLOB wanted CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/${name} ${PROJECT_SOURCE_DIR}/src/${name}/*.h
+                                                                              ${PROJECT_SOURCE_DIR}/src/${name}/*.hpp)
+  file(GLOB there RELATIVE ${root}/${name} ${root}/${name}/*)
+  list(REMOVE_ITEM there ${wanted})
+  foreach(header IN LISTS there)
+    file(REMOVE ${root}/${name}/${header})
+  endforeach()
+  file(MAKE_DIRECTORY ${root}/${name})
+  foreach(header IN LISTS wanted)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name}/${header} ${root}/${name}/${header} SYMBOLIC)
+  endforeach()
+  set(${result} ${root} PARENT_SCOPE)
 endfunction()
 
 add_library(tailrace_flags INTERFACE)
