@@ -296,7 +296,7 @@ void ServedClients::accept_again(const LedgerRecord& record) {
   if (record.kind == LedgerRecord::Kind::accepted) return server.accept_again(record.descriptor);
   // It had been struck out with its iteration, if that was taken for published.
   const Ledger::Placed placed = Ledger::placed_by(record);
-  server.place_again(placed.block, placed.index, placed.chunk, placed.loss);
+  server.place_again(placed.block, {placed.index, placed.chunk, placed.loss});
 }
 
 // ---- what clients send --------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 //
 // Of a client that means its configuration, a format, a group of files and a server. Knows neither how clients are
 // met nor where the ledger and the channels lie, so that the simulator runs it as CoreServer does. One thread.
+//
+// More than 35 functions: it forwards what ClientRings::Host and ServerCore ask about one client to that client's
+// server, one line each; the rest takes up the ledger of an earlier server.
 #pragma once
 
 #include <cstdint>

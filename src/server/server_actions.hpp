@@ -6,6 +6,8 @@
 // Blocks are held until their iteration has left, so that a server that comes after a death runs the actions of all
 // unpublished iterations again, and `keep` iterations longer. A client that waits for memory gets held blocks back
 // when nothing else can help it: see make_room(). The server's thread; never waits.
+//
+// More than 35 functions: half of them answer two ports (ActionPort, ActionRunner's sink) and the serving loop.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +21,8 @@
 #include "action/action_runner.hpp"
 #include "action/kept_blocks.hpp"
 #include "base/log.hpp"
-#include "server/action_port.hpp"
 #include "server/server.hpp"
+#include "server/verbs/action_port.hpp"
 
 namespace tailrace::impl {
 

@@ -1,5 +1,5 @@
 // IterationMeter: whose turn the time was, in simulated time; and what a session's iterations look like.
-#include "server/iteration_meter.hpp"
+#include "server/verbs/iteration_meter.hpp"
 
 #include <gtest/gtest.h>
 

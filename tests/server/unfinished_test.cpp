@@ -1,5 +1,5 @@
 // Unfinished against a plain set.
-#include "server/unfinished.hpp"
+#include "server/verbs/unfinished.hpp"
 
 #include <gtest/gtest.h>
 

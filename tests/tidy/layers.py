@@ -28,6 +28,7 @@ LAYERS = [
     {"format", "format/hdf5", "place", "place/thread", "place/core", "action", "action/host"},
     {"client", "publish", "recovery"},
     {"server/filtering", "server/raw_files"},
+    {"server/verbs"},
     {"server"},
     {"runtime/parts"},
     {"runtime/output", "runtime/measurements"},

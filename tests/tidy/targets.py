@@ -26,8 +26,9 @@ MEANING = [
     "what is spoken of", "as bytes",
     "the configuration; the port to files", "files of the system", "back ends", "requests; filters",
     "what a client and its server share", "where blocks lie; where the server runs; actions",
-    "the two halves of a session", "parts of the server", "the server", "parts of the composition roots",
-    "files, figures", "place core's composition root", "the composition root", "the C interface"]
+    "the two halves of a session", "parts of the server", "the verbs of a client", "the server",
+    "parts of the composition roots", "files, figures", "place core's composition root", "the composition root",
+    "the C interface"]
 
 
 def targets_of(texts):

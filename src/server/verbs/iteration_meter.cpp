@@ -1,4 +1,4 @@
-#include "server/iteration_meter.hpp"
+#include "server/verbs/iteration_meter.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,32 @@
+#include "server/verbs/client_layouts.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tailrace::impl {
+
+Status ClientLayouts::check(const Descriptor& descriptor) const {
+  const Descriptor::Setting& setting = descriptor.setting;
+  const size_t before = setting.index == 0 ? 0 : settings_.size();
+  if (setting.index != before || setting.index >= setting.count || setting.count > config_.parameters.size()) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("number {} of {} after {}", setting.index, setting.count, settings_.size()));
+  }
+  if (setting.index + 1 < setting.count) return {};
+  std::vector<Shapes::Setting> all(settings_.begin(), settings_.begin() + static_cast<ptrdiff_t>(before));
+  all.push_back({descriptor.variable, setting.value});
+  return shapes_.with(all).status();
+}
+
+Status ClientLayouts::set(const Descriptor& descriptor) {
+  const Descriptor::Setting& setting = descriptor.setting;
+  if (setting.index == 0) settings_.clear();  // of a call that was given up
+  settings_.push_back({descriptor.variable, setting.value});
+  if (settings_.size() < setting.count) return {};
+  Result<Shapes::State> state = shapes_.with(std::exchange(settings_, {}));
+  if (state.ok()) shapes_.take(std::move(state).value());
+  return state.status();
+}
+
+}  // namespace tailrace::impl

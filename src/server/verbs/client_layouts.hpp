@@ -1,0 +1,39 @@
+// ClientLayouts: the layouts that a client's variables have now, by the settings of parameters that it has sent.
+//
+// The server's thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/block.hpp"
+#include "model/config.hpp"
+#include "model/shapes.hpp"
+#include "model/wire/descriptor_wire.hpp"
+
+namespace tailrace::impl {
+
+class ClientLayouts {
+ public:
+  // `config` is borrowed.
+  ClientLayouts(const Config& config, int client) : config_(config), client_(client), shapes_(config) {}
+
+  // Returns the block that the verb is about, with the layout that its variable has now.
+  Block block_of(const Descriptor& descriptor) const {
+    return {descriptor.variable, descriptor.iteration, client_, shapes_.of(descriptor.variable)};
+  }
+  const Shapes& shapes() const { return shapes_; }
+
+  // Returns ok if a setting (Verb::parameter) fits those before it, and makes valid layouts.
+  Status check(const Descriptor& descriptor) const;
+  // Takes a setting; the last of those that take effect together changes the layouts.
+  Status set(const Descriptor& descriptor);
+
+ private:
+  const Config& config_;
+  const int client_;
+  Shapes shapes_;
+  std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect with them
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,50 @@
+// VerbEnds: which verbs of a client have not ended, and what the client is told when they do.
+//
+// The server's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "base/function_ref.hpp"
+#include "channel/client_ends.hpp"
+#include "model/config.hpp"
+#include "model/wire/descriptor_wire.hpp"
+#include "server/verbs/unfinished.hpp"
+
+namespace tailrace::impl {
+
+class VerbEnds {
+ public:
+  // Both are borrowed.
+  VerbEnds(const Config& config, ClientEnds& to_client) : config_(config), to_client_(to_client) {}
+
+  // A verb begins.
+  void begin(const Descriptor& descriptor) { unfinished_.add(descriptor.sequence); }
+  // It has ended: flushes do not wait for it any more. The client is told later, or by others.
+  void end_unseen(const Descriptor& descriptor) { unfinished_.end(descriptor.sequence); }
+  // It has ended, and the client is told: the failure, if it is one, before the end of the ticket.
+  void end(const Descriptor& descriptor, const Status& status);
+  // Tells the client of a failure that is none of its verbs'.
+  void tell(const Status& failure) { to_client_.report(kNoTicket, failure); }
+
+  // A flush or close, which waits for all verbs before it.
+  void add_flush(const Descriptor& descriptor) { flushes_.push_back(descriptor); }
+  // Returns true if all verbs have ended, and no flush waits.
+  bool settled() const { return unfinished_.empty() && flushes_.empty(); }
+  bool has_flushes() const { return !flushes_.empty(); }
+  // Returns true if the client closes, and waits for the end of that.
+  bool is_closing() const { return !flushes_.empty() && flushes_.back().verb == Verb::close; }
+  // Answers the flushes whose verbs have all ended; calls `before` before each.
+  void answer_flushes(FunctionRef<void()> before);
+
+ private:
+  Status about(const Status& status, const Descriptor& descriptor) const;
+
+  const Config& config_;
+  ClientEnds& to_client_;
+  Unfinished unfinished_;
+  std::deque<Descriptor> flushes_;
+};
+
+}  // namespace tailrace::impl
