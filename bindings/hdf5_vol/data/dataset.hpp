@@ -1,5 +1,7 @@
 // Where the data of an open dataset lie, and how they travel: contiguous ones as extents of their file, beside the
 // program; all others as HDF5 itself takes them.
+//
+// Dataset has more than 35 functions: each of HDF5's calls on a dataset asks it a question of its own.
 #pragma once
 
 #include <memory>

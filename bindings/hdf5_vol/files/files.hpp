@@ -1,4 +1,7 @@
 // The files whose data may be carried, as HDF5 counts them: opened twice, a file is one.
+//
+// File has more than 35 functions: what is on its way to a file, its chunks and its detaching share one state and end
+// together.
 #pragma once
 
 #include <sys/stat.h>

@@ -4,6 +4,8 @@
 // Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
 // pool. A sync waits for the client's own writes alone, a close for all that it does with the file, to which it then
 // gives its name or its seal, if it is published or sealed.
+//
+// More than 35 functions: each verb has its check, its beginning and its end.
 #pragma once
 
 #include <cstdint>
