@@ -236,7 +236,7 @@ class SessionRun {
     const bool last = index + 1 == plan_.phases.size();
     if (!leftovers && last) return;
     exported_.put(disk_);
-    const bool recovered = plan_.phases[index].recovered || may_be_kept_whole();
+    const bool recovered = plan_.phases[index].recovered || is_any_whole(plan_.phases[index]);
     if (!last && !recovered) return keep_for_next();
     for (const std::string& device : plan_.phases[index].clients[0].config.storage.paths) {
       const Status status = recover(device, true, [&](const Leftover& leftover) {
@@ -281,9 +281,18 @@ class SessionRun {
     exported_.put(disk_);
   }
 
-  // Returns true if whole files may have been kept without their names. A run that finds those finishes them before
-  // its first byte (runtime/output/earlier_files), which the simulator does not run.
-  bool may_be_kept_whole() const { return of_node() && fates_[0].config->place.on_missing == OnMissing::keep; }
+  // Returns true if a file is whole and only lacks its name. A run that finds such files finishes them before its
+  // first byte (runtime/output/earlier_files), which the simulator does not run.
+  bool is_any_whole(const PhasePlan& phase) {
+    bool whole = false;
+    for (const std::string& device : phase.clients[0].config.storage.paths) {
+      const auto look = [&whole](const Leftover& leftover) { whole = whole || leftover.kind == TAILRACE_COMPLETE; };
+      if (const Status status = recover(device, false, look); !status.ok()) {
+        story_.fail("recovery", status.fault().message);
+      }
+    }
+    return whole;
+  }
   bool of_node() const { return fates_[0].config->storage.file_per == FilePer::node; }
 
   void tell(const ClientPlan& plan, size_t client) {
