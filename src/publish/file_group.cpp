@@ -290,7 +290,6 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   const bool begun = iteration.opened() || !iteration.failure.ok() || format_.begun(number);
   if (!begun) return depart(number, {});  // nobody handed anything over
   if (Status opened = open_all(number, iteration); !opened.ok()) fail(number, opened);
-  if (Status doubt = witness_.doubt(number); !doubt.ok()) fail(number, doubt);
   iteration.leaving = true;
   const Status failed = iteration.failure.ok() ? Status() : not_published(iteration.failure);
   if (!iteration.opened()) {
@@ -305,7 +304,10 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     const auto then = [this, number, status](const Batches::End& end) { end_unwritten(number, status, end.course); };
     return batches_.run(for_each_open(number, iteration, Operation::close), then);
   }
-  Publication publication{std::move(plan).value(), {}, FileEnd::published, phase_of(number)};
+  Publication publication{std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] {
+                            const Status doubt = witness_.doubt(number);
+                            return doubt.ok() ? doubt : not_published(doubt);
+                          }};
   for (size_t i = 0; i < names.size(); ++i) publication.files.push_back({names[i], iteration.files[i], true});
   const bool kept = clients_.absent() > 0 && config_.place.on_missing == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;

@@ -1,5 +1,7 @@
 #include "publish/publication.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace tailrace::impl {
@@ -26,13 +28,12 @@ Request of_operation(FileId file, Operation operation) {
 
 }  // namespace
 
-// A write may need a sync, too.
 size_t length_of_run(std::span<const PublicationStep> steps) {
+  constexpr size_t kWrites = kRequestsOfRun / 2;  // each may need a sync
+  if (!steps.empty() && steps[0].kind == PublicationStep::Kind::publish) return 1;
   size_t length = 0;
-  uint32_t requests = 0;
-  for (; length < steps.size() && steps[length].file == steps[0].file; ++length) {
-    requests += steps[length].kind == PublicationStep::Kind::write ? 2 : 1;
-    if (requests > kRequestsOfRun) break;
+  for (; length < std::min(steps.size(), kWrites); ++length) {
+    if (steps[length].file != steps[0].file || steps[length].kind == PublicationStep::Kind::publish) break;
   }
   return length;
 }

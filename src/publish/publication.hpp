@@ -17,9 +17,9 @@ namespace tailrace::impl {
 // How a file leaves: with its name, or whole under the temporary one, which is left to recovery.
 enum class FileEnd { published, kept };
 
-// A run is what the engine is given at once: steps on one file, whose order the engine keeps, as requests of no more
-// than this number.
-inline constexpr uint32_t kRequestsOfRun = 5;
+// A run is what the engine is given at once: writes into one file, whose order the engine keeps, or a publish, as
+// requests of no more than this number.
+inline constexpr uint32_t kRequestsOfRun = 4;
 
 // Returns how many of the steps, the first ones, are a run; 0 if there are none.
 size_t length_of_run(std::span<const PublicationStep> steps);

@@ -22,6 +22,8 @@ bool Publisher::progress() {
 
 void Publisher::run(const WorkPointer& work) {
   const std::span<PublicationStep> left = std::span(work->of.plan.steps).subspan(work->done);
+  if (left.front().kind == PublicationStep::Kind::publish) work->how.add(work->of.doubt(), {});
+  if (!work->how.status.ok()) return give_up(work);
   const size_t steps = length_of_run(left);
   const LeavingFile& file = work->of.files[left.front().file];
   std::vector<Request> requests = requests_of(left.first(steps), file.file, config_.storage.durability, work->of.end);

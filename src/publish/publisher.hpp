@@ -1,7 +1,8 @@
 // Publisher: carries out a format's PublicationPlan, run by run, and for `durable` makes the new names durable.
 //
-// A run begins when all before it has ended. What fails ends the publication: the files that have no name yet are
-// closed, and stay as they are. The server's thread; never waits.
+// A run begins when all before it has ended; a file gets its name when everything of it has ended, and nobody doubts
+// it. What fails ends the publication: the files that have no name yet are closed, and stay as they are. The server's
+// thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct Publication {
   std::vector<LeavingFile> files;  // by the numbers that the plan has
   FileEnd end = FileEnd::published;
   uint64_t phase = 0;  // of its requests, see Request
+  // Asked before each file gets its name, when everything before that has ended: why nothing of the iteration is to
+  // be believed; ok: it is.
+  std::function<Status()> doubt = [] { return Status(); };
 };
 
 class Publisher {

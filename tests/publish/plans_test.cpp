@@ -118,7 +118,7 @@ TEST(Plan, ADroppedIterationLosesAllItsFiles) {
   }
 }
 
-TEST(Plan, ARunIsOfOneFileAndOfFewRequests) {
+TEST(Plan, ARunIsOfWritesIntoOneFileOrOfOnePublish) {
   using Kind = PublicationStep::Kind;
   const auto step = [](Kind kind, uint32_t file) { return PublicationStep{kind, file, true, {}}; };
   const std::vector<PublicationStep> steps{step(Kind::write, 0),   step(Kind::write, 0),  step(Kind::publish, 0),
@@ -128,7 +128,7 @@ TEST(Plan, ARunIsOfOneFileAndOfFewRequests) {
   for (std::span<const PublicationStep> left = steps; !left.empty(); left = left.subspan(runs.back())) {
     runs.push_back(length_of_run(left));
   }
-  EXPECT_EQ(runs, (std::vector<size_t>{3, 1, 2, 2}));
+  EXPECT_EQ(runs, (std::vector<size_t>{2, 1, 1, 2, 1, 1}));
 }
 
 }  // namespace
