@@ -224,6 +224,11 @@ nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::str
   return nb::cast(File(nb::borrow(self.h), file, path));
 }
 
+void Client::remove_file(const std::string& path) {
+  const Inside inside(*this);
+  check(handle_, without_gil([&] { return tailrace_file_remove(handle_, c_text(path)); }));
+}
+
 nb::dict Client::stats() const {
   const Inside inside(*this);
   tailrace_stats stats{};

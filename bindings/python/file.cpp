@@ -127,6 +127,38 @@ void File::sync() {
   check(file_.client, status);
 }
 
+uint64_t File::size() {
+  const Inside inside(client());
+  uint64_t bytes = 0;
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_size(file_, &bytes);
+  }
+  check(file_.client, status);
+  return bytes;
+}
+
+void File::truncate(uint64_t bytes) {
+  const Inside inside(client());
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_truncate(file_, bytes);
+  }
+  check(file_.client, status);
+}
+
+void File::allocate(uint64_t offset, uint64_t bytes) {
+  const Inside inside(client());
+  tailrace_status status;
+  {
+    nb::gil_scoped_release release;
+    status = tailrace_file_allocate(file_, offset, bytes);
+  }
+  check(file_.client, status);
+}
+
 void File::close() {
   const Inside inside(client());
   tailrace_status status;
@@ -167,6 +199,15 @@ void define_file(nb::module_& module) {
            nb::sig("def read_list(self, out: typing.Any, extents: numpy.typing.ArrayLike) -> typing.Any"),
            "Fills `out` with the bytes of pairs (offset, length), one after the other, and returns it.")
       .def("sync", &File::sync, "Waits until all earlier writes of this client to the file are on the device.")
+      .def("size", &File::size, "The length in bytes, after all earlier writes of this client to the file.")
+      .def("truncate", &File::truncate, "bytes"_a,
+           "Cuts the file to `bytes`, or makes it that long: new bytes are 0. Takes effect after all earlier writes "
+           "of\n"
+           "this client.")
+      .def("allocate", &File::allocate, "offset"_a, "bytes"_a,
+           "Reserves the bytes from `offset` on, so that writing them cannot fail for want of space, and makes the "
+           "file\n"
+           "at least that long.")
       .def(
           "close", &File::close,
           "Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told\n"

@@ -24,6 +24,9 @@ class File {
   nanobind::object read(nanobind::object out, const Integer& offset);
   nanobind::object read_list(nanobind::object out, nanobind::handle extents);
   void sync();
+  uint64_t size();
+  void truncate(uint64_t bytes);
+  void allocate(uint64_t offset, uint64_t bytes);
   void close();
   // Closes; where the body of the `with` has raised, a failure of this is noted on that exception.
   void exit(nanobind::handle exception);

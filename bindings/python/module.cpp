@@ -200,6 +200,8 @@ void define_questions_and_end(nb::class_<Client>& client) {
           "`mode`: \"read\" one that is there; \"write\": read and write, made if it is not there, what is in it\n"
           "stays; \"truncate\": the same, and emptied. Writes of an `immediate` one do not gather to be merged with\n"
           "later ones.")
+      .def("remove_file", &Client::remove_file, "path"_a,
+           "Removes a raw file, given as to open_file, that no client of the same server has open.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),
            "What this client has done so far: the members of tailrace_stats, by name.")
       .def("variable_stats", &Client::variable_stats, "name"_a,

@@ -399,27 +399,27 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
 
 /* ---- raw files ---------------------------------------------------------------------------------------- */
 
-/* Opens the file `path`, which is relative to `storage.files` (or else the first `storage.path`) and stays below it:
- * no "..", and no symbolic link on its way; its directory must be there. `mode` is TAILRACE_FILE_READ (the file must
- * be there), or TAILRACE_FILE_WRITE: to read and write; it is made if it is not there, and what is in it stays,
- * unless TAILRACE_FILE_TRUNCATE is added. Clients of one server (place `core`) that open the same path have the same
- * file; one that is open anywhere there cannot be truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE
- * added, its writes, and what others write meanwhile, go to storage at once; a program for which that is so of some
- * writes alone opens the file twice, and its order is the same through both.
- * With TAILRACE_FILE_PUBLISH added, what is opened (made, emptied) is `path` with ".partial" behind it. It gets the
- * name `path`, and takes the place of a file of that name, when it has been closed and nothing of it has failed. If
- * something has, or it is never closed, it keeps the name with ".partial", and the close, or else tailrace_close,
- * says so (TAILRACE_NOT_PUBLISHED). With `storage.durability: durable` it is on the device by then, and its name at
- * the end of the close. Neither name may be open elsewhere at the same server, by whichever mode, before the close
- * has ended (TAILRACE_WRONG_ORDER).
- * With TAILRACE_FILE_SEAL added instead, the file has its name all the time, and readers know by its content that it
- * is whole: the last thing that its close does is to write the seal (tailrace_file_seal), if nothing of the file has
- * failed. Else, or if it is never closed, the seal is not written, and the close, or else tailrace_close, says so
- * (TAILRACE_NOT_PUBLISHED). All else is as with TAILRACE_FILE_PUBLISH; with `durable` the data are on the device
- * before the seal is written. At most 64 files of a client are open at once; if some are being closed
- * (tailrace_file_iclose), the oldest of those is waited for. Waits for the server's answer. TAILRACE_NOT_FOUND if
- * there is none to read, TAILRACE_IO_ERROR if the system refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is
- * set on TAILRACE_OK, else zeroed. */
+/* Opens the file `path`, which is relative to the first directory of `storage.files` (or else the first
+ * `storage.path`), or absolute and below any of them, and stays there: no "..", and no symbolic link on its way; its
+ * directory must be there. `mode` is TAILRACE_FILE_READ (the file must be there), or TAILRACE_FILE_WRITE: to read and
+ * write; it is made if it is not there, and what is in it stays, unless TAILRACE_FILE_TRUNCATE is added. Clients of
+ * one server (place `core`) that open the same path have the same file; one that is open anywhere there cannot be
+ * truncated (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_IMMEDIATE added, its writes, and what others write meanwhile,
+ * go to storage at once; a program for which that is so of some writes alone opens the file twice, and its order is
+ * the same through both. With TAILRACE_FILE_PUBLISH added, what is opened (made, emptied) is `path` with ".partial"
+ * behind it. It gets the name `path`, and takes the place of a file of that name, when it has been closed and nothing
+ * of it has failed. If something has, or it is never closed, it keeps the name with ".partial", and the close, or
+ * else tailrace_close, says so (TAILRACE_NOT_PUBLISHED). With `storage.durability: durable` it is on the device by
+ * then, and its name at the end of the close. Neither name may be open elsewhere at the same server, by whichever
+ * mode, before the close has ended (TAILRACE_WRONG_ORDER). With TAILRACE_FILE_SEAL added instead, the file has its
+ * name all the time, and readers know by its content that it is whole: the last thing that its close does is to write
+ * the seal (tailrace_file_seal), if nothing of the file has failed. Else, or if it is never closed, the seal is not
+ * written, and the close, or else tailrace_close, says so (TAILRACE_NOT_PUBLISHED). All else is as with
+ * TAILRACE_FILE_PUBLISH; with `durable` the data are on the device before the seal is written. As many files may be
+ * open as the budget has room for their paths (a cache line and more each) and the server's process may have open
+ * (two or three descriptors each); if 64 are being closed (tailrace_file_iclose), the oldest of those is waited for.
+ * Waits for the server's answer. TAILRACE_NOT_FOUND if there is none to read, TAILRACE_IO_ERROR if the system
+ * refuses. Never returns TAILRACE_EARLIER_FAILURE. `*out` is set on TAILRACE_OK, else zeroed. */
 TAILRACE_API tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode,
                                                 tailrace_file* out);
 
@@ -455,6 +455,26 @@ TAILRACE_API tailrace_status tailrace_file_read(tailrace_file file, size_t count
 
 /* Waits until all earlier writes of this client to the file are on the device, and the file's name, too. */
 TAILRACE_API tailrace_status tailrace_file_sync(tailrace_file file);
+
+/* The length of the file in bytes, after all earlier writes of this client to it. Waits for the server's answer.
+ * Never returns TAILRACE_EARLIER_FAILURE. `*bytes` is set on TAILRACE_OK, else 0. */
+TAILRACE_API tailrace_status tailrace_file_size(tailrace_file file, uint64_t* bytes);
+
+/* Cuts the file to `bytes`, or makes it that long: new bytes are 0. Takes effect after all earlier writes of this
+ * client to the file and before its later ones; what other clients write meanwhile lies before or behind it. Waits
+ * for the server's answer. Never returns TAILRACE_EARLIER_FAILURE. TAILRACE_INVALID_ARGUMENT of a file opened for
+ * reading, or beyond 2^62; TAILRACE_IO_ERROR if the system refuses, and then the file is as it was. */
+TAILRACE_API tailrace_status tailrace_file_truncate(tailrace_file file, uint64_t bytes);
+
+/* Reserves the bytes from `offset` on, so that writing them cannot fail for want of space, and makes the file at
+ * least that long, as posix_fallocate does; on a file system that cannot reserve, does nothing. Order and errors are
+ * as with tailrace_file_truncate. */
+TAILRACE_API tailrace_status tailrace_file_allocate(tailrace_file file, uint64_t offset, uint64_t bytes);
+
+/* Removes the file `path`, which is given as to tailrace_file_open. Waits for the server's answer. Never returns
+ * TAILRACE_EARLIER_FAILURE. TAILRACE_WRONG_ORDER if a client of the same server has it open, or its close has yet to
+ * end; TAILRACE_NOT_FOUND if there is none; TAILRACE_IO_ERROR if the system refuses. */
+TAILRACE_API tailrace_status tailrace_file_remove(tailrace_client* client, const char* path);
 
 /* Waits until all writes of this client to the file have ended, and closes it. As every call it may tell of failures
  * of earlier requests (TAILRACE_EARLIER_FAILURE); the file is closed all the same, and using it returns

@@ -273,6 +273,18 @@ class File {
   }
   /// Waits until all earlier writes of this client to the file are on the device.
   void sync() { detail::check(file_.client, tailrace_file_sync(file_)); }
+  /// The length in bytes, after all earlier writes of this client.
+  uint64_t size() const {
+    uint64_t bytes = 0;
+    detail::check(file_.client, tailrace_file_size(file_, &bytes));
+    return bytes;
+  }
+  /// Cuts the file to `bytes`, or makes it that long: new bytes are 0.
+  void truncate(uint64_t bytes) { detail::check(file_.client, tailrace_file_truncate(file_, bytes)); }
+  /// Reserves the bytes from `offset` on, and makes the file at least that long.
+  void allocate(uint64_t offset, uint64_t bytes) {
+    detail::check(file_.client, tailrace_file_allocate(file_, offset, bytes));
+  }
   /// Waits until they have ended, and closes. Throws Error if failures were not yet told; the file is closed all the
   /// same.
   void close() {
@@ -475,6 +487,9 @@ class Client {
     detail::check(handle_, tailrace_file_open(handle_, path.c_str(), static_cast<int>(mode), &file));
     return File(file);
   }
+
+  /// Removes the raw file `path`, which nobody has open; see tailrace_file_remove.
+  void remove_file(const std::string& path) { detail::check(handle_, tailrace_file_remove(handle_, path.c_str())); }
 
   /// Type, shape and size of a declared variable.
   tailrace_variable_info describe(const std::string& variable) const {

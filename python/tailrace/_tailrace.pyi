@@ -118,6 +118,23 @@ class File:
         Waits until all earlier writes of this client to the file are on the device.
         """
 
+    def size(self) -> int:
+        """
+        The length in bytes, after all earlier writes of this client to the file.
+        """
+
+    def truncate(self, bytes: int) -> None:
+        """
+        Cuts the file to `bytes`, or makes it that long: new bytes are 0. Takes effect after all earlier writes of
+        this client.
+        """
+
+    def allocate(self, offset: int, bytes: int) -> None:
+        """
+        Reserves the bytes from `offset` on, so that writing them cannot fail for want of space, and makes the file
+        at least that long.
+        """
+
     def close(self) -> None:
         """
         Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told
@@ -206,6 +223,11 @@ class Client:
         `mode`: "read" one that is there; "write": read and write, made if it is not there, what is in it
         stays; "truncate": the same, and emptied. Writes of an `immediate` one do not gather to be merged with
         later ones.
+        """
+
+    def remove_file(self, path: str) -> None:
+        """
+        Removes a raw file, given as to open_file, that no client of the same server has open.
         """
 
     def stats(self) -> dict[str, int | float]:

@@ -275,6 +275,33 @@ tailrace_status tailrace_file_sync(tailrace_file file) {
                  [&](Session& session) { return session.client().files().sync(file.id); });
 }
 
+tailrace_status tailrace_file_size(tailrace_file file, uint64_t* bytes) {
+  if (bytes != nullptr) *bytes = 0;
+  return guarded(file.client, Tells::only_its_own, [&](Session& session) {
+    if (bytes == nullptr) return null_argument("bytes");
+    const Result<uint64_t> size = session.client().files().size(file.id);
+    if (size.ok()) *bytes = size.value();
+    return size.status();
+  });
+}
+
+tailrace_status tailrace_file_truncate(tailrace_file file, uint64_t bytes) {
+  return guarded(file.client, Tells::only_its_own,
+                 [&](Session& session) { return session.client().files().truncate(file.id, bytes); });
+}
+
+tailrace_status tailrace_file_allocate(tailrace_file file, uint64_t offset, uint64_t bytes) {
+  return guarded(file.client, Tells::only_its_own,
+                 [&](Session& session) { return session.client().files().allocate(file.id, offset, bytes); });
+}
+
+tailrace_status tailrace_file_remove(tailrace_client* client, const char* path) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (path == nullptr) return null_argument("a path");
+    return session.client().files().remove(path);
+  });
+}
+
 tailrace_status tailrace_file_close(tailrace_file file) {
   return guarded(file.client, Tells::failures_so_far,
                  [&](Session& session) { return session.client().files().close(file.id); });
@@ -363,7 +390,8 @@ tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char*
 
 tailrace_status tailrace_get_file_stats(tailrace_client* client, const char* path, tailrace_file_stats* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
-    const Result<std::string> plain = path == nullptr ? std::string() : file_path_below(path);
+    const auto roots = session.config().file_roots();
+    const Result<std::string> plain = path == nullptr ? std::string() : plain_file_path(roots, path);
     if (!plain.ok()) return plain.status();
     const std::optional<tailrace_file_stats> stats = gather_file_stats(session, plain.value());
     if (!stats) {

@@ -66,9 +66,9 @@ struct FileFigures {
 
 class FileLog {
  public:
-  static constexpr uint32_t kKept = kMostOpenFiles;   // raw files
-  static constexpr uint32_t kOthers = kKept;          // the record of raw files that gave theirs up
-  static constexpr uint32_t kIterations = kKept + 1;  // of the files of iterations
+  static constexpr uint32_t kKept = kKeptFileRecords;  // raw files
+  static constexpr uint32_t kOthers = kKept;           // the record of raw files that gave theirs up
+  static constexpr uint32_t kIterations = kKept + 1;   // of the files of iterations
 
   struct Shared {
     alignas(64) std::array<FileRecord, kKept + 2> records;
@@ -80,6 +80,9 @@ class FileLog {
   FileRecord& at(uint32_t record) { return shared_->records[record]; }
   // The client: neither side has the record's file open. What was counted of that goes to the others.
   void give(uint32_t record, std::string_view path);
+  // The client: a file is counted with the others from the start. Where both sides count there at once, an addition
+  // may be lost.
+  void use_others();
 
   // Anybody: nothing if the record is not in use, or was given to another file while it was read.
   std::optional<FileFigures> read(uint32_t record) const { return read(*shared_, record); }

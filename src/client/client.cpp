@@ -36,8 +36,7 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
       memory_(place, link_, log),
       admission_(config.memory.when_full, place.channel().unfinished, iterations_, link_, memory_, meter_, log),
       blocks_(shapes_, link_, memory_, meter_),
-      files_(link_, memory_, meter_, config.file_path(""), place.channel().files,
-             config.merge.read_after == ReadAfter::submitted) {
+      files_(config, link_, memory_, meter_, place.channel().files) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
   if (trace.on()) files_.keep_names();
 }

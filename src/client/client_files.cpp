@@ -18,6 +18,8 @@ Status about(const Status& status, const char* verb, const std::string& path) {
 
 Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
+uint64_t bytes_of_path(const std::string& path) { return sizeof(FileOpening) + path.size(); }
+
 }  // namespace
 
 Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
@@ -31,20 +33,14 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
                            mode)),
         verb, given);
   }
-  const Result<std::string> plain = file_path_below(path);
+  const Result<std::string> plain = plain_file_path(config_.file_roots(), path);
   if (!plain.ok()) return about(plain.status(), verb, given);
-  if (Status room = make_room(); !room.ok()) return about(room, verb, given);
+  bound_closing();
   const Nanoseconds start = meter_.now();
-  const uint64_t bytes = sizeof(FileOpening) + plain.value().size();
-  const Result<PoolBlock> block = memory_.take(bytes);
+  const uint32_t record = book_.choose(plain.value());
+  const uint64_t bytes = bytes_of_path(plain.value());
+  const Result<PoolBlock> block = put_path(plain.value(), static_cast<uint32_t>(mode), record);
   if (!block.ok()) return about(block.status(), verb, given);
-  FileOpening opening;
-  opening.mode = static_cast<uint32_t>(mode);
-  opening.length = static_cast<uint32_t>(plain.value().size());
-  opening.record = book_.choose(plain.value());
-  std::byte* const at = memory_.at(block.value());
-  std::memcpy(at, &opening, sizeof opening);
-  std::memcpy(at + sizeof opening, plain.value().data(), plain.value().size());
   bool in_use = false;
   const Status opened = link_.ask(transfer_.describe(Verb::file_open, ++last_, block.value(), bytes), in_use);
   if (!opened.ok()) {
@@ -52,18 +48,32 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
     return opened;
   }
   memory_.withhold(bytes);
-  book_.opened(opening.record, plain.value());
+  book_.opened(record, plain.value());
   Open& of = open_[last_];
-  of.path = root_ + plain.value();
+  of.path = config_.file_path(plain.value());
   of.writes = mode != TAILRACE_FILE_READ;
   of.published = (mode & TAILRACE_FILE_PUBLISH) != 0;
   of.sealed = (mode & TAILRACE_FILE_SEAL) != 0;
   of.block = block.value();
   of.bytes = bytes;
-  of.file = {last_, opening.record};
+  of.file = {last_, record};
   if (keeps_names_) names_[last_] = plain.value();
   meter_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
+}
+
+// A block with a mode and a path.
+Result<PoolBlock> ClientFiles::put_path(const std::string& path, uint32_t mode, uint32_t record) {
+  Result<PoolBlock> block = memory_.take(bytes_of_path(path));
+  if (!block.ok()) return block;
+  FileOpening opening;
+  opening.mode = mode;
+  opening.length = static_cast<uint32_t>(path.size());
+  opening.record = record;
+  std::byte* const at = memory_.at(block.value());
+  std::memcpy(at, &opening, sizeof opening);
+  std::memcpy(at + sizeof opening, path.data(), path.size());
+  return block;
 }
 
 Status ClientFiles::write(uint64_t file, std::span<const tailrace_extent> extents, const void* data) {
@@ -126,13 +136,55 @@ void ClientFiles::end_wait(TraceEvent::What what, FileTransfer::File of, uint64_
 
 Status ClientFiles::sync(uint64_t file) {
   const Result<Open*> found = find(file, "file_sync");
+  return found.ok() ? ask_of_whole(found.value()->file, Verb::file_sync, {}) : found.status();
+}
+
+Result<uint64_t> ClientFiles::size(uint64_t file) {
+  const Result<Open*> found = find(file, "file_size");
   if (!found.ok()) return found.status();
-  const FileTransfer::File of = found.value()->file;
+  if (Status asked = ask_of_whole(found.value()->file, Verb::file_size, {}); !asked.ok()) return asked;
+  return size_in(opening(*found.value()));
+}
+
+Status ClientFiles::truncate(uint64_t file, uint64_t bytes) {
+  return change_size(file, Verb::file_truncate, "file_truncate", {0, bytes});
+}
+
+Status ClientFiles::allocate(uint64_t file, uint64_t offset, uint64_t bytes) {
+  return bytes == 0 ? Status() : change_size(file, Verb::file_allocate, "file_allocate", {offset, bytes});
+}
+
+Status ClientFiles::change_size(uint64_t file, Verb verb, const char* name, Descriptor::Range range) {
+  const Result<Open*> found = find(file, name);
+  if (!found.ok()) return found.status();
+  const Open& of = *found.value();
+  if (!of.writes) return about(refuse("the file was opened for reading"), name, of.path);
+  if (Status sound = check_file_extent({range.offset, range.length}); !sound.ok()) return about(sound, name, of.path);
+  return ask_of_whole(of.file, verb, range);
+}
+
+// Asks the server something about a file as a whole, and waits. The server answers after the client's own writes.
+Status ClientFiles::ask_of_whole(FileTransfer::File of, Verb verb, Descriptor::Range range) {
   const Nanoseconds start = meter_.now();
+  Descriptor descriptor = transfer_.describe(verb, of.number, {}, 0);
+  descriptor.range = range;
   bool in_use = false;
-  Status synced = link_.ask(transfer_.describe(Verb::file_sync, of.number, {}, 0), in_use);
+  Status answered = link_.ask(descriptor, in_use);
   end_wait(TraceEvent::What::file_sync, of, 0, start);
-  return synced;
+  return answered;
+}
+
+Status ClientFiles::remove(std::string_view path) {
+  const char* const verb = "file_remove";
+  const Result<std::string> plain = plain_file_path(config_.file_roots(), path);
+  if (!plain.ok()) return about(plain.status(), verb, std::string(path));
+  const Result<PoolBlock> block = put_path(plain.value(), kFileWrite, 0);
+  if (!block.ok()) return about(block.status(), verb, std::string(path));
+  bool in_use = false;
+  const uint64_t bytes = bytes_of_path(plain.value());
+  Status removed = link_.ask(transfer_.describe(Verb::file_remove, 0, block.value(), bytes), in_use);
+  if (!in_use) memory_.free(block.value());
+  return removed;
 }
 
 Status ClientFiles::close(uint64_t file) {
@@ -200,17 +252,14 @@ void ClientFiles::take_closed() {
   });
 }
 
-// For one more file: those that are being closed count until they are closed.
-Status ClientFiles::make_room() {
+// Files that are being closed hold descriptors, and nobody knows that they do: a program that makes file after file
+// must not run out of them.
+void ClientFiles::bound_closing() {
+  constexpr size_t kMostClosing = 64;
   take_closed();
-  if (open_.size() >= kMostOpenFiles) {
-    return Status(TAILRACE_WRONG_ORDER, fmt::format("{} files are open already; close one first", open_.size()));
-  }
-  if (open_.size() + closing_.size() < kMostOpenFiles) return {};
+  if (closing_.size() < kMostClosing) return;
   (void)link_.outwait(closing_.front().ticket);
   take_closed();
-  if (open_.size() + closing_.size() < kMostOpenFiles) return {};
-  return Status(TAILRACE_SERVER_LOST, "as many files as may be open are being closed, and nobody closes them");
 }
 
 std::vector<std::pair<std::string, std::string>> ClientFiles::unfinished() const {

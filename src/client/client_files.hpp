@@ -23,6 +23,7 @@
 #include "client/file_book.hpp"
 #include "client/file_transfer.hpp"
 #include "client/server_link.hpp"
+#include "model/config.hpp"
 #include "model/trace.hpp"
 #include "model/wire/file_wire.hpp"
 
@@ -30,16 +31,14 @@ namespace tailrace::impl {
 
 class ClientFiles {
  public:
-  // The client's parts are borrowed; `root`: what stands before paths, for messages. `reads_own`: a read may have the
-  // bytes of the client's own pending writes.
-  ClientFiles(ServerLink& link, ClientMemory& memory, ClientMeter& meter, std::string root, FileLog log,
-              bool reads_own)
-      : link_(link),
+  // The configuration and the client's parts are borrowed.
+  ClientFiles(const Config& config, ServerLink& link, ClientMemory& memory, ClientMeter& meter, FileLog log)
+      : config_(config),
+        link_(link),
         memory_(memory),
         meter_(meter),
-        root_(std::move(root)),
         book_(log),
-        transfer_(link, memory, meter, book_, reads_own) {}
+        transfer_(link, memory, meter, book_, config.merge.read_after == ReadAfter::submitted) {}
 
   // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -49,6 +48,10 @@ class ClientFiles {
   Result<uint64_t> borrow(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
   Status sync(uint64_t file);
+  Result<uint64_t> size(uint64_t file);
+  Status truncate(uint64_t file, uint64_t bytes);
+  Status allocate(uint64_t file, uint64_t offset, uint64_t bytes);
+  Status remove(std::string_view path);
   Status close(uint64_t file);
   // Returns the ticket.
   Result<uint64_t> iclose(uint64_t file);
@@ -68,7 +71,7 @@ class ClientFiles {
 
  private:
   struct Open {
-    std::string path;  // with what stands before it
+    std::string path;  // whole
     bool writes = false;
     bool published = false;
     bool sealed = false;
@@ -84,18 +87,21 @@ class ClientFiles {
 
   Result<Open*> find(uint64_t file, const char* verb);
   std::span<std::byte> opening(const Open& of) const { return {memory_.at(of.block), of.bytes}; }
-  Status make_room();
   void take_closed();
+  void bound_closing();
+  Result<PoolBlock> put_path(const std::string& path, uint32_t mode, uint32_t record);
+  Status ask_of_whole(FileTransfer::File of, Verb verb, Descriptor::Range range);
+  Status change_size(uint64_t file, Verb verb, const char* name, Descriptor::Range range);
   Result<const Open*> find_to_write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Result<uint64_t> hand_over(uint64_t file, std::span<const tailrace_extent> extents, const void* data,
                              FileTransfer::Way way);
   void end_wait(TraceEvent::What what, FileTransfer::File of, uint64_t bytes, Nanoseconds start);
 
   // Constant after construction.
+  const Config& config_;
   ServerLink& link_;
   ClientMemory& memory_;
   ClientMeter& meter_;
-  const std::string root_;
 
   // The client's thread only.
   std::map<uint32_t, Open> open_;

@@ -14,13 +14,15 @@ uint32_t FileBook::choose(const std::string& path) const {
     const bool free = entry.users == 0;
     if (free && (oldest == FileLog::kKept || entry.opened < entries_[oldest].opened)) oldest = record;
   }
-  TAILRACE_ASSERT(oldest < FileLog::kKept);  // there are as many as files that may be open
-  return oldest;
+  return oldest < FileLog::kKept ? oldest : FileLog::kOthers;
 }
 
 void FileBook::opened(uint32_t record, const std::string& path) {
   Entry& entry = entries_[record];
-  if (entry.opened == 0 || entry.path != path) {
+  if (!is_of_one(record)) {
+    if (!entry.times) entry.times = std::make_unique<Times>();
+    log_.use_others();
+  } else if (entry.opened == 0 || entry.path != path) {
     Entry& others = entries_[FileLog::kOthers];
     if (entry.times) {
       if (!others.times) others.times = std::make_unique<Times>();

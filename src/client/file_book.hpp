@@ -27,7 +27,7 @@ class FileBook {
 
   explicit FileBook(FileLog log) : log_(log) {}
 
-  // The record for a file that is about to be opened.
+  // The record for a file that is about to be opened: kOthers if all others are of files that are open.
   uint32_t choose(const std::string& path) const;
   // It has been opened, with that record.
   void opened(uint32_t record, const std::string& path);
@@ -40,6 +40,8 @@ class FileBook {
 
   FileRecord& counts(uint32_t record) { return log_.at(record); }
   Times& times(uint32_t record) { return *entries_[record].times; }
+  // Returns true if the record is of one path alone.
+  static bool is_of_one(uint32_t record) { return record != FileLog::kOthers; }
 
   // All of them.
   std::vector<Figures> figures() const;

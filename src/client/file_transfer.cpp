@@ -267,7 +267,8 @@ Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, voi
 // Reads from the memory of pending writes, and returns true if they have all the bytes. Writes before the first read
 // of a file are not known here, so that programs that do not read have no costs.
 bool FileTransfer::read_own(uint32_t record, const Batch& batch, std::byte* data) {
-  if (!reads_own_) return false;
+  if (!FileBook::is_of_one(record)) return false;
+  if (!reads_own_ || !FileBook::is_of_one(record)) return false;
   const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
     return link_.is_pending(block, sequence);
   });

@@ -205,8 +205,8 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-void read_paths(const YamlValue& value, Config& config) {
-  constexpr std::string_view expected = "a directory, or a list of directories (one a device)";
+std::vector<std::string> read_directories(const YamlValue& value, std::string_view expected) {
+  std::vector<std::string> directories;
   std::vector<YamlValue> values = {value};
   if (value.is_list()) values = value.items(expected);
   if (values.empty()) value.wrong(expected);
@@ -215,16 +215,21 @@ void read_paths(const YamlValue& value, Config& config) {
   }
   for (const YamlValue& item : values) {
     std::string path = without_slashes(item.text(expected));
-    const auto& paths = config.storage.paths;
-    if (std::find(paths.begin(), paths.end(), path) != paths.end()) item.wrong("each directory once");
-    config.storage.paths.push_back(std::move(path));
+    if (std::find(directories.begin(), directories.end(), path) != directories.end())
+      item.wrong("each directory once");
+    directories.push_back(std::move(path));
   }
+  return directories;
 }
 
 void read_storage(const YamlValue& value, Config& config) {
   value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth"});
-  if (const auto path = value.find("path")) read_paths(*path, config);
-  if (const auto files = value.find("files")) config.storage.files = without_slashes(files->text("a directory"));
+  if (const auto path = value.find("path")) {
+    config.storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
+  }
+  if (const auto files = value.find("files")) {
+    config.storage.files = read_directories(*files, "a directory, or a list of directories");
+  }
   if (const auto backend = value.find("backend")) {
     constexpr Backend choices[] = {Backend::automatic, Backend::uring, Backend::posix, Backend::memory};
     config.storage.backend = choices[backend->choice({"auto", "uring", "posix", "memory"})];
@@ -396,7 +401,7 @@ Result<Config> read_config(const ConfigInput& input) {
   if (!report.ok()) return report.status();
 
   if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};
-  if (input.files_override) config.storage.files = without_slashes(*input.files_override);
+  if (input.files_override) config.storage.files = {without_slashes(*input.files_override)};
   if (config.storage.paths.empty()) config.storage.paths = {"."};
   config.program_python = input.program_python;
   return config;

@@ -70,6 +70,8 @@ Status Engine::allocate(FileId id, Extent extent) {
   return storage_.files().allocate(file(id).handle, extent.offset, extent.length);
 }
 
+Result<uint64_t> Engine::size(FileId id) { return storage_.files().size(file(id).handle); }
+
 const std::string& Engine::path(FileId id) const {
   const auto found = files_.find(id);
   TAILRACE_REQUIRE(found != files_.end());
@@ -82,6 +84,7 @@ void Engine::submit(Request request) {
   TAILRACE_REQUIRE(request.moves_bytes() == !request.pieces.empty());
   const FileId file = request.file;
   if (request.operation == Operation::write) note_written_to(request);
+  if (request.operation == Operation::truncate) note_cut(request);
   const uint64_t begin = request.pieces.empty() ? 0 : request.pieces.front().extent.offset;
   request.server = files_.at(file).stripes.server_of(begin);
   bool waited_for = request.is_fence() || request.immediate;
@@ -225,11 +228,18 @@ void Engine::start_access(Access access) {
   executor_.start(std::move(access), std::move(to));
 }
 
+namespace {
+
+bool takes_effect_all_the_same(Operation operation) {
+  return operation == Operation::truncate || operation == Operation::close || operation == Operation::remove;
+}
+
+}  // namespace
+
 // Starts a fence: all earlier requests of its file have ended.
 void Engine::start(const Request& request) {
   File& of = file(request.file);
-  const bool closes = request.operation == Operation::close || request.operation == Operation::remove;
-  if (!of.failure.ok() && !closes) {
+  if (!of.failure.ok() && !takes_effect_all_the_same(request.operation)) {
     Fault fault = of.failure.fault();
     fault.code = TAILRACE_NOT_PUBLISHED;
     fault.message = fmt::format("'{}' is not published since something in it failed: {}", of.path, fault.message);
@@ -249,6 +259,7 @@ void Engine::start(const Request& request) {
       for (const Piece& piece : pieces) start_access(access_of(request, piece));
       return;
     }
+    case Operation::truncate: finish(&request, storage_.files().truncate(of.handle, request.size)); return;
     case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
     case Operation::publish:
     case Operation::close:
@@ -307,9 +318,10 @@ void Engine::finish(const Request* request, const Status& status) {
 void Engine::note_end(RequestQueue::Ended& end) {
   Request& request = end.request;
   const FileId id = request.file;
-  const bool gone = !request.moves_bytes() && request.operation != Operation::sync;
-  if (!end.status.ok() && request.operation != Operation::read && file(id).failure.ok())
-    file(id).failure = end.status;
+  const bool is_there = request.operation == Operation::sync || request.operation == Operation::truncate;
+  const bool gone = !request.moves_bytes() && !is_there;
+  const bool loses_bytes = request.operation != Operation::read && request.operation != Operation::truncate;
+  if (!end.status.ok() && loses_bytes && file(id).failure.ok()) file(id).failure = end.status;
   request.course = std::exchange(under_way_[request.slot].course, {});
   request.course.ended = clock_.now();
   request.course.begun = std::min(request.course.begun, request.course.ended);
@@ -353,6 +365,11 @@ ExecutionTarget Engine::target(FileId id, uint64_t bytes) {
 void Engine::note_written_to(const Request& request) {
   uint64_t& end = file(request.file).written_to[request.client];
   for (const Piece& piece : request.pieces) end = std::max(end, piece.extent.end());
+}
+
+// Writes before the cut are no reason any more to take the file for longer; those that come after it will be.
+void Engine::note_cut(const Request& request) {
+  for (auto& [client, end] : file(request.file).written_to) end = std::min(end, request.size);
 }
 
 // For all clients that the access reads for.

@@ -58,6 +58,8 @@ class Engine {
   void publish_as(FileId file, const std::string& final_path);
   // Reserves space for the extent; see FileSystem::allocate.
   Status allocate(FileId file, Extent extent);
+  // Returns the length of the file as the storage has it now, without what has not been written yet.
+  Result<uint64_t> size(FileId file);
   // The path the file was opened by.
   const std::string& path(FileId file) const;
 
@@ -138,6 +140,7 @@ class Engine {
   ExecutionTarget target(FileId id, uint64_t bytes);
   uint64_t written_to(const Access& access);
   void note_written_to(const Request& request);
+  void note_cut(const Request& request);
   bool step();
   bool take_ready();
   bool gather_ready(Nanoseconds now);

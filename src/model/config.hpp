@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,7 +123,7 @@ struct Config {
   } memory;
   struct {
     std::vector<std::string> paths;  // one directory a device; files go to them in turn
-    std::string files;               // below which raw files lie; empty: the first of `paths`
+    std::vector<std::string> files;  // below which raw files lie; empty: the first of `paths`
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
@@ -173,11 +174,14 @@ struct Config {
   std::string program_python;      // of the program, if that is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
-  // The directory that raw files lie below.
-  const std::string& files_root() const { return storage.files.empty() ? storage.paths[0] : storage.files; }
-  // Where the raw file `path` lies, which is relative.
+  // The directories that raw files lie below; relative paths below the first.
+  std::span<const std::string> file_roots() const {
+    return storage.files.empty() ? std::span(storage.paths).first(1) : std::span(storage.files);
+  }
+  // Where the raw file `path` lies, which plain_file_path() has made.
   std::string file_path(const std::string& path) const {
-    const std::string& root = files_root();
+    const std::string& root = file_roots().front();
+    if (path.starts_with('/')) return path;
     return root.ends_with('/') ? root + path : root + "/" + path;
   }
   // Returns true if the blocks of several clients share files.

@@ -8,6 +8,7 @@ const char* name_of(Operation operation) {
     case Operation::write: return "write";
     case Operation::sync: return "sync";
     case Operation::publish: return "publish";
+    case Operation::truncate: return "truncate";
     case Operation::close: return "close";
     case Operation::remove: return "remove";
   }

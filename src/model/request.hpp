@@ -27,8 +27,9 @@ struct Extent {
 enum class Operation : uint8_t {
   read,
   write,
-  sync,     // to the device; of a directory, its names
-  publish,  // rename the file to its final name and close it
+  sync,      // to the device; of a directory, its names
+  truncate,  // cut the file to Request::size, or make it that long
+  publish,   // rename the file to its final name and close it
   close,
   remove  // close the file and delete it
 };
@@ -60,8 +61,9 @@ struct Request {
   uint32_t client = 0;
   uint64_t sequence = 0;  // the client's own count
   // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
-  // has failed. Operations other than read and write always do (close and remove even if something failed).
+  // has failed. Operations other than read and write always do (truncate, close and remove even if something failed).
   bool fence = false;
+  uint64_t size = 0;               // of a truncate: bytes
   bool replace = true;             // of a publish: what has the final name already is replaced; else it is an error
   bool immediate = false;          // somebody waits for it: it is not held back to be merged with others
   CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends

@@ -95,6 +95,10 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::file_open:
     case Verb::file_read:
     case Verb::file_sync:
+    case Verb::file_size:
+    case Verb::file_truncate:
+    case Verb::file_allocate:
+    case Verb::file_remove:
     case Verb::file_borrow:
     case Verb::file_close: return raw_->begin(descriptor);
     case Verb::flush:
@@ -239,7 +243,12 @@ void Server::accept_file_again(const Descriptor& descriptor) {
   const bool open = descriptor.verb == Verb::file_open;
   const bool gives = gives_file_block(descriptor.verb);
   if ((open || gives) && blocks_.has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
-  if (gives || to_client_.is_pending(descriptor.ticket)) return begin(descriptor);
+  const bool pending = to_client_.is_pending(descriptor.ticket);
+  if (descriptor.verb == Verb::file_remove && pending) {
+    verbs_.begin(descriptor);
+    return raw_->remove_again(descriptor);
+  }
+  if (gives || pending) return begin(descriptor);
   if (open) raw_->open_again(descriptor);
 }
 

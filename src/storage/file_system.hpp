@@ -63,8 +63,7 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // ---- open files: no transfer is under way on a file that one of these is called for
-  // --------------------------------
+  // ---- open files; no transfer of a file is under way when it is closed, truncated or renamed ----
 
   // `device` says on which of the configured devices the file lies, from 0. Where the file system does not report a
   // stripe map, the device is the file's one data server.

@@ -282,6 +282,7 @@ class EngineRun final : public CompletionSink {
         file.gone = true;
         return;
       case Operation::close: file.gone = true; return;
+      case Operation::truncate:  // which the engine's program does not draw
       case Operation::read:
       case Operation::write: return;
     }

@@ -87,6 +87,7 @@ std::vector<Call> calls_with_files() {
   static const tailrace_extent extent{0, 8};
   static tailrace_ticket ticket;
   static tailrace_file file;
+  static uint64_t bytes_of_file;
   return {
       {"file_open",
        [](const Handles& of) { return tailrace_file_open(of.client, "other", TAILRACE_FILE_WRITE, &file); }},
@@ -95,6 +96,10 @@ std::vector<Call> calls_with_files() {
       {"file_borrow", [](const Handles& of) { return tailrace_file_borrow(of.file, 1, &extent, values, &ticket); }},
       {"file_read", [](const Handles& of) { return tailrace_file_read(of.file, 1, &extent, values); }},
       {"file_sync", [](const Handles& of) { return tailrace_file_sync(of.file); }},
+      {"file_size", [](const Handles& of) { return tailrace_file_size(of.file, &bytes_of_file); }},
+      {"file_truncate", [](const Handles& of) { return tailrace_file_truncate(of.file, 0); }},
+      {"file_allocate", [](const Handles& of) { return tailrace_file_allocate(of.file, 0, 1); }},
+      {"file_remove", [](const Handles& of) { return tailrace_file_remove(of.client, "data.raw"); }},
       {"file_give_up", [](const Handles& of) { return tailrace_file_give_up(of.file); }},
       {"file_iclose", [](const Handles& of) { return tailrace_file_iclose(of.file, &ticket); }},
       {"file_close", [](const Handles& of) { return tailrace_file_close(of.file); }}};

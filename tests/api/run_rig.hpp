@@ -138,6 +138,7 @@ struct Config {
   std::string backend = "auto";
   std::string durability = "written";
   std::string existing = "continue";  // tests open what they have written again
+  std::string files;                  // ", files: [...]"
   std::string shape = "[8, 1024]";
   std::string type = "float64";
   std::string log = kNoLog;
@@ -150,9 +151,9 @@ struct Config {
     for (int i = 0; i < more_variables; ++i) more += "  v" + std::to_string(i) + ": {layout: grid}\n";
     return "tailrace: 1\nname: " + name + "\nplace: " + place + "\nmemory: {budget: " + budget +
            ", when_full: " + when_full + (prefault ? "" : ", prefault: false") + "}\nstorage: {backend: " + backend +
-           ", durability: " + durability + ", existing: " + existing + "}\nmerge: " + merge + "\nlog: " + log +
-           "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type + ", shape: " + shape +
-           "}\nvariables:\n" +
+           ", durability: " + durability + ", existing: " + existing + files + "}\nmerge: " + merge +
+           "\nlog: " + log + "\nmeasurements: " + measurements + "\nlayouts:\n  grid: {type: " + type +
+           ", shape: " + shape + "}\nvariables:\n" +
            "  a: {layout: grid}\n  b: {layout: grid}\n  c: {layout: grid}\n  d: {layout: grid}\n" +
            "  e: {layout: grid}\n  f: {layout: grid}\n" + more;
   }

@@ -389,6 +389,11 @@ TEST(program, its_directory_of_raw_files_replaces_the_given_one) {
   ASSERT_TRUE(replaced.ok()) << message_of(replaced);
   EXPECT_EQ(replaced.value().file_path("a/b"), "/a/b");
   input.files_override.reset();
+  input.text = "tailrace: 1\nname: a\nstorage: {path: out, files: [/first, /second]}\n";
+  const auto several = read_config(input);
+  ASSERT_TRUE(several.ok()) << message_of(several);
+  EXPECT_EQ(several.value().file_path("a/b"), "/first/a/b");
+  EXPECT_EQ(several.value().file_path("/second/a"), "/second/a");
   input.text = "tailrace: 1\nname: a\nstorage: {path: out}\n";
   const auto none = read_config(input);
   ASSERT_TRUE(none.ok()) << message_of(none);

@@ -91,7 +91,7 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
 // A path or a list of extents in a block, mostly a sound one.
 void put_file_block(Attached& at, const Descriptor& verb) {
   std::byte* const block = at.segment->pool().data() + verb.bytes.address;
-  if (verb.verb == Verb::file_open) {
+  if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
     const std::string path = one_in(16) ? "../escaped.raw" : "hostile" + std::to_string(below(3)) + ".raw";
     const uint32_t mode = kFileWrite | (one_in(4) ? kFileTruncate : 0) | (one_in(4) ? kFilePublish : 0);
     const FileOpening opening{kFileWireVersion, mode, static_cast<uint32_t>(path.size())};
@@ -123,7 +123,12 @@ Descriptor some_file_verb(Attached& at, Descriptor verb) {
     const auto length = static_cast<uint32_t>(at.block_bytes - below(at.block_bytes));
     verb.at = {verb.bytes.address, one_in(32) ? any_number() : below(10000), verb.bytes.block,
                one_in(32) ? static_cast<uint32_t>(any_number()) : length, verb.bytes.handed};
-  } else if (verb.verb != Verb::file_sync && verb.verb != Verb::file_close) {
+  } else if (verb.verb == Verb::file_truncate || verb.verb == Verb::file_allocate) {
+    const bool cuts = verb.verb == Verb::file_truncate && !one_in(32);
+    // Never so much that the machine's disk is full; what no file may have is refused.
+    verb.range = {cuts ? 0 : below(10000), one_in(32) ? kMostFileEnd + 1 : below(10000)};
+  } else if (verb.verb != Verb::file_sync && verb.verb != Verb::file_size && verb.verb != Verb::file_close) {
+    if (verb.verb == Verb::file_remove && !one_in(32)) verb.variable = 0;
     put_file_block(at, verb);
   }
   return verb;
@@ -134,8 +139,9 @@ Descriptor some_verb(Attached& at) {
   Descriptor verb;
   constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
                              Verb::flush, Verb::drop_iteration, Verb::signal, Verb::parameter};
-  constexpr Verb kFileVerbs[] = {Verb::file_open, Verb::file_write, Verb::file_write, Verb::file_write_at,
-                                 Verb::file_read, Verb::file_sync,  Verb::file_close};
+  constexpr Verb kFileVerbs[] = {Verb::file_open,     Verb::file_write,    Verb::file_write, Verb::file_write_at,
+                                 Verb::file_read,     Verb::file_sync,     Verb::file_close, Verb::file_size,
+                                 Verb::file_truncate, Verb::file_allocate, Verb::file_remove};
   verb.verb = kVerbs[below(std::size(kVerbs))];
   verb.variable = static_cast<uint32_t>(below(kVariables));
   verb.iteration = static_cast<int64_t>(below(4));

@@ -119,6 +119,37 @@ TEST(RawFilesCore, RandomListsOfTwoClientsEqualAPlainModel) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// One opening for both: what one cuts, the other has cut; and nobody removes what another has open.
+TEST(RawFilesCore, ClientsHaveOneLength) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun first(test::core_config(), directory, 0);
+  OpenRun second(test::core_config(), directory, 1);
+  ASSERT_TRUE(first.opened() && second.opened());
+  const tailrace_file files[] = {open_file(first, "data.raw"), open_file(second, "data.raw")};
+  const tailrace_extent extent{0, 10};
+  ASSERT_EQ(tailrace_file_write(files[0], 1, &extent, "0123456789"), TAILRACE_OK);
+  uint64_t size = 0;
+  ASSERT_EQ(tailrace_file_size(files[0], &size), TAILRACE_OK) << first.error().message;
+  EXPECT_EQ(size, 10u);
+  ASSERT_EQ(tailrace_file_truncate(files[1], 5), TAILRACE_OK) << second.error().message;
+  ASSERT_EQ(tailrace_file_size(files[0], &size), TAILRACE_OK);
+  EXPECT_EQ(size, 5u);
+  char back[10] = {};
+  EXPECT_EQ(tailrace_file_read(files[0], 1, &extent, back), TAILRACE_IO_ERROR);
+  ASSERT_EQ(tailrace_file_allocate(files[0], 0, 20), TAILRACE_OK) << first.error().message;
+  ASSERT_EQ(tailrace_file_size(files[1], &size), TAILRACE_OK);
+  EXPECT_EQ(size, 20u);
+  EXPECT_EQ(tailrace_file_close(files[0]), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_remove(first, "data.raw"), TAILRACE_WRONG_ORDER);
+  EXPECT_EQ(tailrace_file_close(files[1]), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_remove(first, "data.raw"), TAILRACE_OK) << first.error().message;
+  EXPECT_FALSE(test::fs::exists(directory.path() / "data.raw"));
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  EXPECT_EQ(second.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+}
+
 class RawFilesServerLoss : public testing::TestWithParam<const char*> {};
 
 // Writes that overlap keep their order, and none is lost, whenever servers die.

@@ -125,7 +125,7 @@ class Node final : public ClientRings::Host {
     std::byte* const pool = shared_[static_cast<size_t>(client)]->pool[0].bytes;
     if (verb.bytes.address + 256 > kPool) return;
     std::byte* const block = pool + verb.bytes.address;
-    if (verb.verb == Verb::file_open) {
+    if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
       const char* const paths[] = {"a", "b/../c", "/d", "a/./b"};
       const std::string path = paths[from[4] % 4];
       const FileOpening opening{kFileWireVersion, from[5] % 32u, static_cast<uint32_t>(path.size() + from[5] / 250)};
@@ -188,7 +188,7 @@ class Node final : public ClientRings::Host {
 // Eight bytes: mostly a verb that could be one.
 Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
   Descriptor verb;
-  verb.verb = static_cast<Verb>(from[0] % 14);
+  verb.verb = static_cast<Verb>(from[0] % (static_cast<uint8_t>(Verb::file_remove) + 1));
   verb.variable = from[1] % 3;
   verb.iteration = static_cast<int8_t>(from[2] % 8 - 1);
   verb.sequence = sequence;
@@ -201,6 +201,9 @@ Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
     verb.iteration = from[2] < 250 ? -1 : 0;
     if (from[3] < 250) verb.ticket = 1 + from[3];
     verb.bytes = {from[7] % 12 * uint64_t{256}, 256, from[7] % 17u, 0, 0};
+    if (verb.verb == Verb::file_truncate) verb.range = {from[7] / 250u, from[6]};
+    if (verb.verb == Verb::file_allocate) verb.range = {from[7], from[6]};
+    if (verb.verb == Verb::file_remove && from[6] < 250) verb.variable = 0;
     return verb;
   }
   const uint64_t lengths[] = {600, 32, 0, from[6]};

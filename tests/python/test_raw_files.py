@@ -69,6 +69,28 @@ def test_bytes_and_modes(config, tmp_path):
     assert (tmp_path / "out/a.raw").read_bytes() == b"q"
 
 
+def test_size_truncate_allocate_and_remove(config, tmp_path):
+    with tailrace.open(config) as out:
+        with out.open_file("a.raw") as file:
+            file.write(b"0123456789", 0)
+            assert file.size() == 10
+            file.truncate(4)
+            file.allocate(2, 6)
+            assert file.size() == 8
+            with pytest.raises(tailrace.Error, match="2\\^62"):
+                file.truncate(2**63)
+            with pytest.raises(TypeError):
+                file.truncate(-1)
+            with pytest.raises(tailrace.Error, match="is open"):
+                out.remove_file("a.raw")
+        assert (tmp_path / "out/a.raw").read_bytes() == b"0123\0\0\0\0"
+        out.remove_file("a.raw")
+        assert not (tmp_path / "out/a.raw").exists()
+        with pytest.raises(tailrace.Error) as caught:
+            out.remove_file("a.raw")
+        assert caught.value.status == "not found"
+
+
 def test_what_is_refused(config):
     with tailrace.open(config) as out:
         for path in ("../a", "/a", "", "x/"):

@@ -31,11 +31,18 @@ enum class Verb : uint8_t {
   file_close = 13,     // the block of its file_open, which goes back to the pool when it has ended
   file_write_at = 14,  // a block with the bytes of one extent, and no list; else as file_write
   file_borrow = 15,    // the bytes of one extent in the client's own memory
-  close = 16           // as flush; and no iteration of the client waits for clients that have yet to come
+  close = 16,          // as flush; and no iteration of the client waits for clients that have yet to come
+  file_size = 17,      // the answer is in the block of its file_open (FileOpening::size)
+  file_truncate = 18,  // to `range.length` bytes
+  file_allocate = 19,  // the range
+  file_remove = 20     // a block with the path, as of file_open, which stays the client's; of no open file
 };
 
 // Returns true if the verb is about a raw file, and so about no variable or iteration.
-constexpr bool is_of_file(Verb verb) { return verb >= Verb::file_open && verb <= Verb::file_borrow; }
+constexpr bool is_of_file(Verb verb) {
+  return (verb >= Verb::file_open && verb <= Verb::file_borrow) ||
+         (verb >= Verb::file_size && verb <= Verb::file_remove);
+}
 // Returns true if the verb ends when all before it has.
 constexpr bool is_flush(Verb verb) { return verb == Verb::flush || verb == Verb::close; }
 constexpr bool writes_file(Verb verb) {
@@ -69,6 +76,11 @@ struct Descriptor {
     uint32_t length;
     int64_t handed;
   };
+  // A range of a file.
+  struct Range {
+    uint64_t offset;
+    uint64_t length;
+  };
   struct Setting {
     int64_t value;
     uint32_t index;  // of this one among the settings that take effect together, from 0
@@ -77,6 +89,7 @@ struct Descriptor {
   union {
     Bytes bytes = {};
     BytesAt at;                 // file_write_at, file_borrow
+    Range range;                // file_truncate, file_allocate
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
     uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
@@ -95,6 +108,8 @@ static_assert(offsetof(Descriptor, ticket) == 24);
 static_assert(offsetof(Descriptor, bytes) == 32);
 static_assert(offsetof(Descriptor, at) == 32);
 static_assert(sizeof(Descriptor::BytesAt) == sizeof(Descriptor::Bytes));
+static_assert(offsetof(Descriptor, range) == 32);
+static_assert(sizeof(Descriptor::Range) == 16);
 static_assert(offsetof(Descriptor, event) == 32);
 static_assert(offsetof(Descriptor, waited) == 32);
 static_assert(offsetof(Descriptor, unfinished) == 32);

@@ -1,6 +1,7 @@
 #include "model/wire/file_wire.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +25,29 @@ bool copy_header(std::span<const std::byte> block, Header& to) {
   return to.version == kFileWireVersion;
 }
 
+// Without "." and double slashes.
+Result<std::string> plain_path(std::string_view path) {
+  if (path.empty()) return refuse("found an empty path, expected the name of a file below storage.path");
+  if (path.size() > kMostFilePath) {
+    return refuse(fmt::format("found a path of {} bytes, expected at most {}", path.size(), kMostFilePath));
+  }
+  if (path.find('\0') != std::string_view::npos) return refuse("found a path with a NUL in it");
+  std::string plain;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view word = path.substr(begin, end - begin);
+    if (word == "..") {
+      return refuse(fmt::format("found '..' in the path '{}', expected one that stays below storage.path", path));
+    }
+    if (!word.empty() && word != ".") plain.append(plain.empty() ? "" : "/").append(word);
+    begin = end + 1;
+  }
+  if (plain.empty() || path.back() == '/') {
+    return refuse(fmt::format("found the path '{}', expected the name of a file", path));
+  }
+  return path.front() == '/' ? "/" + plain : plain;
+}
+
 }  // namespace
 
 uint64_t file_list_data(uint64_t count, uint64_t bytes) {
@@ -43,9 +67,9 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   if (!copy_header(block, opening)) return refuse("a path of another version");
   if (opening.length > block.size() - sizeof opening) return refuse("a path that is longer than its block");
   if (!is_file_mode(opening.mode)) return refuse("a file's mode that there is not");
-  if (opening.record >= kMostOpenFiles) return refuse("a file's record that there is not");
+  if (opening.record > kKeptFileRecords) return refuse("a file's record that there is not");
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
-  Result<std::string> path = file_path_below(text);
+  Result<std::string> path = plain_path(text);
   if (!path.ok()) return path.status();
   return FileToOpen{std::move(path).value(), opening.mode, opening.record};
 }
@@ -59,6 +83,16 @@ bool has_failed(std::span<const std::byte> block) {
 void set_failed(std::span<std::byte> block) {
   const uint32_t failed = 1;
   std::memcpy(block.data() + offsetof(FileOpening, failed), &failed, sizeof failed);
+}
+
+uint64_t size_in(std::span<const std::byte> block) {
+  uint64_t size = 0;
+  std::memcpy(&size, block.data() + offsetof(FileOpening, size), sizeof size);
+  return size;
+}
+
+void put_size(std::span<std::byte> block, uint64_t size) {
+  std::memcpy(block.data() + offsetof(FileOpening, size), &size, sizeof size);
 }
 
 bool has_seal(std::span<const std::byte> block) {
@@ -83,7 +117,8 @@ void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::
   opening.seal_offset = offset;
   std::memcpy(opening.seal, seal.data(), seal.size());
   const size_t begin = offsetof(FileOpening, seal_length);
-  std::memcpy(block.data() + begin, reinterpret_cast<const std::byte*>(&opening) + begin, sizeof opening - begin);
+  const size_t end = offsetof(FileOpening, size);
+  std::memcpy(block.data() + begin, reinterpret_cast<const std::byte*>(&opening) + begin, end - begin);
 }
 
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {
@@ -108,29 +143,24 @@ Result<std::vector<Piece>> read_file_list(std::span<std::byte> block) {
   return pieces;
 }
 
-Result<std::string> file_path_below(std::string_view path) {
-  if (path.empty()) return refuse("found an empty path, expected the name of a file below storage.path");
-  if (path.size() > kMostFilePath) {
-    return refuse(fmt::format("found a path of {} bytes, expected at most {}", path.size(), kMostFilePath));
+Result<FileBelow> file_below(std::span<const std::string> roots, const std::string& plain) {
+  if (!plain.starts_with('/')) return FileBelow{roots.front(), plain};
+  for (const std::string& root : roots) {
+    const std::string before = root.ends_with('/') ? root : root + "/";
+    if (plain.size() > before.size() && plain.starts_with(before))
+      return FileBelow{root, plain.substr(before.size())};
   }
-  if (path.find('\0') != std::string_view::npos) return refuse("found a path with a NUL in it");
-  if (path.front() == '/') {
-    return refuse(fmt::format("found the absolute path '{}', expected one relative to storage.path", path));
-  }
-  std::string plain;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view word = path.substr(begin, end - begin);
-    if (word == "..") {
-      return refuse(fmt::format("found '..' in the path '{}', expected one that stays below storage.path", path));
-    }
-    if (!word.empty() && word != ".") plain.append(plain.empty() ? "" : "/").append(word);
-    begin = end + 1;
-  }
-  if (plain.empty() || path.back() == '/') {
-    return refuse(fmt::format("found the path '{}', expected the name of a file", path));
-  }
-  return plain;
+  return refuse(fmt::format("found the absolute path '{}', expected one relative to '{}', or below {}: '{}'", plain,
+                            roots.front(), roots.size() > 1 ? "one of storage.files" : "it",
+                            fmt::join(roots, "', '")));
+}
+
+Result<std::string> plain_file_path(std::span<const std::string> roots, std::string_view path) {
+  const Result<std::string> plain = plain_path(path);
+  if (!plain.ok()) return plain;
+  const Result<FileBelow> below = file_below(roots, plain.value());
+  if (!below.ok()) return below.status();
+  return below.value().root == roots.front() ? below.value().path : plain;
 }
 
 Status check_file_extent(Extent extent) {

@@ -18,8 +18,8 @@
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kFileWireVersion = 3;
-inline constexpr uint32_t kMostOpenFiles = 64;               // of a client, at once
+inline constexpr uint32_t kFileWireVersion = 4;
+inline constexpr uint32_t kKeptFileRecords = 64;             // files of a client that are counted one by one
 inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
 inline constexpr uint64_t kMostFilePath = 1023;              // bytes
 inline constexpr uint64_t kMostFileEnd = uint64_t{1} << 62;  // where the last extent of a file may end
@@ -43,7 +43,8 @@ struct FileOpening {
   uint32_t version = kFileWireVersion;
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
-  uint32_t record = 0;  // below kMostOpenFiles: where what is done with the file is counted (place/file_log.hpp)
+  uint32_t record =
+      0;  // at most kKeptFileRecords: where what is done with the file is counted (channel/file_log.hpp)
   // Not 0 if a request for the file has failed, so that it is neither published nor sealed. The server writes it for
   // the next server, and the client if it gives the file up.
   uint32_t failed = 0;
@@ -51,8 +52,10 @@ struct FileOpening {
   uint32_t seal_length = 0;  // bytes; 0: there is none yet
   uint64_t seal_offset = 0;  // in the file
   std::byte seal[kMostSeal] = {};
+  uint64_t size = 0;  // of the file, which the server puts here to answer file_size
 };
-static_assert(sizeof(FileOpening) == 48);
+static_assert(sizeof(FileOpening) == 56);
+static_assert(offsetof(FileOpening, size) == 48);
 static_assert(offsetof(FileOpening, failed) == 16);
 static_assert(offsetof(FileOpening, seal) == 32);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
@@ -77,7 +80,7 @@ uint64_t file_list_data(uint64_t count, uint64_t bytes);
 
 // The contents of a block of file_open.
 struct FileToOpen {
-  std::string path;  // as file_path_below() gives it
+  std::string path;  // as plain_file_path() gives it
   uint32_t mode = 0;
   uint32_t record = 0;
 
@@ -88,6 +91,9 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
 // Returns FileOpening::failed of a block that could be read.
 bool has_failed(std::span<const std::byte> block);
 void set_failed(std::span<std::byte> block);
+// Does the same for the size of the file.
+uint64_t size_in(std::span<const std::byte> block);
+void put_size(std::span<std::byte> block, uint64_t size);
 // Does the same for the seal. TAILRACE_INVALID_ARGUMENT if no file can have such a seal.
 bool has_seal(std::span<const std::byte> block);
 Result<Piece> read_seal(std::span<std::byte> block);
@@ -96,9 +102,16 @@ void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::
 // The pieces of a block of file_write or file_read: not empty, none overlapping another, within block and file.
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block);
 
-// The path in its plain form, without "." and double slashes. TAILRACE_INVALID_ARGUMENT for one that is empty, too
-// long or absolute, or that has ".." in it.
-Result<std::string> file_path_below(std::string_view path);
+// A raw file's path in its plain form, without "." and double slashes: relative to the first of the directories
+// `roots` if it lies below that, else absolute. TAILRACE_INVALID_ARGUMENT for one that is empty or too long, that has
+// ".." in it, or that is absolute and below none of them.
+Result<std::string> plain_file_path(std::span<const std::string> roots, std::string_view path);
+// Where such a path leads.
+struct FileBelow {
+  std::string root;
+  std::string path;  // relative to it
+};
+Result<FileBelow> file_below(std::span<const std::string> roots, const std::string& plain);
 
 // Why there are no bytes of a file there; ok: there may be.
 Status check_file_extent(Extent extent);

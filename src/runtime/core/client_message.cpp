@@ -70,7 +70,7 @@ Result<Config> config_of(const ClientMessage& message) {
   if (!config.ok()) return config;
   Config& of = config.value();
   for (std::string& path : of.storage.paths) path = absolute(path, message.directory);
-  of.storage.files = absolute(of.storage.files, message.directory);
+  for (std::string& root : of.storage.files) root = absolute(root, message.directory);
   of.log.file = absolute(of.log.file, message.directory);
   return config;
 }

@@ -21,12 +21,22 @@ const char* name_of(Verb verb) {
     case Verb::file_read: return "file_read";
     case Verb::file_sync: return "file_sync";
     case Verb::file_close: return "file_close";
+    case Verb::file_size: return "file_size";
+    case Verb::file_truncate: return "file_truncate";
+    case Verb::file_allocate: return "file_allocate";
+    case Verb::file_remove: return "file_remove";
     default: break;
   }
   TAILRACE_ASSERT(false);
 }
 
-bool has_block(Verb verb) { return verb != Verb::file_sync && verb != Verb::file_borrow; }
+// Returns true if the verb is about an open file as a whole.
+bool is_of_whole(Verb verb) {
+  return verb == Verb::file_sync || verb == Verb::file_size || verb == Verb::file_truncate ||
+         verb == Verb::file_allocate;
+}
+bool changes_size(Verb verb) { return verb == Verb::file_truncate || verb == Verb::file_allocate; }
+bool has_block(Verb verb) { return !is_of_whole(verb) && verb != Verb::file_borrow; }
 bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); }
 
 // "3 extents from offset 0 to 4096", for messages.
@@ -45,6 +55,7 @@ std::string text_of(const std::vector<Piece>& pieces) {
 
 Status refuse(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, what); }
 
+// The system has no such file.
 Status not_opened(const Status& why) {
   if (why.ok() || why.fault().system_errno != ENOENT) return why;
   Fault fault = why.fault();
@@ -80,7 +91,11 @@ Status RawFiles::check(const Descriptor& descriptor) {
     if (Status sound = check_block(descriptor); !sound.ok()) return sound;
   }
   if (!writes_file(descriptor.verb) && descriptor.ticket == kNoTicket) return refuse("a question without a ticket");
-  return descriptor.verb == Verb::file_open ? check_opening(descriptor) : check_open_file(descriptor);
+  switch (descriptor.verb) {
+    case Verb::file_open: return check_opening(descriptor);
+    case Verb::file_remove: return read_file_opening(block_of(descriptor)).status();
+    default: return check_open_file(descriptor);
+  }
 }
 
 Status RawFiles::check_block(const Descriptor& descriptor) const {
@@ -95,14 +110,16 @@ Status RawFiles::check_block(const Descriptor& descriptor) const {
 
 Status RawFiles::check_opening(const Descriptor& descriptor) const {
   if (descriptor.variable <= last_) return refuse("a file's number for the second time");
-  if (open_.size() >= kMostOpenFiles) return refuse("too many files to open at once");
+  if (open_.size() >= to_client_.blocks()) return refuse("more files to open than its pool has blocks for");
   return read_file_opening(block_of(descriptor)).status();
 }
 
 Status RawFiles::check_open_file(const Descriptor& descriptor) {
   const auto found = open_.find(descriptor.variable);
   if (found == open_.end() || found->second.closing) return refuse("a verb about a file that it has not opened");
-  if (writes_file(descriptor.verb) && !found->second.writes) return refuse("bytes for a file that it only reads");
+  const bool changes = writes_file(descriptor.verb) || changes_size(descriptor.verb);
+  if (changes && !found->second.writes) return refuse("a change of a file that it only reads");
+  if (changes_size(descriptor.verb)) return check_file_extent({descriptor.range.offset, descriptor.range.length});
   if (descriptor.verb == Verb::file_close && descriptor.bytes.block != found->second.block)
     return refuse("a close with a block that is not its file's");
   if (!has_list(descriptor.verb)) return {};
@@ -138,6 +155,7 @@ Result<std::vector<Piece>> RawFiles::pieces_of(const Descriptor& descriptor) {
 
 void RawFiles::begin(const Descriptor& descriptor) {
   if (descriptor.verb == Verb::file_open) return open(descriptor, false);
+  if (descriptor.verb == Verb::file_remove) return remove(descriptor, false);
   const auto found = open_.find(descriptor.variable);
   if (found == open_.end()) {
     // An earlier server closed it and did not come to say so.
@@ -154,7 +172,7 @@ void RawFiles::begin(const Descriptor& descriptor) {
     if (writes_file(descriptor.verb) && !of.opening.empty()) set_failed(of.opening);
     return end(descriptor, of.failure, of.path, {});
   }
-  if (descriptor.verb == Verb::file_sync) {
+  if (is_of_whole(descriptor.verb)) {
     of.waiting.push_back(descriptor);
     return;
   }
@@ -177,6 +195,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.path = path;
     of.record = wanted.ok() ? wanted.value().record : 0;
     if (file.ok()) of.file = file.value();
+    of.answer = block_of(descriptor);
     of.seals = wanted.ok() && wanted.value().is_sealed();
     if (of.seals || (wanted.ok() && wanted.value().is_published())) of.opening = block_of(descriptor);
     of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
@@ -190,16 +209,19 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
 // block for other things then.
 void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.note_end(block, sequence); }
 
+// The path stays below the roots, as the file system is now.
+Status RawFiles::check_path(const std::string& path) const {
+  const Result<FileBelow> at = file_below(config_.file_roots(), path);
+  return at.ok() ? engine_.files().check_below(at.value().root, at.value().path) : at.status();
+}
+
 Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
-  const auto check = [this](const std::string& path) {
-    return engine_.files().check_below(config_.files_root(), path);
-  };
-  if (Status below = check(wanted.path); !below.ok()) return below;
+  if (Status below = check_path(wanted.path); !below.ok()) return below;
   OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
   if (again) for_one = OpenMode::edit;
   if (wanted.is_sealed()) return files_.open_to_seal(config_.file_path(wanted.path), for_one);
   if (wanted.is_published()) {
-    if (Status below = check(name_of_partial(wanted.path)); !below.ok()) return below;
+    if (Status below = check_path(name_of_partial(wanted.path)); !below.ok()) return below;
     // One that is not there any more has its name.
     return files_.open_to_publish(config_.file_path(wanted.path), for_one);
   }
@@ -250,10 +272,44 @@ bool RawFiles::begin_waiting(Open& of) {
     if (engine_.room() == 0 || is_written(of.file)) break;
     const Descriptor next = of.waiting.front();
     of.waiting.pop_front();
-    next.verb == Verb::file_sync ? begin_sync(next, of) : begin_list(next, of, true);
+    begin_next(next, of);
     moved = true;
   }
   return moved;
+}
+
+void RawFiles::begin_next(const Descriptor& next, Open& of) {
+  switch (next.verb) {
+    case Verb::file_sync: return begin_sync(next, of);
+    case Verb::file_truncate: return begin_truncate(next, of);
+    case Verb::file_size: return end(next, answer_size(of), of.path, {});
+    case Verb::file_allocate:
+      return end(next, engine_.allocate(of.file->data, {next.range.offset, next.range.length}), of.path, {});
+    default: return begin_list(next, of, true);
+  }
+}
+
+Status RawFiles::answer_size(const Open& of) {
+  const Result<uint64_t> size = engine_.size(of.file->data);
+  if (size.ok()) put_size(of.answer, size.value());
+  return size.status();
+}
+
+void RawFiles::begin_truncate(const Descriptor& descriptor, Open& of) {
+  const uint64_t token = new_work(descriptor, false);
+  ++of.under_way;
+  submit(token, of.file->data, Operation::truncate, {}, false);
+}
+
+void RawFiles::remove(const Descriptor& descriptor, bool again) {
+  const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
+  if (!wanted.ok()) return end(descriptor, wanted.status(), {}, {});
+  const std::string path = config_.file_path(wanted.value().path);
+  Status status = check_path(wanted.value().path);
+  if (status.ok()) status = files_.check_closed(path);
+  if (status.ok()) status = not_opened(engine_.files().remove(path));
+  if (again && status.code() == TAILRACE_NOT_FOUND) status = {};
+  end(descriptor, status, path, {});
 }
 
 // All else of the file has ended.
@@ -389,6 +445,7 @@ void RawFiles::submit(uint64_t token, FileId file, Operation operation, std::vec
   request.sink = this;
   request.token = token;
   request.immediate = immediate;
+  if (operation == Operation::truncate) request.size = works_[token].descriptor.range.length;
   engine_.submit(std::move(request));
 }
 
@@ -412,7 +469,8 @@ void RawFiles::ended(const Request& request, const Status& how) {
     host_.file_write_went(descriptor, request, status);
   }
   // So that a server which goes on after this one's death knows.
-  if (!status.ok() && request.operation != Operation::read && !of.opening.empty()) set_failed(of.opening);
+  const bool loses_bytes = request.operation == Operation::write || request.operation == Operation::sync;
+  if (!status.ok() && loses_bytes && !of.opening.empty()) set_failed(of.opening);
   look(of);
   // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
   if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);

@@ -48,6 +48,8 @@ class RawFiles final : public CompletionSink {
   void begin(const Descriptor& descriptor);
   // A file_open that an earlier server has answered: the file is there, and is not emptied again.
   void open_again(const Descriptor& descriptor);
+  // A file_remove that an earlier server may have carried out: then the file is not there, as it should be.
+  void remove_again(const Descriptor& descriptor) { remove(descriptor, true); }
   // Begins what has waited. Returns whether there was something.
   bool progress();
   // Nothing is under way, and nothing more comes.
@@ -71,10 +73,12 @@ class RawFiles final : public CompletionSink {
     bool immediate = false;        // its writes are not held back to be merged
     bool closing = false;          // its close has come
     std::span<std::byte> opening;  // its block, of a file that is published or sealed; else none
+    std::span<std::byte> answer;   // its block: where file_size puts the size
     bool seals = false;            // it is sealed
     uint32_t writing = 0;          // writes under way
     uint32_t under_way = 0;        // verbs under way, all of them
-    // Until the client's own writes have ended, in their order: syncs, reads that are done again, and the close.
+    // Until the client's own writes have ended, in their order: syncs, questions about the file as a whole, reads
+    // that are done again, and the close.
     std::deque<Descriptor> waiting;
   };
   struct Work {
@@ -95,11 +99,16 @@ class RawFiles final : public CompletionSink {
   Status check_open_file(const Descriptor& descriptor);
   std::span<std::byte> block_of(const Descriptor& descriptor) const;
   void open(const Descriptor& descriptor, bool again);
+  Status check_path(const std::string& path) const;
   Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
   Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
+  void remove(const Descriptor& descriptor, bool again);
+  void begin_next(const Descriptor& descriptor, Open& of);
   void begin_sync(const Descriptor& descriptor, Open& of);
+  void begin_truncate(const Descriptor& descriptor, Open& of);
+  Status answer_size(const Open& of);
   Status sync_directory(uint64_t token, const Open& of);
   void close_directory(const Work& work);
   void begin_close(const Descriptor& descriptor, Open& of);

@@ -41,6 +41,12 @@ Status SharedFiles::check_unpublished(const std::string& path) const {
   return {};
 }
 
+Status SharedFiles::check_closed(const std::string& path) const {
+  if (Status free = check_unpublished(path); !free.ok()) return free;
+  if (!files_.contains({path, true}) && !files_.contains({path, false})) return {};
+  return Status(TAILRACE_WRONG_ORDER, "'" + path + "' is open, here or in another client: close it first");
+}
+
 Result<SharedFile*> SharedFiles::open_to_publish(const std::string& path, OpenMode mode) {
   const Result<SharedFile*> file = open_for_one(name_of_partial(path), path, mode);
   if (file.ok()) engine_.publish_as(file.value()->data, path);

@@ -41,6 +41,8 @@ class SharedFiles {
   Result<SharedFile*> open_to_publish(const std::string& path, OpenMode mode);
   // Opens a file that is sealed in the end, under its own name.
   Result<SharedFile*> open_to_seal(const std::string& path, OpenMode mode);
+  // Returns ok if nobody has the file open, by this name or before it is published.
+  Status check_closed(const std::string& path) const;
   // Nothing of that user is under way.
   void release(SharedFile& file);
   // Its data have been published, or could not be: the engine has closed them.
