@@ -48,6 +48,19 @@ struct SimNode::Store final : LedgerStore {
   std::vector<LedgerRecord>& lines;
 };
 
+namespace {
+
+// The storage of a server. One that takes over publishes an iteration of events alone again if the dead server had
+// not come to write down that it has left, though its client knows that, and may have begun another one instead: each
+// client may have one such iteration. (Real servers have at least as many descriptors left for raw files.)
+SimStorageOptions storage_of(SimStorageOptions options, uint64_t life, size_t clients) {
+  const bool limited = options.descriptors != SimStorageOptions{}.descriptors;
+  if (life > 0 && limited) options.descriptors += clients * kDescriptorsPerIteration;
+  return options;
+}
+
+}  // namespace
+
 // A server process.
 struct SimNode::Life final : Acceptor {
   Life(SimNode& node_in, uint64_t number_in)
@@ -55,7 +68,8 @@ struct SimNode::Life final : Acceptor {
         number(number_in),
         log(node.world_.story()),
         storage(node.world_, node.disk_, node.faults_, doorbell, SplitDice(node.seed_, "node storage", number_in),
-                node.plan_.storage, fmt::format("server life {}", number_in)),
+                storage_of(node.plan_.storage, number_in, node.clients_.size()),
+                fmt::format("server life {}", number_in)),
         any_order(SplitDice(node.seed_, "node order", number_in)),
         slots(node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.plan_.turn),
         engine(storage, slots, node.world_.clock(), node.plan_.engine) {
