@@ -23,7 +23,7 @@ bool lies_within(const Extent& inner, const Extent& outer) {
 bool is_after(const RawWrite& later, const RawWrite& earlier) {
   if (&later == &earlier) return false;
   if (later.client == earlier.client) return later.begun > earlier.begun;
-  return earlier.ended < later.begun || (later.empties && !earlier.empties && earlier.begun < later.begun);
+  return earlier.ended < later.begun || (later.alone && !earlier.empties && earlier.begun < later.begun);
 }
 
 // A write that goes as one request is lost as one; of others parts are, each of which may look like another write.

@@ -21,7 +21,8 @@
 
 namespace tailrace::impl::simulation {
 
-// A list of extents that was written; or an opening that emptied the file, which is a write of zeros everywhere.
+// A list of extents that was written; or an opening or a truncate that emptied the file, which is a write of zeros
+// everywhere.
 struct RawWrite {
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
@@ -30,6 +31,7 @@ struct RawWrite {
   Content content = 0;
   std::vector<Extent> extents;
   bool empties = false;
+  bool alone = false;        // empties: by an opening, which nobody else had the file open for
   bool whole = false;        // goes as one request, so that others' lie before or after it
   uint64_t begun = 0;        // when the call was made …
   uint64_t ended = kNever;   // … and when its client knew that it had ended

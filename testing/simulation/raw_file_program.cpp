@@ -76,7 +76,9 @@ void RawFileProgram::step() {
   const Open of = open_[index];
   if (kind < 56 && of.writes) return write(of);
   if (kind < 82) return read(of);
-  if (kind < 90) return sync(of);
+  if (kind < 86) return sync(of);
+  if (kind < 90) return ask_size(of);
+  if (kind < 92 && of.writes) return empty(of);
   if (kind < 97) return close_one(index);
   write_nonsense(of);
 }
@@ -101,6 +103,7 @@ RawFileProgram::Opening RawFileProgram::begin_opening(const std::string& path, i
   opening.emptying->client = number_;
   opening.emptying->begun = models_.tick();
   opening.emptying->empties = true;
+  opening.emptying->alone = true;
   return opening;
 }
 
@@ -273,6 +276,39 @@ void RawFileProgram::check_read(const Open& of, const std::vector<Extent>& exten
     if (!what.empty()) fail("read", fmt::format("'{}': {}", of.path, what));
     bytes += extent.length;
   }
+}
+
+// ---- size -----------------------------------------------------------------------------------------------------
+
+void RawFileProgram::ask_size(const Open& of) {
+  const RawReader reader{number_, models_.tick()};
+  const Result<uint64_t> size = process_.client().files().size(of.handle);
+  caller_.returned("file_size", of.path, size.status());
+  if (!size.ok()) {
+    caller_.count_told();
+    return check_cause(size.status().fault(), of.path);
+  }
+  caller_.take_earlier();  // a write before it may have failed
+  const RawFileModel& file = model(of.path);
+  check(size.value() >= file.least_size(reader), "size", "a raw file is shorter than what was written into it");
+  check(size.value() <= file.most_size(reader), "size", "a raw file is longer than what was written into it");
+}
+
+void RawFileProgram::empty(const Open& of) {
+  RawWrite& emptying = model(of.path).writes.emplace_back();
+  emptying.client = number_;
+  emptying.begun = models_.tick();
+  emptying.empties = true;
+  const Status status = process_.client().files().truncate(of.handle, 0);
+  caller_.returned("file_truncate", of.path, status);
+  if (!status.ok()) {
+    emptying.empties = false;
+    caller_.count_told();
+    return check_cause(status.fault(), of.path);
+  }
+  emptying.certain = true;
+  emptying.ended = models_.tick();
+  caller_.take_earlier();
 }
 
 // ---- ends -----------------------------------------------------------------------------------------------------

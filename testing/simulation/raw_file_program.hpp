@@ -78,6 +78,8 @@ class RawFileProgram {
   void read(const Open& of);
   void check_read(const Open& of, const std::vector<Extent>& extents, const RawReader& reader, const Status& status,
                   const std::vector<std::byte>& found);
+  void ask_size(const Open& of);
+  void empty(const Open& of);
   void sync(const Open& of);
   void close_one(size_t index);
   std::vector<Extent> some_extents(bool may_overlap);
