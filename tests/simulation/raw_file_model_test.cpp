@@ -24,7 +24,7 @@ RawWrite& add(RawFileModel& to, int client, Content content, std::vector<Extent>
 
 void empty(RawFileModel& of, int client, uint64_t begun, uint64_t ended) {
   RawWrite& write = add(of, client, 0, {}, false);
-  write.empties = true;
+  write.empties = write.alone = true;
   write.begun = begun;
   write.ended = ended;
 }
