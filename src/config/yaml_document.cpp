@@ -56,6 +56,7 @@ class Builder final : public YAML::EventHandler {
     node.text = value;
     node.in_quotes = tag == "!";
     check_tag(node.place, tag);
+    check_encoding(node.place, value);
     complete(std::move(node), anchor);
   }
 
@@ -84,6 +85,7 @@ class Builder final : public YAML::EventHandler {
   void fault(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
   void too_many(YamlPlace place) { fault(place, {"too many values", fmt::format("at most {}", yaml_most_nodes)}); }
   void check_tag(YamlPlace place, const std::string& tag);
+  void check_encoding(YamlPlace place, const std::string& value);
   void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor);
   void close();
   // A node is whole: it becomes a key, a value, an item or the root.
@@ -113,6 +115,12 @@ std::string Builder::path() const {
 void Builder::check_tag(YamlPlace place, const std::string& tag) {
   if (tag.empty() || tag == "!" || tag == "?") return;
   fault(place, {"the tag " + quoted(tag), "a plain value", "leave the tag out"});
+}
+
+// The parser lets bytes through that are no characters.
+void Builder::check_encoding(YamlPlace place, const std::string& value) {
+  if (is_utf8(value)) return;
+  fault(place, {quoted(value), "text in UTF-8", "store the file in UTF-8"});
 }
 
 void Builder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {

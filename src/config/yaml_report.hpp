@@ -43,6 +43,8 @@ class YamlReport {
 // `text` short, at most `most` bytes of it, and printable, for a message: UTF-8 in which everything else is escaped,
 // so that terminals and Python can show it.
 std::string printable(std::string_view text, size_t most = 48);
+// Returns true if all of `text` is UTF-8.
+bool is_utf8(std::string_view text);
 // Returns the text in quotes, without control characters.
 std::string quoted(std::string_view text);
 
