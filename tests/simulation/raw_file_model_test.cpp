@@ -97,6 +97,27 @@ TEST(RawFileModel, AFailureIsOfNoOtherWrite) {
   EXPECT_TRUE(file.writes[2].lost.empty());
 }
 
+// Where two writes hold the same byte by chance, neither of them is seen to be the last.
+TEST(RawFileModel, AByteThatTwoWritesShareIsNoMixture) {
+  uint64_t shared = 1;
+  while (byte_of(kOne, shared) != byte_of(kTwo, shared)) ++shared;
+  const Extent extent{0, shared + 64};
+  RawFileModel file;
+  file.begin(true, std::vector<std::byte>(extent.end()));
+  RawWrite& earlier = add(file, 2, 3 << 8, {{shared, 1}}, true);  // cuts the byte out
+  earlier.begun = 1;
+  earlier.ended = 2;
+  for (const Content content : {kOne, kTwo}) {
+    RawWrite& write = add(file, content == kOne ? 0 : 1, content, {extent}, true);
+    write.begun = 3;
+    write.ended = 4;
+  }
+  for (const Content last : {kOne, kTwo}) EXPECT_EQ(file.difference({}, extent, bytes_of(last, extent).data()), "");
+  std::vector<std::byte> mixed = bytes_of(kOne, extent);
+  mixed.back() = byte_of(kTwo, extent.end() - 1);
+  EXPECT_NE(file.difference({}, extent, mixed.data()), "");
+}
+
 // A failure of a file that could not be opened again after a server's death does not say which request it was.
 TEST(RawFileModel, AFailureThatDoesNotSayWhatIsOfAllThatIsUnderWay) {
   RawFileModel file;
