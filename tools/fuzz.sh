@@ -2,13 +2,20 @@
 # Fuzzes what is read from outside: builds tests/fuzz with clang (preset fuzz, in build/fuzz) and runs each target for
 # so many seconds, beginning with its kept inputs (tests/fuzz/corpus) and those of earlier runs (build/fuzz/corpus).
 #
-#   tools/fuzz.sh [SECONDS [TARGET…]]
+#   tools/fuzz.sh [--seed N] [SECONDS [TARGET…]]
 #
-# 10 s a target unless told. A target that fails prints the file that made it fail and the command that repeats it.
+# 10 s a target unless told. With --seed it tries the same inputs each time and leaves those of earlier runs out. A
+# target that fails prints the file that made it fail and the command that repeats it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
 
+seed=0 # a random one
+if [ "${1:-}" = --seed ]; then
+  seed=${2:-}
+  [[ $seed =~ ^[1-9][0-9]*$ ]] || { say "fuzz: found '$seed', expected a seed of 1 or more" >&2; exit 2; }
+  shift 2
+fi
 seconds=${1:-10}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { say "fuzz: found '$seconds', expected a number of seconds" >&2; exit 2; }
 shift $(($# > 0))
@@ -33,13 +40,14 @@ command_of() {
 run_target() {
   local target=$1 log=$logs/fuzz_$1.txt found=build/fuzz/corpus/$1 artifacts=build/fuzz/artifacts/$1/ kept code=0 file
   local command options=()
+  [ "$seed" -eq 0 ] || { found=build/fuzz/seeded/$1 && rm -rf "$found"; }
   mkdir -p "$found" "$artifacts"
   kept=("tests/fuzz/corpus/$target")
   [ "$target" != yaml ] || kept+=(tests/config/right tests/config/wrong)
   [ ! -f "tests/fuzz/dictionaries/$target.dict" ] || options+=("-dict=tests/fuzz/dictionaries/$target.dict")
   command_of "$target"
-  "${command[@]}" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$artifacts" \
-    "$found" "${kept[@]}" >"$log" 2>&1 </dev/null || code=$?
+  options+=("-seed=$seed" "-max_total_time=$seconds" -print_final_stats=1 "-artifact_prefix=$artifacts")
+  "${command[@]}" "${options[@]}" "$found" "${kept[@]}" >"$log" 2>&1 </dev/null || code=$?
   if [ "$code" -eq 0 ]; then
     printf 'fuzz %s: %s executions, nothing found\n' "$target" \
       "$(sed -n -e 's/^stat::number_of_executed_units: *//p' -e 's/^Done \([0-9]*\) in .*/\1/p' "$log" | tail -n 1)"
