@@ -16,7 +16,6 @@ constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // before it is s
 ServerCore::ServerCore(const Clock& clock, const ProcessClock& processes, Doorbell& doorbell, Ledger& ledger,
                        Log& log, Options options)
     : clock_(clock),
-      processes_(processes),
       doorbell_(doorbell),
       ledger_(ledger),
       log_(log),

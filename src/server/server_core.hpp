@@ -109,7 +109,6 @@ class ServerCore final : private ClientRings::Host {
   bool run_is_over() const;
 
   const Clock& clock_;
-  const ProcessClock& processes_;
   Doorbell& doorbell_;
   Ledger& ledger_;
   Log& log_;
