@@ -88,8 +88,7 @@ class FileSystem {
   // files as they are, if there is something of that name and not `replace`.
   virtual Status rename(FileHandle file, const std::string& to, bool replace) = 0;
 
-  // ---- names
-  // ---------------------------------------------------------------------------------------------------------
+  // ---- names ----
 
   // Fails with ENOENT if there is nothing of that name.
   virtual Result<NameFacts> stat(const std::string& path) const = 0;

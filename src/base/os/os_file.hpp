@@ -20,8 +20,7 @@ class OsFile {
   // Opens `path`; with `want_direct` it may be used past the page cache, too, if that works. Mode `create` replaces
   // what is there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing,
   // `update` too, or makes an empty file if there is nothing; what `update` opens is no symbolic link. `read` opens
-  // regular files alone. `fresh`, `own` and
-  // `own_read` make and open as make_own_file and open_own_file do.
+  // regular files alone. `fresh`, `own` and `own_read` make and open as make_own_file and open_own_file do.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;

@@ -55,7 +55,7 @@ std::string text_of(const std::vector<Piece>& pieces) {
 
 Status refuse(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, what); }
 
-// The system has no such file.
+// Returns TAILRACE_NOT_FOUND where the system says that there is no such file.
 Status not_opened(const Status& why) {
   if (why.ok() || why.fault().system_errno != ENOENT) return why;
   Fault fault = why.fault();
