@@ -112,6 +112,10 @@ class FileGroup final {
   // The whole iteration is given up, for all members; `why` goes to the log and the journal.
   void drop(GroupMember& member, int64_t iteration, std::string why);
 
+  // Returns true if the iteration has been published or removed, and nothing of it has come since.
+  bool has_left(int64_t iteration) const {
+    return !iterations_.contains(iteration) && !ends_.writable(iteration).ok();
+  }
   // Returns true if the iteration is on its way to its final name, or is being removed: left() or gone() will follow.
   bool leaving(int64_t iteration) const;
   // Returns true if the requests have been made that give the iteration its name, or remove it.

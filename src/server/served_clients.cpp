@@ -156,10 +156,10 @@ void ServedClients::forget_iteration(int group, int64_t iteration) {
   }
 }
 
-// The client has a part in the iteration. Not if that has ended without a file: then it has left, and nothing that
-// comes after waits for others.
+// The client has a part in the iteration. Not if that has left: nothing that comes after waits for others, and nobody
+// would ever say that the client is needed for it no more.
 void ServedClients::involve(Member& member, int64_t iteration) {
-  if (!member.files->files->why_unpublished(iteration).ok()) return;
+  if (member.files->files->has_left(iteration)) return;
   member.involved.insert(iteration);
   if (member.own || !common_.insert(iteration).second) return;
   for (auto& [client, other] : members_) other->to_client.begun_by_any(iteration);
