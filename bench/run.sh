@@ -2,7 +2,7 @@
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
 # core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), what
-# handing over, measuring and merging cost.
+# handing over, a variable, measuring and merging cost.
 #
 #   bench/run.sh          the real sizes, half an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
@@ -41,10 +41,14 @@ printf '\n-- tailrace bench small\n'
 "$tailrace" report "$results/pattern.json" "$results/jitter.json" "$results/small.json" --out "$results/report.html"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
+printf '\n-- bench_variables\n'
+build/release/bench/bench_variables "${tiny[@]}" --dir "$results/variables"
+printf '\n-- h5py, the same variables\n'
+.venv/bin/python bench/variables_by_h5py.py "${tiny[@]}" --dir "$results/variables"
 printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
 printf '\n-- merge_cost\n'
 build/release/testing/merge_cost "${tiny[@]}"
 printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
-printf '\n8 benchmark programs ran\n'
+printf '\n10 benchmark programs ran\n'

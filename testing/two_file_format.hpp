@@ -70,7 +70,7 @@ class TwoFileFormat final : public Format {
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     PublicationPlan plan;
     plan.steps.push_back({Kind::publish, kData, true, {}});
-    plan.steps.push_back({Kind::write, kIndex, false, {{0, {bytes, bytes + text.size()}}}});
+    plan.steps.push_back({Kind::write, kIndex, false, {{0, std::vector<std::byte>(bytes, bytes + text.size())}}});
     plan.steps.push_back({Kind::publish, kIndex, true, {}});
     record.ended = true;
     return plan;

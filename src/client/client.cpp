@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -22,12 +23,15 @@ Status about(const Status& status, const char* verb, std::string_view variable, 
   return Status(std::move(fault));
 }
 
+constexpr size_t kMostTold = 32;  // names of variables in a message
+
 Status dropped() { return Status(TAILRACE_DROPPED, "the iteration was dropped"); }
 
 }  // namespace
 
 Client::Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace)
     : config_(config),
+      index_(config.variables),
       failures_(place.channel().failures),
       shapes_(config),
       iterations_(config.variables.size()),
@@ -279,10 +283,13 @@ void Client::finish() {
 }
 
 Result<uint32_t> Client::find(std::string_view variable) const {
-  const int index = config_.find_variable(variable);
-  if (index >= 0) return static_cast<uint32_t>(index);
+  if (const auto index = index_.find(variable)) return *index;
   std::string declared;
-  for (const Variable& known : config_.variables) declared += (declared.empty() ? "" : ", ") + known.name;
+  for (size_t i = 0; i < std::min(config_.variables.size(), kMostTold); ++i) {
+    declared += (declared.empty() ? "" : ", ") + config_.variables[i].name;
+  }
+  if (config_.variables.size() > kMostTold)
+    declared += fmt::format(" and {} more", config_.variables.size() - kMostTold);
   Fault fault;
   fault.code = TAILRACE_UNKNOWN_VARIABLE;
   fault.variable = variable;

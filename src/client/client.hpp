@@ -25,6 +25,7 @@
 #include "client/open_iterations.hpp"
 #include "client/server_link.hpp"
 #include "model/config.hpp"
+#include "model/name_index.hpp"
 #include "model/shapes.hpp"
 #include "model/trace.hpp"
 #include "place/place.hpp"
@@ -88,6 +89,7 @@ class Client {
 
   // Constant after construction.
   const Config& config_;
+  const NameIndex index_;  // of the variables
 
   // The client's thread only.
   FailureLog& failures_;

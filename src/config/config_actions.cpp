@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "config/config_arrays.hpp"
+#include "model/name_index.hpp"
 #include "model/nearest_word.hpp"
 #include "model/wire/descriptor_wire.hpp"
 
@@ -86,19 +87,20 @@ void read_action_variables(const YamlValue& value, const Config& config, Action&
   if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for all");
   std::vector<std::string_view> names;
   for (const Variable& variable : config.variables) names.emplace_back(variable.name);
+  const NameIndex variables(config.variables);
   for (const YamlValue& item : items) {
-    const int index = item.is_scalar() ? config.find_variable(item.raw()) : -1;
-    if (index < 0) {
+    const auto index = item.is_scalar() ? variables.find(item.raw()) : std::nullopt;
+    if (!index) {
       const std::string nearest = nearest_word(item.raw(), names);
       item.wrong("the name of a variable", nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
       continue;
     }
-    const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), index);
-    if (place != action.variables.end() && *place == static_cast<uint32_t>(index)) {
+    const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), *index);
+    if (place != action.variables.end() && *place == *index) {
       item.wrong("each variable once");
       continue;
     }
-    action.variables.insert(place, static_cast<uint32_t>(index));
+    action.variables.insert(place, *index);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/name_index.hpp"
 #include "model/nearest_word.hpp"
 #include "model/shapes.hpp"
 #include "model/unit.hpp"
@@ -12,8 +13,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t most_layouts = 1024;
-constexpr size_t most_variables = 1024;
+constexpr size_t most_layouts = 100'000;
+constexpr size_t most_variables = 100'000;
 constexpr size_t longest_message = 400;  // bytes, of parse_unit, which shows what it was given
 constexpr int64_t most_keep = 1000;      // iterations
 constexpr uint64_t least_chunk = uint64_t{4} << 10;
@@ -221,11 +222,12 @@ std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expec
   return entries;
 }
 
-uint32_t find_layout(const YamlValue& value, const Config& config) {
+uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Config& config) {
+  const auto found = value.is_scalar() ? layouts.find(value.raw()) : std::nullopt;
+  if (found) return *found;
+  if (!value.reports()) return 0;
   std::vector<std::string_view> names;
   for (const Layout& layout : config.layouts) names.emplace_back(layout.name);
-  const auto found = std::find(names.begin(), names.end(), std::string_view(value.raw()));
-  if (value.is_scalar() && found != names.end()) return static_cast<uint32_t>(found - names.begin());
   const std::string nearest = nearest_word(value.raw(), names);
   value.wrong("the name of a layout (" + one_of(names) + ")",
               nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
@@ -326,12 +328,13 @@ void read_layouts(const YamlValue& value, const Parameters& parameters, Config& 
 
 void read_variables(const YamlValue& value, Config& config) {
   constexpr std::string_view expected = "at least one variable, such as {temperature: {layout: field, unit: K}}";
+  const NameIndex layouts(config.layouts);
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
     Variable variable;
     variable.name = entry.key();
     entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled"});
     const auto layout = entry.require("layout", "the name of a layout");
-    if (layout) variable.layout = find_layout(*layout, config);
+    if (layout) variable.layout = find_layout(*layout, layouts, config);
     if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
     if (const auto description = entry.find("description")) variable.description = description->prose();
     if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);

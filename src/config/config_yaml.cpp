@@ -364,10 +364,12 @@ Config defaults(const std::string& file) {
 Result<std::string> read_config_text(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Status::of_errno("open", path, errno);
-  std::string text(yaml_most_bytes + 1, '\0');
+  constexpr size_t usual = size_t{64} << 10;
+  std::string text(usual, '\0');
   size_t length = 0;
   int error = 0;
-  while (length < text.size()) {
+  while (length <= yaml_most_bytes) {
+    if (length == text.size()) text.resize(std::min(2 * length, yaml_most_bytes + 1));
     const ssize_t count = ::read(fd, text.data() + length, text.size() - length);
     if (count == 0) break;
     if (count < 0 && errno == EINTR) continue;

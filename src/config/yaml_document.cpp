@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <unordered_map>
 
 namespace tailrace::impl {
 namespace {
@@ -80,6 +81,7 @@ class Builder final : public YAML::EventHandler {
     YAML::anchor_t anchor;
     std::optional<std::string> key{};  // read, its value not yet
     YamlPlace key_place{};
+    std::unordered_map<std::string, int> lines{};  // by key: where it stands
   };
 
   void fault(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
@@ -91,6 +93,7 @@ class Builder final : public YAML::EventHandler {
   // A node is whole: it becomes a key, a value, an item or the root.
   void complete(YamlNode node, YAML::anchor_t anchor);
   void take_key(const YamlNode& node);
+  bool keep(YAML::anchor_t anchor, const YamlNode& node);
 
   YamlReport& report_;
   int documents_ = 0;
@@ -159,7 +162,7 @@ void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
 void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
   if (!report_.ok()) return;
   if (++nodes_ > yaml_most_nodes) return too_many(node.place);
-  if (anchor != 0) anchors_[anchor] = node;
+  if (anchor != 0 && !keep(anchor, node)) return too_many(node.place);
   if (stack_.empty()) {
     root_ = std::move(node);
     return;
@@ -177,16 +180,21 @@ void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
   parent.node.children.push_back(std::move(node));
 }
 
+// A copy counts as the values that it has: anchors inside each other would make many of few.
+bool Builder::keep(YAML::anchor_t anchor, const YamlNode& node) {
+  nodes_ += count_nodes(node);
+  if (nodes_ <= yaml_most_nodes) anchors_[anchor] = node;
+  return nodes_ <= yaml_most_nodes;
+}
+
 void Builder::take_key(const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar) return fault(node.place, {"a key that is not a name", "a name"});
   Open& parent = stack_.back();
   parent.key = node.text;
   parent.key_place = node.place;
-  for (const YamlNode& entry : parent.node.children) {
-    if (entry.key != node.text) continue;
-    return fault(node.place, {"the key a second time", "it once",
-                              fmt::format("it stands on line {} already", entry.key_place.line)});
-  }
+  const auto [entry, first] = parent.lines.emplace(node.text, node.place.line);
+  if (first) return;
+  fault(node.place, {"the key a second time", "it once", fmt::format("it stands on line {} already", entry->second)});
 }
 
 // Returns true if `line` (counted from 0) or the line before it is indented with a tab, which YAML does not allow.

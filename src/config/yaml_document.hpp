@@ -13,8 +13,8 @@
 
 namespace tailrace::impl {
 
-constexpr size_t yaml_most_bytes = size_t{1} << 20;
-constexpr size_t yaml_most_nodes = 100'000;
+constexpr size_t yaml_most_bytes = size_t{16} << 20;
+constexpr size_t yaml_most_nodes = 1'000'000;
 constexpr size_t yaml_most_depth = 32;
 
 struct YamlNode {

@@ -66,6 +66,8 @@ class YamlValue {
 
   // ---- reports
 
+  // Returns true if nothing has been reported yet: the first fault alone is told.
+  bool reports() const { return report_->ok(); }
   // Reports that this value should be something else.
   void wrong(std::string_view expected, std::string hint = {}) const;
   // Reports with other words for what was found.

@@ -76,8 +76,10 @@ bool is_utf8(std::string_view text) {
 std::string quoted(std::string_view text) { return fmt::format("'{}'", printable(text)); }
 
 std::string one_of(const std::vector<std::string_view>& words) {
+  constexpr size_t most = 32;  // that anybody reads
   std::string result;
   for (size_t i = 0; i < words.size(); ++i) {
+    if (i == most) return fmt::format("{} or one of {} more", result, words.size() - most);
     if (i > 0) result += i + 1 == words.size() ? " or " : ", ";
     result += words[i];
   }

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,9 +28,26 @@ struct FileNames {
   uint32_t device = 0;
 };
 
+// Bytes that nobody changes any more: several plans may hold the same ones.
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  SharedBytes(std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): they are the same bytes
+      : bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+
+  std::span<const std::byte> all() const { return bytes_ ? std::span(*bytes_) : std::span<const std::byte>(); }
+  const std::byte* data() const { return all().data(); }
+  size_t size() const { return all().size(); }
+
+ private:
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
+};
+
 struct MetadataPiece {
   uint64_t offset = 0;
-  std::vector<std::byte> bytes;
+  SharedBytes bytes;
+
+  uint64_t end() const { return offset + bytes.size(); }
 };
 
 // One step of a publication. A publish, and a write that is `after_others`, take effect after everything that was

@@ -8,13 +8,15 @@ namespace tailrace::impl {
 namespace {
 
 // After all that was written into the file before.
-Request write_of(FileId file, PublicationStep& step) {
+Request write_of(FileId file, const PublicationStep& step) {
   Request request;
   request.operation = Operation::write;
   request.file = file;
   request.fence = step.after_others;
-  for (MetadataPiece& piece : step.pieces) {
-    request.pieces.push_back({{piece.offset, piece.bytes.size()}, piece.bytes.data()});
+  request.pieces.reserve(step.pieces.size());
+  for (const MetadataPiece& piece : step.pieces) {
+    // A write only reads from it.
+    request.pieces.push_back({{piece.offset, piece.bytes.size()}, const_cast<std::byte*>(piece.bytes.data())});
   }
   return request;
 }
@@ -38,9 +40,10 @@ size_t length_of_run(std::span<const PublicationStep> steps) {
   return length;
 }
 
-std::vector<Request> requests_of(std::span<PublicationStep> run, FileId file, Durability durability, FileEnd end) {
+std::vector<Request> requests_of(std::span<const PublicationStep> run, FileId file, Durability durability,
+                                 FileEnd end) {
   std::vector<Request> requests;
-  for (PublicationStep& step : run) {
+  for (const PublicationStep& step : run) {
     if (step.kind == PublicationStep::Kind::publish) {
       requests.push_back(of_operation(file, end == FileEnd::kept ? Operation::close : Operation::publish));
       continue;

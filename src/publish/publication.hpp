@@ -26,6 +26,7 @@ size_t length_of_run(std::span<const PublicationStep> steps);
 
 // Returns the requests of a run on the open file `file`, in order. They refer to the bytes of the steps, which
 // outlive them. Sink and token are the caller's to fill in.
-std::vector<Request> requests_of(std::span<PublicationStep> run, FileId file, Durability durability, FileEnd end);
+std::vector<Request> requests_of(std::span<const PublicationStep> run, FileId file, Durability durability,
+                                 FileEnd end);
 
 }  // namespace tailrace::impl

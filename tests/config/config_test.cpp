@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "config/config_yaml.hpp"
+#include "model/name_index.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -456,10 +457,10 @@ TEST(file, that_is_a_directory) {
 }
 
 TEST(file, that_is_too_long) {
-  const auto result = read_with("# " + std::string(size_t{1} << 20, 'x'));
+  const auto result = read_with("# " + std::string(size_t{16} << 20, 'x'));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), TAILRACE_INVALID_CONFIG);
-  EXPECT_NE(message_of(result).find("at most 1048576 bytes"), std::string::npos) << message_of(result);
+  EXPECT_NE(message_of(result).find("at most 16777216 bytes"), std::string::npos) << message_of(result);
 }
 
 TEST(file, that_is_nothing_but_brackets) {
@@ -471,6 +472,43 @@ TEST(file, that_is_nothing_but_brackets) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), TAILRACE_INVALID_CONFIG);
   }
+}
+
+// A configuration of so many variables, each with a layout of its own.
+std::string with_variables(int count) {
+  std::string layouts;
+  std::string variables;
+  for (int i = 0; i < count; ++i) {
+    const std::string number = std::to_string(i);
+    layouts += "  l" + number + ": {type: int8, shape: [4]}\n";
+    variables += "  v" + number + ": {layout: l" + number + ", unit: K}\n";
+  }
+  return "tailrace: 1\nname: a\nlayouts:\n" + layouts + "variables:\n" + variables;
+}
+
+TEST(many, variables_and_layouts) {
+  constexpr int count = 50'000;
+  const auto result = read_text(with_variables(count));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Config& config = result.value();
+  ASSERT_EQ(config.variables.size(), size_t{count});
+  const NameIndex index(config.variables);
+  for (int i = 0; i < count; i += 999) {
+    const std::string number = std::to_string(i);
+    const std::optional<uint32_t> found = index.find("v" + number);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(config.layout_of(config.variables[*found]).name, "l" + number);
+  }
+  EXPECT_FALSE(index.find("v"));
+}
+
+// Names that are declared are told, but not all of so many.
+TEST(many, words_are_not_all_told) {
+  std::string text = with_variables(1000);
+  const auto result = read_text(text.replace(text.find("v17: {layout: l17"), 17, "v17: {layout: nil"));
+  EXPECT_FALSE(result.ok());
+  EXPECT_LT(message_of(result).size(), 1000u) << message_of(result);
+  EXPECT_NE(message_of(result).find("or one of 968 more"), std::string::npos) << message_of(result);
 }
 
 // ---- wrong files

@@ -49,6 +49,7 @@ class WrittenRecord : public ::testing::Test {
   std::string path_ = directory_ / "sim_c0_000001.h5";
   std::vector<std::byte> bytes_;
   Layout layout_;
+  const StoredAs as_{"a", &layout_, false};
 };
 
 TEST_F(WrittenRecord, SaysHowLongTheFileIs) {
@@ -57,7 +58,7 @@ TEST_F(WrittenRecord, SaysHowLongTheFileIs) {
   EXPECT_EQ(record->end, bytes_.size());
   EXPECT_EQ(record->root, kSuperblockBytes);
   EXPECT_TRUE(complete());
-  EXPECT_TRUE(find_dataset(os_files(), path_, 1, "a", layout_).ok());
+  EXPECT_TRUE(find_dataset(os_files(), path_, 1, as_).ok());
 }
 
 TEST_F(WrittenRecord, OneWrongBitMakesItNone) {
@@ -91,7 +92,7 @@ TEST_F(WrittenRecord, ARootThatIsNotThereMakesTheFileIncomplete) {
   replace(bytes);
   EXPECT_TRUE(parse_commit_record(bytes));
   EXPECT_FALSE(complete());
-  EXPECT_FALSE(find_dataset(os_files(), path_, 1, "a", layout_).ok());
+  EXPECT_FALSE(find_dataset(os_files(), path_, 1, as_).ok());
 }
 
 // Found by fuzzing: opening a pipe waited for somebody to write into it, for ever.
@@ -100,10 +101,10 @@ TEST_F(WrittenRecord, APipeOrADirectoryIsNoFile) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {pipe, directory_.path()}) {
     EXPECT_EQ(is_complete(os_files(), path).status().code(), TAILRACE_IO_ERROR) << path;
-    EXPECT_EQ(find_dataset(os_files(), path, 1, "a", layout_).status().code(), TAILRACE_IO_ERROR) << path;
+    EXPECT_EQ(find_dataset(os_files(), path, 1, as_).status().code(), TAILRACE_IO_ERROR) << path;
   }
   EXPECT_EQ(is_complete(os_files(), directory_ / "none").status().fault().system_errno, ENOENT);
-  EXPECT_EQ(find_dataset(os_files(), directory_ / "none", 1, "a", layout_).status().code(), TAILRACE_NOT_FOUND);
+  EXPECT_EQ(find_dataset(os_files(), directory_ / "none", 1, as_).status().code(), TAILRACE_NOT_FOUND);
 }
 
 }  // namespace

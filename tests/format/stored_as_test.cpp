@@ -67,7 +67,7 @@ TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
     const Layout of = layout(shape, global, offset);
     const uint64_t begin = random() % 10000;
     const std::vector<Extent> expected = runs_of(numbers(of), begin);
-    const std::vector<Extent> found = extents_of(of, {"u", of, true}, begin);
+    const std::vector<Extent> found = extents_of(of, {"u", &of, true}, begin);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) {
       ASSERT_EQ(found[i].offset, expected[i].offset);
@@ -79,7 +79,7 @@ TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
     in_one_piece += found.size() == 1;
     in_several += found.size() > 1;
     // A dataset of its own it fills.
-    const std::vector<Extent> alone = extents_of(of, {"u_c3", of, false}, begin);
+    const std::vector<Extent> alone = extents_of(of, {"u_c3", &of, false}, begin);
     ASSERT_EQ(alone.size(), of.empty() ? 0u : 1u);
     if (!of.empty()) {
       ASSERT_EQ(alone[0].length, of.bytes());
@@ -100,17 +100,18 @@ TEST(StoredAs, SlabsShareADatasetAndOthersHaveTheirOwn) {
   ASSERT_EQ(extents.size(), 1u);
   EXPECT_EQ(extents[0].offset, 1000u + 4u * 8u * 8u);
   EXPECT_EQ(extents[0].length, 2u * 8u * 8u);
-  EXPECT_EQ(shared.layout.shape, (std::vector<uint64_t>{6, 8}));
-  EXPECT_EQ(shared.layout.offset, (std::vector<uint64_t>{0, 0}));
-  const StoredAs tile = stored_as(variable, layout({2, 4}, {6, 8}, {4, 4}), FilePer::node, 2);
+  EXPECT_EQ(shared.shape(), (std::vector<uint64_t>{6, 8}));
+  EXPECT_EQ(shared.offset(), (std::vector<uint64_t>{0, 0}));
+  const Layout brick = layout({2, 4}, {6, 8}, {4, 4});
+  const StoredAs tile = stored_as(variable, brick, FilePer::node, 2);
   EXPECT_EQ(tile.name, "u_c2");
   EXPECT_FALSE(tile.shared);
-  EXPECT_EQ(tile.layout.shape, (std::vector<uint64_t>{2, 4}));
+  EXPECT_EQ(tile.shape(), (std::vector<uint64_t>{2, 4}));
   const StoredAs whole = stored_as(variable, layout({6, 8}, {6, 8}, {0, 0}), FilePer::node, 1);
   EXPECT_EQ(whole.name, "u_c1");
   const StoredAs alone = stored_as(variable, slab, FilePer::process, 2);
   EXPECT_EQ(alone.name, "u");
-  EXPECT_EQ(alone.layout.shape, slab.shape);
+  EXPECT_EQ(alone.shape(), slab.shape);
 }
 
 TEST(StoredAs, InAFileOfAJobTilesShareADatasetToo) {
@@ -120,7 +121,7 @@ TEST(StoredAs, InAFileOfAJobTilesShareADatasetToo) {
   const StoredAs shared = stored_as(variable, tile, FilePer::job, 2);
   EXPECT_EQ(shared.name, "u");
   EXPECT_TRUE(shared.shared);
-  EXPECT_EQ(shared.layout.shape, (std::vector<uint64_t>{6, 8}));
+  EXPECT_EQ(shared.shape(), (std::vector<uint64_t>{6, 8}));
   const std::vector<Extent> extents = extents_of(tile, shared, 0);
   ASSERT_EQ(extents.size(), 2u);
   EXPECT_EQ(extents[1].offset, 8u * (5 * 8 + 5));

@@ -63,7 +63,10 @@ inline Result<Extent> place_whole(Format& format, const Block& block) {
 inline std::vector<PlannedWrite> writes_of(const PublicationPlan& plan) {
   std::vector<PlannedWrite> writes;
   for (const PublicationStep& step : plan.steps) {
-    for (const MetadataPiece& piece : step.pieces) writes.push_back({piece.offset, piece.bytes});
+    for (const MetadataPiece& piece : step.pieces) {
+      const std::span<const std::byte> bytes = piece.bytes.all();
+      writes.push_back({piece.offset, {bytes.begin(), bytes.end()}});
+    }
   }
   return writes;
 }

@@ -53,10 +53,11 @@ bool opens(const std::string& path) {
 // Finds a few datasets; how many were found.
 size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& file, bool damaged) {
   impl::OsFileSystem files;
+  const impl::Layout layout = SampleFile::layout();
   size_t count = 0;
   for (size_t i = 0; i <= file.variables(); ++i) {  // one more than there are
     const Result<Extent> extent =
-        impl::find_dataset(files, path, SampleFile::iteration, SampleFile::name_of(i), SampleFile::layout());
+        impl::find_dataset(files, path, SampleFile::iteration, {SampleFile::name_of(i), &layout, false});
     if (!extent.ok()) {
       TAILRACE_REQUIRE(!extent.status().fault().message.empty());
       continue;

@@ -62,9 +62,10 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   TAILRACE_REQUIRE(plan.ok());
   for (const impl::PublicationStep& step : plan.value().steps) {
     for (const impl::MetadataPiece& piece : step.pieces) {
-      put(bytes_, piece.offset, piece.bytes);
-      for (size_t i = 0; i < piece.bytes.size(); ++i) {
-        if (piece.bytes[i] != std::byte{0}) metadata_.push_back(piece.offset + i);
+      const std::span<const std::byte> bytes = piece.bytes.all();
+      put(bytes_, piece.offset, bytes);
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        if (bytes[i] != std::byte{0}) metadata_.push_back(piece.offset + i);
       }
     }
   }

@@ -56,6 +56,33 @@ def test_every_type_and_rank(out, dtype, shape):
             np.testing.assert_array_equal(dataset[...], array)
 
 
+def test_h5py_reads_each_of_many_iterations(out):
+    """Most files are made from the one before them; with more variables than metadata fit before the raw data."""
+    names = [f"v{number}" for number in range(90)]
+
+    def value(iteration, name):
+        return 100 * iteration + int(name[1:])
+
+    text = (f"tailrace: 1\nname: all\nmemory: {{budget: 4 MiB}}\nstorage: {{path: {out}}}\ntime: {{dt: 0.5}}\n"
+            f"layouts: {{l: {{type: float32, shape: [5, 3]}}}}\nvariables:\n"
+            + "".join(f"  {name}: {{layout: l, unit: m, description: of {name}}}\n" for name in names))
+    with tailrace.open("all.yaml", text=text) as client:
+        for iteration in range(8, 23):
+            for name in names if iteration % 4 else reversed(names):
+                client.write(name, iteration, np.full((5, 3), value(iteration, name), "float32"))
+            client.end_iteration(iteration)
+    for iteration in range(8, 23):
+        with h5py.File(out / f"all_c0_{iteration:06}.h5") as file:
+            assert list(file["/data"]) == [str(iteration)]
+            group = file[f"/data/{iteration}"]
+            assert group.attrs["time"] == 0.5 * iteration
+            assert sorted(group["meshes"]) == sorted(names)
+            for name in names:
+                dataset = group["meshes"][name]
+                assert dataset.attrs["description"] == f"of {name}".encode()
+                assert (dataset[...] == value(iteration, name)).all()
+
+
 @pytest.mark.skipif(not shutil.which("h5dump"), reason="no h5dump here")
 @pytest.mark.parametrize("dtype", ["int16", "float32", "float64"])
 def test_h5dump_reads_the_same_bytes(out, tmp_path, dtype):

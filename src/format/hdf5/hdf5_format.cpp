@@ -8,7 +8,6 @@
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
-#include "format/hdf5/iteration_plan.hpp"
 
 namespace tailrace::impl {
 
@@ -34,7 +33,7 @@ PublicationPlan plan_to_publish(FileEnding ending) {
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config) {
   rehearse();
 }
 
@@ -87,7 +86,7 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
 
 Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   const auto found = records_.find(iteration);
-  if (found != records_.end() && found->second.plan) return found->second;
+  if (found != records_.end() && !found->second.finished) return found->second;
   Record record;
   FileNames names;
   names.device = device_for(iteration);
@@ -95,7 +94,7 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   names.final_path = path_on(names.device, iteration);
   names.temporary = names.final_path + ".part";
   record.date = options_.date();
-  record.plan = std::make_unique<IterationPlan>(config_, names.temporary);
+  record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
   record.files.push_back(std::move(names));
   return records_[iteration] = std::move(record);
 }
@@ -133,7 +132,7 @@ bool Hdf5Format::published(int64_t iteration) const {
 
 bool Hdf5Format::begun(int64_t iteration) const {
   const auto found = records_.find(iteration);
-  return found != records_.end() && found->second.plan != nullptr;
+  return found != records_.end() && !found->second.finished;
 }
 
 void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) {
@@ -145,14 +144,13 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
   Record& record = found->second;
-  TAILRACE_REQUIRE(record.plan != nullptr);
+  TAILRACE_REQUIRE(!record.finished);
   Provenance provenance{
       series_of(config_, options_.client) + "_%06T", options_.machine, record.date, options_.run, {}, {}};
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
-  Result<FileEnding> ending = make_image(config_, provenance, iteration, *record.plan, record.files[0].temporary);
-  record.datasets = record.plan->take_stored();
-  record.plan.reset();
+  Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
+  record.finished = true;
   remember(iteration, record);
   if (!ending.ok()) return ending.status();
   return plan_to_publish(std::move(ending).value());
@@ -160,8 +158,9 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
 
 // A finished one, and no more of the earlier ones than there is room for.
 void Hdf5Format::remember(int64_t iteration, Record& record) {
-  for (const auto& [name, dataset] : record.datasets)
-    record.parts += 1 + dataset.chunks.size() + dataset.blocks.size();
+  for (const auto& [name, dataset] : record.plan->datasets()) {
+    record.parts += 1 + dataset.stored.chunks.size() + dataset.stored.blocks.size();
+  }
   finished_.push_back(iteration);
   parts_ += record.parts;
   while (finished_.size() > kRemembered || parts_ > kPartsRemembered) {
@@ -197,15 +196,6 @@ Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
   return LocatedChunks{files(block.iteration)[0].final_path, 0, dataset.value()->chunks};
 }
 
-const StoredDataset* Hdf5Format::Record::find(const std::string& name) const {
-  if (plan) {
-    const auto found = plan->datasets().find(name);
-    return found == plan->datasets().end() ? nullptr : &found->second.stored;
-  }
-  const auto found = datasets.find(name);
-  return found == datasets.end() ? nullptr : &found->second;
-}
-
 Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) const {
   const auto found = records_.find(block.iteration);
   if (found == records_.end()) return std::optional<StoredDataset>();
@@ -214,18 +204,18 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
     return lost->second;
   }
   const StoredAs as = stored(block);
-  const StoredDataset* const dataset = record.find(as.name);
-  if (dataset == nullptr) return not_written(block);
-  if (dataset->shape != as.layout.shape) {
-    return another_shape(as.name, record.files[0].final_path, dataset->shape, as.layout.shape);
+  const auto dataset = record.plan->datasets().find(as.name);
+  if (dataset == record.plan->datasets().end()) return not_written(block);
+  const StoredDataset& there = dataset->second.stored;
+  if (there.shape != as.shape()) {
+    return another_shape(as.name, record.files[0].final_path, there.shape, as.shape());
   }
   // The dataset may have been begun by other clients.
-  const std::vector<std::vector<uint64_t>>& came = dataset->blocks;
   const bool anywhere = !as.shared || block.layout->empty();
-  if (!anywhere && std::find(came.begin(), came.end(), place_of(*block.layout)) == came.end()) {
+  if (!anywhere && !std::binary_search(there.blocks.begin(), there.blocks.end(), place_of(*block.layout))) {
     return not_written(block);
   }
-  return std::optional<StoredDataset>(*dataset);
+  return std::optional<StoredDataset>(there);
 }
 
 Status Hdf5Format::not_written(const Block& block) const {
@@ -239,7 +229,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    const Result<Extent> extent = find_dataset(files_, path, block.iteration, as.name, as.layout);
+    const Result<Extent> extent = find_dataset(files_, path, block.iteration, as);
     if (extent.ok() && as.shared && !block.layout->empty()) {
       const Result<bool> there = has_block(files_, path, block.iteration, as.name, *block.layout);
       if (!there.ok()) return there.status();
@@ -253,7 +243,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
 
 Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
   const StoredAs as = stored(block);
-  const FilterPlan plan = plan_of(variable_of(block), as.layout);
+  const FilterPlan plan = plan_of(variable_of(block), *block.layout);
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "format/format.hpp"
+#include "format/hdf5/image_template.hpp"
+#include "format/hdf5/iteration_plan.hpp"
 #include "format/hdf5/stored_as.hpp"
 #include "model/config.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
-
-class IterationPlan;
 
 class Hdf5Format final : public Format {
  public:
@@ -61,14 +61,12 @@ class Hdf5Format final : public Format {
  private:
   // The state of one iteration's file.
   struct Record {
-    std::vector<FileNames> files;                     // one
-    std::string date;                                 // when it began
-    std::unique_ptr<IterationPlan> plan;              // null once it is finished
-    std::map<std::string, StoredDataset> datasets;    // of a finished one, by name
-    size_t parts = 0;                                 // of these
+    std::vector<FileNames> files;         // one
+    std::string date;                     // when it began
+    std::shared_ptr<IterationPlan> plan;  // constant once it is finished
+    bool finished = false;
+    size_t parts = 0;                                 // of a finished one
     std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and why
-
-    const StoredDataset* find(const std::string& name) const;  // null if no block of it came
   };
 
   void rehearse();
@@ -92,6 +90,7 @@ class Hdf5Format final : public Format {
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   size_t parts_ = 0;              // of all of them
   uint32_t next_device_ = 0;      // files go to the devices in turn
+  ImageTemplate template_;
 };
 
 }  // namespace tailrace::impl

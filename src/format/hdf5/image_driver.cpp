@@ -4,22 +4,36 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace tailrace::impl {
 
 void FileImage::write(uint64_t offset, const std::byte* bytes, size_t size) {
-  written_end_ = std::max(written_end_, offset + size);
+  if (size == 0) return;
+  note_written(offset, offset + size);
   while (size > 0) {
     Page& page = pages_[offset / kPage];
     const size_t within = offset % kPage;
     const size_t count = std::min<size_t>(size, kPage - within);
-    std::memcpy(page.bytes.data() + within, bytes, count);
-    for (size_t i = within; i < within + count; ++i) page.written.set(i);
+    std::memcpy(page.data() + within, bytes, count);
     offset += count;
     bytes += count;
     size -= count;
   }
+}
+
+// Runs that overlap or touch become one.
+void FileImage::note_written(uint64_t begin, uint64_t end) {
+  written_end_ = std::max(written_end_, end);
+  auto run = written_.upper_bound(begin);
+  if (run != written_.begin() && std::prev(run)->second >= begin) --run;
+  while (run != written_.end() && run->first <= end) {
+    begin = std::min(begin, run->first);
+    end = std::max(end, run->second);
+    run = written_.erase(run);
+  }
+  written_.emplace_hint(run, begin, end);
 }
 
 std::optional<uint64_t> FileImage::allocate(bool raw, uint64_t size) {
@@ -29,6 +43,7 @@ std::optional<uint64_t> FileImage::allocate(bool raw, uint64_t size) {
     return placed_.offset;
   }
   const uint64_t unit = size >= kPage ? kPage : 1;
+  tight_ = tight_ || unit == 1;
   const uint64_t address = (end_of_allocation + unit - 1) / unit * unit;
   end_of_allocation = address + size;
   return address;
@@ -42,7 +57,7 @@ void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
     if (page == pages_.end()) {
       std::memset(bytes, 0, count);
     } else {
-      std::memcpy(bytes, page->second.bytes.data() + within, count);
+      std::memcpy(bytes, page->second.data() + within, count);
     }
     offset += count;
     bytes += count;
@@ -50,27 +65,21 @@ void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
   }
 }
 
-std::vector<MetadataPiece> FileImage::pieces() const {
+// Gives each page up when it has been copied: an image of many variables is in memory once.
+std::vector<MetadataPiece> FileImage::take_pieces() {
   std::vector<MetadataPiece> pieces;
-  for (const Extent& run : runs()) {
-    MetadataPiece piece{run.offset, std::vector<std::byte>(run.length)};
-    read(run.offset, piece.bytes.data(), run.length);
-    pieces.push_back(std::move(piece));
-  }
-  return pieces;
-}
-
-std::vector<Extent> FileImage::runs() const {
-  std::vector<Extent> runs;
-  for (const auto& [index, page] : pages_) {
-    for (uint64_t i = 0; i < kPage; ++i) {
-      if (!page.written.test(i)) continue;
-      const uint64_t offset = index * kPage + i;
-      if (runs.empty() || runs.back().end() != offset) runs.push_back({offset, 0});
-      ++runs.back().length;
+  for (const auto& [begin, end] : written_) {
+    for (uint64_t at = begin; at < end;) {
+      std::vector<std::byte> bytes(std::min(end - at, kMostOfPiece));
+      read(at, bytes.data(), bytes.size());
+      pieces.push_back({at, std::move(bytes)});
+      at = pieces.back().end();
+      pages_.erase(pages_.begin(), pages_.lower_bound(at / kPage));
     }
   }
-  return runs;
+  pages_.clear();
+  written_.clear();
+  return pieces;
 }
 
 namespace {

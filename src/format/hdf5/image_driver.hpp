@@ -9,7 +9,6 @@
 #include <hdf5.h>
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,13 +22,19 @@ namespace tailrace::impl {
 // The bytes that HDF5 has written, and which those are.
 class FileImage {
  public:
+  // A piece has at most so many bytes: one that is changed later is copied as a whole.
+  static constexpr uint64_t kMostOfPiece = uint64_t{32} << 10;
+  static constexpr uint64_t kPage = 4096;
+
   void write(uint64_t offset, const std::byte* bytes, size_t size);
   // Bytes never written read as zero.
   void read(uint64_t offset, std::byte* bytes, size_t size) const;
-  // Runs of written bytes, in order.
-  std::vector<MetadataPiece> pieces() const;
+  // Takes the written bytes out of the image, in order, in pieces.
+  std::vector<MetadataPiece> take_pieces();
 
   uint64_t written_end() const { return written_end_; }
+  // Returns true if space was given that does not begin at a page: right where the space before it ended.
+  bool is_tight() const { return tight_; }
   // Answers HDF5, which needs space for raw data or for metadata: with next_raw, if it is that, or with the space
   // behind all others. Nothing if the size is not that of next_raw.
   std::optional<uint64_t> allocate(bool raw, uint64_t size);
@@ -40,16 +45,14 @@ class FileImage {
   Extent next_raw;                 // where the raw data go that HDF5 asks for next; of length 0: nowhere yet
 
  private:
-  static constexpr uint64_t kPage = 4096;
-  struct Page {
-    std::array<std::byte, kPage> bytes{};
-    std::bitset<kPage> written;
-  };
+  using Page = std::array<std::byte, kPage>;
 
-  std::vector<Extent> runs() const;
+  void note_written(uint64_t begin, uint64_t end);
 
-  std::map<uint64_t, Page> pages_;  // by offset / kPage
+  std::map<uint64_t, Page> pages_;        // by offset / kPage
+  std::map<uint64_t, uint64_t> written_;  // runs of written bytes: where each begins, and where it ends
   uint64_t written_end_ = 0;
+  bool tight_ = false;
   Extent placed_;
 };
 

@@ -12,7 +12,6 @@
 #include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/reading_driver.hpp"
-#include "format/hdf5/stored_as.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -207,16 +206,15 @@ int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t
 
 }  // namespace
 
-Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration,
-                            const std::string& variable, const Layout& layout) {
+Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as) {
   const auto published = open_published(files, path);
   if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as.name);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
-  if (Status status = check_shape(open, path, layout.shape); !status.ok()) return status;
-  const uint64_t bytes = layout.bytes();
+  if (Status status = check_shape(open, path, as.shape()); !status.ok()) return status;
+  const uint64_t bytes = as.bytes();
   if (bytes == 0) return Extent{};
   const haddr_t address = H5Dget_offset(open.dataset.id());
   const hsize_t stored = H5Dget_storage_size(open.dataset.id());

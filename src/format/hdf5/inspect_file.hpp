@@ -10,6 +10,7 @@
 #include <string>
 
 #include "format/format.hpp"
+#include "format/hdf5/stored_as.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -19,10 +20,9 @@ namespace tailrace::impl {
 Result<bool> is_complete(const FileSystem& files, FileHandle file);
 Result<bool> is_complete(FileSystem& files, const std::string& path);
 
-// Where the raw data of /data/<iteration>/meshes/<variable> lie in `path`; the dataset must have the layout's shape
-// and size of elements, and be contiguous unless it is empty.
-Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration,
-                            const std::string& variable, const Layout& layout);
+// Where the raw data of the dataset `as` in /data/<iteration>/meshes lie in `path`; it must have that shape and size
+// of elements, and be contiguous unless it is empty.
+Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as);
 // Returns true if a dataset that is put together of several clients' blocks has this block. If there are too many
 // blocks for the dataset to list: if there is such a dataset.
 Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const std::string& variable,

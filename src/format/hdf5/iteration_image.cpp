@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/hdf5/attributes.hpp"
+#include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/handle.hpp"
 #include "format/hdf5/image_driver.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, less its header
 
-constexpr uint64_t kSuperblock = 48;         // bytes of a version 2 superblock, at offset 0
 constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded: each byte then takes some 20
 
 hid_t native_type(ElementType type) {
@@ -36,8 +36,21 @@ hid_t native_type(ElementType type) {
   TAILRACE_ASSERT(false);
 }
 
+// Objects have no times of their own: two images of one plan are the same bytes.
 Handle create_group(hid_t parent, const std::string& name) {
-  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose};
+  const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  if (!creation.valid() || H5Pset_obj_track_times(creation.id(), false) < 0) return {};
+  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose};
+}
+
+// Notes where the header of an open object is.
+bool note_address(hid_t object, uint64_t& address) {
+  H5O_info2_t info{};
+  haddr_t found = HADDR_UNDEF;
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return false;
+  if (H5VLnative_token_to_addr(object, info.token, &found) < 0) return false;
+  address = found;
+  return true;
 }
 
 // Sets a small cache. Metadata that leave HDF5's cache go to the image, which is memory as well: a larger cache would
@@ -64,10 +77,12 @@ Handle access_properties(FileImage* image) {
   return access;
 }
 
+// Attributes of the root stay in its header: compact, and quick to read.
 Handle creation_properties() {
   Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  // Attributes of the root stay in its header: compact, and quick to read.
-  if (H5Pset_attr_phase_change(creation.id(), 64, 32) < 0) creation.reset();
+  const bool ok =
+      H5Pset_attr_phase_change(creation.id(), 64, 32) >= 0 && H5Pset_obj_track_times(creation.id(), false) >= 0;
+  if (!ok) creation.reset();
   return creation;
 }
 
@@ -119,6 +134,9 @@ hid_t stored_type(const FilterPlan& plan) {
   return std::endian::native == std::endian::little ? H5T_IEEE_F16LE : H5T_IEEE_F16BE;
 }
 
+// The end of the last page that has a byte before `end`.
+uint64_t pages_of(uint64_t end) { return (end + FileImage::kPage - 1) / FileImage::kPage * FileImage::kPage; }
+
 // Describes one file. LibraryLock is held.
 class Description {
  public:
@@ -126,8 +144,8 @@ class Description {
       : config_(config), iteration_(iteration), plan_(plan) {}
 
   bool describe(const Provenance& provenance, const std::string& path);
-  // Once it has been described.
-  const FileImage& image() const { return image_; }
+  // Once, when it has been described.
+  IterationImage take_image();
 
  private:
   bool begin(const std::string& path);
@@ -138,7 +156,7 @@ class Description {
   Handle create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create(const StoredAs& as, hid_t type, const Handle& creation);
-  bool describe_mesh(hid_t dataset, const Variable& variable, const Layout& layout);
+  bool describe_mesh(hid_t dataset, const Variable& variable, const StoredAs& as);
   bool describe_blocks(hid_t id, const IterationPlan::Dataset& dataset);
   bool write_chunks(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset);
   bool describe_losses(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset);
@@ -147,6 +165,7 @@ class Description {
   const int64_t iteration_;
   const IterationPlan& plan_;
   FileImage image_;  // outlives the handles
+  IterationImage made_;
   Handle file_;
   Handle group_;   // /data/<iteration>
   Handle meshes_;  // /data/<iteration>/meshes
@@ -158,8 +177,12 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   if (!data.valid()) return false;
   group_ = create_group(data.id(), std::to_string(iteration_));
   if (!group_.valid() || !describe_iteration() || !describe_findings()) return false;
+  const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
+                     note_address(group_.id(), made_.iteration);
+  if (!noted) return false;
   meshes_ = create_group(group_.id(), "meshes");
   if (!meshes_.valid()) return false;
+  made_.datasets.reserve(plan_.datasets().size());
   for (const auto& [name, dataset] : plan_.datasets()) {
     if (!describe_dataset(dataset)) return false;
   }
@@ -195,8 +218,8 @@ bool Description::describe_root(const Provenance& provenance) {
 
 bool Description::describe_iteration() {
   const hid_t group = group_.id();
-  return put_double(group, "time", static_cast<double>(iteration_) * config_.time.dt) &&
-         put_double(group, "dt", config_.time.dt) && put_double(group, "timeUnitSI", config_.time.unit.factor) &&
+  return put_double(group, "time", time_of(config_, iteration_)) && put_double(group, "dt", config_.time.dt) &&
+         put_double(group, "timeUnitSI", config_.time.unit.factor) &&
          (plan_.events().empty() || put_texts(group, "tailraceSignals", plan_.events())) &&
          (plan_.missing().empty() || put_uint64s(group, "tailraceMissingClients", plan_.missing())) &&
          (plan_.missing_unnamed() == 0 || put_uint32(group, "tailraceMissingUnnamed", plan_.missing_unnamed()));
@@ -219,17 +242,17 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   const Variable& variable = config_.variables[dataset.variable];
   const StoredAs as = plan_.stored_as(dataset);
   Handle made = dataset.in_chunks ? create_chunked(as, dataset) : create_contiguous(as, dataset);
-  if (!made.valid() || !describe_mesh(made.id(), variable, as.layout)) return false;
+  if (!made.valid() || !describe_mesh(made.id(), variable, as)) return false;
   if (dataset.shared && !describe_blocks(made.id(), dataset)) return false;
   if (dataset.in_chunks) {
-    const FilterPlan filter = plan_of(variable, as.layout);
+    const FilterPlan filter = plan_of(variable, *as.block);
     if (!write_chunks(made.id(), filter, dataset) || !describe_losses(made.id(), filter, dataset)) return false;
   }
-  return made.reset();
+  return note_address(made.id(), made_.datasets.emplace_back()) && made.reset();
 }
 
 Handle Description::create(const StoredAs& as, hid_t type, const Handle& creation) {
-  const std::vector<hsize_t> dimensions(as.layout.shape.begin(), as.layout.shape.end());
+  const std::vector<hsize_t> dimensions(as.shape().begin(), as.shape().end());
   const Handle space(H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr), H5Sclose);
   if (!space.valid() || !creation.valid()) return {};
   return {H5Dcreate2(meshes_.id(), as.name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
@@ -238,31 +261,33 @@ Handle Description::create(const StoredAs& as, hid_t type, const Handle& creatio
 
 Handle Description::create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset) {
   image_.next_raw = dataset.stored.extent;
-  Handle made = create(as, native_type(as.layout.type), contiguous_properties());
+  Handle made = create(as, native_type(as.block->type), contiguous_properties());
   image_.next_raw = {};
-  if (made.valid() && !as.layout.empty()) {
+  if (made.valid() && dataset.stored.extent.length > 0) {
     TAILRACE_ASSERT(H5Dget_offset(made.id()) == dataset.stored.extent.offset);
   }
   return made;
 }
 
 Handle Description::create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset) {
-  const FilterPlan filter = plan_of(config_.variables[dataset.variable], as.layout);
+  const FilterPlan filter = plan_of(config_.variables[dataset.variable], *as.block);
   Handle made = create(as, stored_type(filter), chunked_properties(filter));
   const bool lossy = filter.precision != Precision::full;
   if (made.valid() && lossy &&
       !(put_text(made.id(), "tailraceLossy", "float16") &&
-        put_text(made.id(), "tailraceOriginalType", name_of(as.layout.type)))) {
+        put_text(made.id(), "tailraceOriginalType", name_of(as.block->type)))) {
     made.reset();
   }
   return made;
 }
 
-bool Description::describe_mesh(hid_t dataset, const Variable& variable, const Layout& layout) {
+bool Description::describe_mesh(hid_t dataset, const Variable& variable, const StoredAs& as) {
+  const Layout& layout = *as.block;
+  const std::vector<uint64_t> offset = as.offset();
   const size_t rank = layout.shape.size();
   std::vector<double> corner(rank);
   for (size_t axis = 0; axis < rank; ++axis) {
-    corner[axis] = layout.origin[axis] + static_cast<double>(layout.offset[axis]) * layout.spacing[axis];
+    corner[axis] = layout.origin[axis] + static_cast<double>(offset[axis]) * layout.spacing[axis];
   }
   const std::vector<double> position(rank, 0.0);
   bool ok = put_text(dataset, "geometry", "cartesian") && put_text(dataset, "dataOrder", "C") &&
@@ -273,7 +298,7 @@ bool Description::describe_mesh(hid_t dataset, const Variable& variable, const L
             put_double(dataset, "unitSI", variable.unit.factor) && put_doubles(dataset, "position", position) &&
             put_text(dataset, "unit", variable.unit.symbol) &&
             put_uint64s(dataset, "tailraceGlobalShape", layout.global_shape) &&
-            put_uint64s(dataset, "tailraceOffset", layout.offset);
+            put_uint64s(dataset, "tailraceOffset", offset);
   if (ok && !variable.description.empty()) ok = put_text(dataset, "description", variable.description);
   return ok;
 }
@@ -322,30 +347,46 @@ bool Description::describe_losses(hid_t id, const FilterPlan& filter, const Iter
          put_int64(id, "tailraceOverflows", static_cast<int64_t>(dataset.loss.overflowed));
 }
 
-// The superblock goes last; what follows it in the same run goes with the rest. HDF5 takes a file that ends before
-// its end of allocation for a truncated one: the last part of a dataset that several clients share may not have come.
-FileEnding ending_of(const FileImage& image, uint64_t raw_reached) {
-  FileEnding ending;
-  ending.body = image.pieces();
-  TAILRACE_ASSERT(!ending.body.empty() && ending.body[0].offset == 0 && ending.body[0].bytes.size() >= kSuperblock);
-  std::vector<std::byte>& first = ending.body[0].bytes;
-  ending.head.bytes.assign(first.begin(), first.begin() + kSuperblock);
-  first.erase(first.begin(), first.begin() + kSuperblock);
-  ending.body[0].offset = kSuperblock;
-  if (first.empty()) ending.body.erase(ending.body.begin());
-  const uint64_t end = std::max(image.written_end(), raw_reached);
-  if (end < image.end_of_allocation) ending.body.push_back({image.end_of_allocation - 1, {std::byte{0}}});
-  return ending;
+// The superblock goes last; what follows it in the same run goes with the rest.
+IterationImage Description::take_image() {
+  made_.written_end = image_.written_end();
+  made_.file_end = image_.end_of_allocation;
+  made_.metadata_at_page = !image_.is_tight() && made_.file_end > pages_of(plan_.raw_end());
+  made_.pieces = image_.take_pieces();
+  TAILRACE_ASSERT(!made_.pieces.empty() && made_.pieces[0].offset == 0);
+  const std::span<const std::byte> first = made_.pieces[0].bytes.all();
+  TAILRACE_ASSERT(first.size() >= kSuperblockBytes);
+  const std::span<const std::byte> head = first.first(kSuperblockBytes);
+  const std::span<const std::byte> rest = first.subspan(kSuperblockBytes);
+  made_.superblock = {0, std::vector<std::byte>(head.begin(), head.end())};
+  made_.pieces[0] = {kSuperblockBytes, std::vector<std::byte>(rest.begin(), rest.end())};
+  if (rest.empty()) made_.pieces.erase(made_.pieces.begin());
+  return std::move(made_);
 }
 
 }  // namespace
 
-Result<FileEnding> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
-                              const IterationPlan& plan, const std::string& path) {
+// HDF5 takes a file that ends before its end of allocation for a truncated one: the last part of a dataset that
+// several clients share may not have come.
+FileEnding IterationImage::ending(uint64_t raw_reached) const {
+  FileEnding ending{pieces, superblock};
+  const uint64_t end = std::max(written_end, raw_reached);
+  if (end < file_end) ending.body.push_back({file_end - 1, std::vector<std::byte>{std::byte{0}}});
+  return ending;
+}
+
+bool IterationImage::same_end(uint64_t raw_end, uint64_t other) const {
+  return raw_end == other || (metadata_at_page && pages_of(raw_end) == pages_of(other));
+}
+
+double time_of(const Config& config, int64_t iteration) { return static_cast<double>(iteration) * config.time.dt; }
+
+Result<IterationImage> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
+                                  const IterationPlan& plan, const std::string& path) {
   const LibraryLock lock;
   Description description(config, iteration, plan);
   if (!description.describe(provenance, path)) return hdf5_failure(TAILRACE_INTERNAL, "finish", path);
-  return ending_of(description.image(), plan.reached());
+  return description.take_image();
 }
 
 }  // namespace tailrace::impl

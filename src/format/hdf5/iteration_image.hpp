@@ -23,6 +23,8 @@ struct Provenance {
   std::string run;            // of the run that writes it, a UUID; empty: none is recorded
   std::optional<int> client;  // of a file a process
   std::optional<int> node;    // of a file a node
+
+  bool operator==(const Provenance&) const = default;
 };
 
 // The bytes that complete a file. `head` is written last, after everything else: without it no reader takes the file
@@ -32,9 +34,32 @@ struct FileEnding {
   MetadataPiece head;
 };
 
+struct IterationImage {
+  std::vector<MetadataPiece> pieces;  // in order; without the superblock
+  MetadataPiece superblock;
+  uint64_t written_end = 0;  // of the bytes in them
+  uint64_t file_end = 0;     // HDF5's end of allocation: the size that the file must have
+  // The raw data may end elsewhere in their last page: metadata lie behind them, and begin at the next.
+  bool metadata_at_page = false;
+  // Where the object headers are.
+  uint64_t root = 0;
+  uint64_t data = 0;               // of /data
+  uint64_t iteration = 0;          // of /data/<iteration>
+  std::vector<uint64_t> datasets;  // in the order of the plan
+
+  // The bytes that complete a file whose raw data end at `raw_reached`.
+  FileEnding ending(uint64_t raw_reached) const;
+  // Returns true if the image, made for raw data whose space ends at `raw_end`, would be the same if it ended at
+  // `other`.
+  bool same_end(uint64_t raw_end, uint64_t other) const;
+};
+
+// The value of the attribute `time` of an iteration.
+double time_of(const Config& config, int64_t iteration);
+
 // Makes the metadata of the file that `plan` describes. Takes LibraryLock. `path` is for messages. Fails with
 // TAILRACE_INTERNAL if HDF5 refuses something.
-Result<FileEnding> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
-                              const IterationPlan& plan, const std::string& path);
+Result<IterationImage> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
+                                  const IterationPlan& plan, const std::string& path);
 
 }  // namespace tailrace::impl

@@ -14,13 +14,14 @@ constexpr uint64_t kWord = 8;     // others begin at a word
 // HDF5 stores the length of an attribute's name in 16 bits.
 constexpr size_t kLongestName = 65000;
 
-std::string text_of(const Layout& layout) {
-  return fmt::format("shape [{}] of {} at [{}] of [{}]", fmt::join(layout.shape, ", "), name_of(layout.type),
-                     fmt::join(layout.offset, ", "), fmt::join(layout.global_shape, ", "));
+std::string text_of(const StoredAs& as) {
+  return fmt::format("shape [{}] of {} at [{}] of [{}]", fmt::join(as.shape(), ", "), name_of(as.block->type),
+                     fmt::join(as.offset(), ", "), fmt::join(as.block->global_shape, ", "));
 }
 
-bool same_place(const Layout& a, const Layout& b) {
-  return a.type == b.type && a.shape == b.shape && a.global_shape == b.global_shape && a.offset == b.offset;
+bool same_place(const StoredAs& a, const StoredAs& b) {
+  return a.block->type == b.block->type && a.shape() == b.shape() && a.block->global_shape == b.block->global_shape &&
+         a.offset() == b.offset();
 }
 
 }  // namespace
@@ -42,16 +43,16 @@ StoredAs IterationPlan::stored_as(const Dataset& dataset) const {
 // One dataset has one shape, and one place in the whole array.
 Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) const {
   const StoredAs expected = stored_as(before);
-  if (same_place(as.layout, expected.layout)) return {};
+  if (same_place(as, expected)) return {};
   return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as the block before",
                                                   as.shared ? "the clients of a node do not agree on"
                                                             : "two blocks of one iteration do not agree on",
-                                                  as.name, text_of(as.layout), text_of(expected.layout)));
+                                                  as.name, text_of(as), text_of(expected)));
 }
 
 Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, const StoredAs& as) {
-  const auto found = datasets_.find(as.name);
-  if (found != datasets_.end()) {
+  const auto found = datasets_.lower_bound(as.name);
+  if (found != datasets_.end() && found->first == as.name) {
     const bool known = found->second.block == block.layout && found->second.client == block.source;
     Status status = known ? Status() : check_place(as, found->second);
     if (!status.ok()) return status;
@@ -64,13 +65,13 @@ Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, co
   made.block = block.layout;
   made.in_chunks = variable.filtered();
   made.shared = as.shared;
-  made.stored.shape = as.layout.shape;
+  made.stored.shape = as.shape();
   if (made.in_chunks) {
-    made.stored.chunks.resize(plan_of(variable, as.layout).chunking.count());
-  } else if (!as.layout.empty()) {
-    made.stored.extent = {allocate(as.layout.bytes()), as.layout.bytes()};
+    made.stored.chunks.resize(plan_of(variable, *block.layout).chunking.count());
+  } else if (const uint64_t bytes = as.bytes(); bytes > 0) {
+    made.stored.extent = {allocate(bytes), bytes};
   }
-  return &datasets_.emplace(as.name, std::move(made)).first->second;
+  return &datasets_.emplace_hint(found, as.name, std::move(made))->second;
 }
 
 Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
@@ -88,7 +89,8 @@ Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
   if (as.shared && !block.layout->empty()) {
     std::vector<std::vector<uint64_t>>& came = to.stored.blocks;
     std::vector<uint64_t> where = place_of(*block.layout);
-    if (std::find(came.begin(), came.end(), where) == came.end()) came.push_back(std::move(where));
+    const auto at = std::lower_bound(came.begin(), came.end(), where);
+    if (at == came.end() || *at != where) came.insert(at, std::move(where));
   }
   return extents;
 }
@@ -139,13 +141,6 @@ uint64_t IterationPlan::reached() const {
     if (dataset.reached > 0) end = std::max(end, dataset.stored.extent.offset + dataset.reached);
   }
   return end;
-}
-
-std::map<std::string, StoredDataset> IterationPlan::take_stored() {
-  std::map<std::string, StoredDataset> stored;
-  for (auto& [name, dataset] : datasets_) stored.emplace_hint(stored.end(), name, std::move(dataset.stored));
-  datasets_.clear();
-  return stored;
 }
 
 }  // namespace tailrace::impl

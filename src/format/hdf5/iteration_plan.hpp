@@ -32,8 +32,8 @@ class IterationPlan {
     std::shared_ptr<const Layout> block;  // its layout
     bool in_chunks = false;               // filtered; with an entry in stored.chunks for each chunk that there may be
     bool shared = false;
-    uint64_t reached =
-        0;  // of one that is not in chunks: bytes from its start to the end of the last block that came
+    // Bytes of one that is not in chunks, from its start to the end of the last block that came.
+    uint64_t reached = 0;
     StoredDataset stored;
     Loss loss;  // of one that is in chunks
   };
@@ -50,10 +50,9 @@ class IterationPlan {
   Status note_finding(const std::string& name, const FindingValue& value);
   void note_missing(const std::vector<int>& clients, uint32_t unnamed);
 
+  // Borrows the dataset's layout.
   StoredAs stored_as(const Dataset& dataset) const;
   const Datasets& datasets() const { return datasets_; }
-  // Moves what the file stores out of the plan, by the datasets' names.
-  std::map<std::string, StoredDataset> take_stored();
   const std::vector<std::string>& events() const { return events_; }
   const std::map<std::string, FindingValue>& findings() const { return findings_; }
   const std::vector<uint64_t>& missing() const { return missing_; }

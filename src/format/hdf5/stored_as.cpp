@@ -17,6 +17,16 @@ size_t axis_of_runs(const Layout& block) {
 
 }  // namespace
 
+std::vector<uint64_t> StoredAs::offset() const {
+  return shared ? std::vector<uint64_t>(block->offset.size()) : block->offset;
+}
+
+uint64_t StoredAs::bytes() const {
+  uint64_t bytes = size_of(block->type);
+  for (const uint64_t extent : shape()) bytes *= extent;
+  return bytes;
+}
+
 std::vector<uint64_t> place_of(const Layout& block) {
   std::vector<uint64_t> place = block.offset;
   place.insert(place.end(), block.shape.begin(), block.shape.end());
@@ -54,17 +64,14 @@ std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t
 }
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
-  if (file_per == FilePer::process) return {variable.name, layout, false};
+  if (file_per == FilePer::process) return {variable.name, &layout, false};
   // Where the whole has a size of its own by parameters, a block that happens to be all of it is a part like others.
   const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
   const uint64_t most_runs = file_per == FilePer::job ? kMostRuns : 1;
   if (!part || variable.filtered() || runs_in_whole(layout) > most_runs) {
-    return {fmt::format("{}_c{}", variable.name, client), layout, false};
+    return {fmt::format("{}_c{}", variable.name, client), &layout, false};
   }
-  Layout whole = layout;
-  whole.shape = layout.global_shape;
-  whole.offset.assign(layout.offset.size(), 0);
-  return {variable.name, whole, true};
+  return {variable.name, &layout, true};
 }
 
 }  // namespace tailrace::impl

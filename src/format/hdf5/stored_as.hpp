@@ -19,9 +19,14 @@ namespace tailrace::impl {
 inline constexpr uint64_t kMostRuns = uint64_t{1} << 18;
 
 struct StoredAs {
-  std::string name;     // of the dataset
-  Layout layout;        // of the dataset
-  bool shared = false;  // whether other clients' blocks are in it, too: it has the whole array's shape
+  std::string name;               // of the dataset
+  const Layout* block = nullptr;  // of the block; borrowed
+  bool shared = false;            // whether other clients' blocks are in it, too: it has the whole array's shape
+
+  const std::vector<uint64_t>& shape() const { return shared ? block->global_shape : block->shape; }
+  // Where the dataset begins in the whole array.
+  std::vector<uint64_t> offset() const;
+  uint64_t bytes() const;
 };
 
 // A dataset that blocks have come to.
@@ -29,9 +34,10 @@ struct StoredDataset {
   std::vector<uint64_t> shape;
   Extent extent;                              // of one that is not in chunks
   std::vector<PlacedChunk> chunks;            // all that a block has
-  std::vector<std::vector<uint64_t>> blocks;  // of one that is shared: the place of each that came
+  std::vector<std::vector<uint64_t>> blocks;  // of one that is shared: the place of each that came, sorted
 };
 
+// `layout` outlives the answer.
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client);
 
 // Where a block lies in the whole: its offset and then its shape.

@@ -1,0 +1,231 @@
+#include "format/hdf5/image_template.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// ---- alike: HDF5 would write the same bytes, but for what can be changed
+// ----------------------------------------------
+
+// Numbers are compared by their bits, as they are written.
+bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same_bits(x, y); });
+}
+
+bool is_alike(const FindingValue& a, const FindingValue& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* number = std::get_if<double>(&a)) return same_bits(*number, std::get<double>(b));
+  if (const auto* numbers = std::get_if<std::vector<double>>(&a)) {
+    return same_bits(*numbers, std::get<std::vector<double>>(b));
+  }
+  return a == b;
+}
+
+bool is_alike(const Loss& a, const Loss& b) {
+  return same_bits(a.largest_error, b.largest_error) &&
+         same_bits(a.largest_relative_error, b.largest_relative_error) && a.overflowed == b.overflowed;
+}
+
+bool is_alike(const PlacedChunk& a, const PlacedChunk& b) {
+  return a.extent.offset == b.extent.offset && a.extent.length == b.extent.length && a.skipped == b.skipped &&
+         a.effort == b.effort;
+}
+
+// Blocks of a shared dataset have places of their own, and the whole array in common.
+bool is_alike(const Layout& a, const Layout& b, bool shared) {
+  if (&a == &b) return true;
+  return a.type == b.type && a.global_shape == b.global_shape &&
+         (shared || (a.shape == b.shape && a.offset == b.offset)) && a.axes == b.axes &&
+         same_bits(a.spacing, b.spacing) && same_bits(a.origin, b.origin) &&
+         same_bits(a.grid_unit.factor, b.grid_unit.factor);
+}
+
+bool is_alike(const IterationPlan::Dataset& a, const IterationPlan::Dataset& b) {
+  const auto same_chunk = [](const PlacedChunk& x, const PlacedChunk& y) { return is_alike(x, y); };
+  const std::vector<PlacedChunk>& chunks = a.stored.chunks;
+  const std::vector<PlacedChunk>& others = b.stored.chunks;
+  return a.variable == b.variable && a.in_chunks == b.in_chunks && a.shared == b.shared &&
+         a.stored.extent.length == b.stored.extent.length && a.stored.shape == b.stored.shape &&
+         a.stored.blocks == b.stored.blocks && is_alike(*a.block, *b.block, a.shared) && is_alike(a.loss, b.loss) &&
+         std::equal(chunks.begin(), chunks.end(), others.begin(), others.end(), same_chunk);
+}
+
+template <class T>
+bool is_alike(const std::map<std::string, T>& a, const std::map<std::string, T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && is_alike(x.second, y.second); });
+}
+
+bool is_alike(const Provenance& a, const Provenance& b) {
+  Provenance same_date = a;
+  same_date.date = b.date;
+  return same_date == b && a.date.size() == b.date.size();
+}
+
+// ---- changing
+// ---------------------------------------------------------------------------------------------------------
+
+// Bytes of an image in its pieces. A piece that is changed is copied before, as others may hold it.
+class ChangedPieces {
+ public:
+  // `pieces`: in order; they outlive this.
+  explicit ChangedPieces(std::vector<MetadataPiece>& pieces) : pieces_(pieces), copies_(pieces.size()) {}
+
+  // False if they are not all there.
+  bool read(uint64_t offset, std::span<std::byte> to) const {
+    for (size_t i = find(offset); !to.empty(); ++i) {
+      if (i >= pieces_.size() || pieces_[i].offset > offset || pieces_[i].end() <= offset) return false;
+      const std::span<const std::byte> from = bytes_of(i).subspan(offset - pieces_[i].offset);
+      const size_t count = std::min(from.size(), to.size());
+      std::memcpy(to.data(), from.data(), count);
+      offset += count;
+      to = to.subspan(count);
+    }
+    return true;
+  }
+
+  // Puts `value` into a field that has its size.
+  void set(const HeaderField& field, std::span<const std::byte> value) {
+    TAILRACE_ASSERT(value.size() == field.value.length);
+    std::vector<std::byte> chunk(field.chunk.length);
+    const bool there = read(field.chunk.offset, chunk);
+    TAILRACE_ASSERT(there);
+    std::copy(value.begin(), value.end(),
+              chunk.begin() + static_cast<ptrdiff_t>(field.value.offset - field.chunk.offset));
+    seal_chunk(chunk);
+    write(field.chunk.offset, chunk);
+  }
+
+  // Puts the changed pieces in the place of the others.
+  void finish() {
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      if (!copies_[i].empty()) pieces_[i].bytes = std::move(copies_[i]);
+    }
+  }
+
+ private:
+  // The piece that has the byte at `offset`, if any has.
+  size_t find(uint64_t offset) const {
+    const auto behind = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
+                                         [](uint64_t at, const MetadataPiece& piece) { return at < piece.offset; });
+    return behind == pieces_.begin() ? pieces_.size() : static_cast<size_t>(behind - pieces_.begin()) - 1;
+  }
+
+  std::span<const std::byte> bytes_of(size_t i) const {
+    return copies_[i].empty() ? pieces_[i].bytes.all() : std::span<const std::byte>(copies_[i]);
+  }
+
+  // The bytes are there.
+  void write(uint64_t offset, std::span<const std::byte> from) {
+    for (size_t i = find(offset); !from.empty(); ++i) {
+      if (copies_[i].empty()) copies_[i].assign(bytes_of(i).begin(), bytes_of(i).end());
+      const std::span<std::byte> to = std::span(copies_[i]).subspan(offset - pieces_[i].offset);
+      const size_t count = std::min(from.size(), to.size());
+      std::memcpy(to.data(), from.data(), count);
+      offset += count;
+      from = from.subspan(count);
+    }
+  }
+
+  std::vector<MetadataPiece>& pieces_;
+  std::vector<std::vector<std::byte>> copies_;  // by piece; empty: unchanged
+};
+
+std::span<const std::byte> bytes_of(const std::string& text, size_t count) {
+  return {reinterpret_cast<const std::byte*>(text.data()), count};
+}
+
+// Moves the raw data of a dataset in its header. False if that is not as expected.
+bool move_raw(ChangedPieces& bytes, uint64_t header, uint64_t from, uint64_t to) {
+  const auto read = [&bytes](uint64_t offset, std::span<std::byte> into) { return bytes.read(offset, into); };
+  const std::optional<ObjectHeader> found = ObjectHeader::read(header, read);
+  const std::optional<HeaderField> address = found ? found->raw_address() : std::nullopt;
+  if (!address) return false;
+  std::array<std::byte, 8> now{};
+  std::array<std::byte, 8> expected{};
+  put_number(from, expected);
+  if (!bytes.read(address->value.offset, now) || now != expected) return false;
+  put_number(to, now);
+  bytes.set(*address, now);
+  return true;
+}
+
+}  // namespace
+
+bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& number,
+                             const IterationPlan& plan) const {
+  const IterationPlan& last = *last_->plan;
+  return last_->number.size() == number.size() && impl::is_alike(last_->provenance, provenance) &&
+         last_->image.same_end(last.raw_end(), plan.raw_end()) && last.events() == plan.events() &&
+         last.missing() == plan.missing() && last.missing_unnamed() == plan.missing_unnamed() &&
+         impl::is_alike(last.findings(), plan.findings()) && impl::is_alike(last.datasets(), plan.datasets());
+}
+
+// Makes the last image that of an iteration that is alike.
+bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan) {
+  ChangedPieces bytes(last_->image.pieces);
+  last_->number = std::to_string(iteration);
+  last_->provenance.date = provenance.date;
+  const auto time = std::bit_cast<std::array<std::byte, sizeof(double)>>(time_of(config_, iteration));
+  bytes.set(last_->number_at, bytes_of(last_->number, last_->number.size()));
+  bytes.set(last_->date, bytes_of(provenance.date, provenance.date.size() + 1));
+  bytes.set(last_->time, time);
+  auto before = last_->plan->datasets().begin();
+  auto header = last_->image.datasets.begin();
+  for (const auto& [name, dataset] : plan.datasets()) {
+    const uint64_t from = before->second.stored.extent.offset;
+    const uint64_t to = dataset.stored.extent.offset;
+    if (from != to && !move_raw(bytes, *header, from, to)) return false;
+    ++before;
+    ++header;
+  }
+  bytes.finish();
+  return true;
+}
+
+// Keeps the image as the last one if everything in it is found that may have to be changed.
+void ImageTemplate::keep(Last last) {
+  const ChangedPieces bytes(last.image.pieces);
+  const auto read = [&bytes](uint64_t offset, std::span<std::byte> to) { return bytes.read(offset, to); };
+  const std::optional<ObjectHeader> root = ObjectHeader::read(last.image.root, read);
+  const std::optional<ObjectHeader> data = ObjectHeader::read(last.image.data, read);
+  const std::optional<ObjectHeader> iteration = ObjectHeader::read(last.image.iteration, read);
+  if (!root || !data || !iteration) return;
+  const std::optional<HeaderField> date = root->attribute("date", last.provenance.date.size() + 1);
+  const std::optional<HeaderField> number = data->link_name(last.number);
+  const std::optional<HeaderField> time = iteration->attribute("time", sizeof(double));
+  if (!date || !number || !time) return;
+  last.date = *date;
+  last.number_at = *number;
+  last.time = *time;
+  last_ = std::move(last);
+}
+
+Result<FileEnding> ImageTemplate::complete(const Provenance& provenance, int64_t iteration,
+                                           std::shared_ptr<const IterationPlan> plan, const std::string& path) {
+  std::string number = std::to_string(iteration);
+  const uint64_t reached = plan->reached();
+  if (last_ && is_alike(provenance, number, *plan) && change(provenance, iteration, *plan)) {
+    last_->plan = std::move(plan);
+    return last_->image.ending(reached);
+  }
+  last_.reset();  // one image is kept, not two
+  Result<IterationImage> image = make_image(config_, provenance, iteration, *plan, path);
+  if (!image.ok()) return image.status();
+  ++described_;
+  FileEnding ending = image.value().ending(reached);
+  keep({provenance, std::move(number), std::move(plan), std::move(image).value(), {}, {}, {}});
+  return ending;
+}
+
+}  // namespace tailrace::impl

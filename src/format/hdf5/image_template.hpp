@@ -1,0 +1,56 @@
+// ImageTemplate: completes the files of iterations, each from the one before where they are alike.
+//
+// What HDF5 lays out for an iteration is mostly what it laid out for the last one. If only the number of the
+// iteration, its time, the date and the places of contiguous raw data differ, these are changed in the bytes of the
+// last image, and HDF5 is not asked: a variable then costs a comparison. Anything else, and whatever is not found
+// where it is expected, and HDF5 describes the iteration anew (iteration_image.hpp). The bytes are the same either
+// way. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "format/hdf5/iteration_image.hpp"
+#include "format/hdf5/iteration_plan.hpp"
+#include "format/hdf5/object_header.hpp"
+#include "model/config.hpp"
+
+namespace tailrace::impl {
+
+class ImageTemplate {
+ public:
+  // `config` outlives it.
+  explicit ImageTemplate(const Config& config) : config_(config) {}
+
+  // Makes the bytes that complete the file that `plan` describes, which does not change any more. `path` is for
+  // messages. Fails as make_image() does.
+  Result<FileEnding> complete(const Provenance& provenance, int64_t iteration,
+                              std::shared_ptr<const IterationPlan> plan, const std::string& path);
+
+  // How many files HDF5 has described; the others were made from the ones before.
+  uint64_t described() const { return described_; }
+
+ private:
+  // The last image, what it describes, and where in it is what may differ.
+  struct Last {
+    Provenance provenance;
+    std::string number;  // of the iteration
+    std::shared_ptr<const IterationPlan> plan;
+    IterationImage image;
+    HeaderField date;  // of the root
+    HeaderField number_at;
+    HeaderField time;
+  };
+
+  bool is_alike(const Provenance& provenance, const std::string& number, const IterationPlan& plan) const;
+  bool change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan);
+  void keep(Last last);
+
+  const Config& config_;
+  std::optional<Last> last_;
+  uint64_t described_ = 0;
+};
+
+}  // namespace tailrace::impl

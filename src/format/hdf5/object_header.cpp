@@ -1,0 +1,185 @@
+#include "format/hdf5/object_header.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/assert.hpp"
+#include "format/hdf5/commit_record.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// Limits of what is read here; ours are far below them.
+constexpr size_t kMostChunks = 256;
+constexpr uint64_t kMostOfChunk = uint64_t{1} << 20;
+
+constexpr size_t kSignatureBytes = 4;
+constexpr size_t kChecksumBytes = 4;
+
+// Types and flags of messages.
+constexpr uint8_t kLinkMessage = 0x06;
+constexpr uint8_t kLayoutMessage = 0x08;
+constexpr uint8_t kAttributeMessage = 0x0c;
+constexpr uint8_t kContinuationMessage = 0x10;
+constexpr uint8_t kSharedMessage = 0x02;  // its payload is elsewhere
+
+// `size` bytes from `at` on, the least significant first.
+uint64_t number(std::span<const std::byte> bytes, size_t at, size_t size) {
+  TAILRACE_ASSERT(at + size <= bytes.size());
+  uint64_t value = 0;
+  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
+  return value;
+}
+
+bool has_text(std::span<const std::byte> bytes, size_t at, std::string_view text) {
+  if (at > bytes.size() || bytes.size() - at < text.size()) return false;
+  const auto same = [](char expected, std::byte found) { return std::byte(expected) == found; };
+  return std::equal(text.begin(), text.end(), bytes.begin() + static_cast<ptrdiff_t>(at), same);
+}
+
+bool is_sealed(std::span<const std::byte> chunk) {
+  const size_t end = chunk.size() - kChecksumBytes;
+  return number(chunk, end, kChecksumBytes) == metadata_checksum(chunk.first(end));
+}
+
+}  // namespace
+
+void put_number(uint64_t number, std::span<std::byte, 8> bytes) {
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(number & 0xff);
+    number >>= 8;
+  }
+}
+
+void seal_chunk(std::span<std::byte> chunk) {
+  TAILRACE_REQUIRE(chunk.size() >= kChecksumBytes);
+  const size_t end = chunk.size() - kChecksumBytes;
+  uint32_t sum = metadata_checksum(chunk.first(end));
+  for (std::byte& byte : chunk.subspan(end)) {
+    byte = static_cast<std::byte>(sum & 0xff);
+    sum >>= 8;
+  }
+}
+
+std::optional<ObjectHeader> ObjectHeader::read(uint64_t address, const Read& read) {
+  ObjectHeader header;
+  if (!header.read_first(address, read) || !header.read_continuations(read)) return std::nullopt;
+  return header;
+}
+
+// "OHDR", version, flags, and what the flags say there is before the messages.
+bool ObjectHeader::read_first(uint64_t address, const Read& read) {
+  constexpr size_t flags_at = 5;
+  constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_attribute_limits = 0x10, with_times = 0x20;
+  std::array<std::byte, flags_at + 1> start{};
+  if (!read(address, start) || !has_text(start, 0, std::string_view("OHDR\2", flags_at))) return false;
+  const uint64_t flags = number(start, flags_at, 1);
+  in_creation_order_ = (flags & with_creation_order) != 0;
+  const size_t optional = ((flags & with_times) != 0 ? 16 : 0) + ((flags & with_attribute_limits) != 0 ? 4 : 0);
+  const size_t width = size_t{1} << (flags & size_of_size);
+  std::array<std::byte, 8> size{};
+  if (!read(address + start.size() + optional, std::span(size).first(width))) return false;
+  const uint64_t length = number(size, 0, width);  // of the messages
+  const size_t messages = start.size() + optional + width;
+  if (length > kMostOfChunk) return false;
+  return add_chunk({address, messages + length + kChecksumBytes}, messages, read);
+}
+
+bool ObjectHeader::read_continuations(const Read& read) {
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    const Message message = messages_[i];  // more are added meanwhile
+    if (message.type != kContinuationMessage) continue;
+    const std::span<const std::byte> where = payload(message);
+    if (where.size() < 16) return false;
+    const Extent chunk{number(where, 0, 8), number(where, 8, 8)};
+    if (chunk.length > kMostOfChunk || chunks_.size() == kMostChunks) return false;
+    if (chunk.length < kSignatureBytes + kChecksumBytes) return false;
+    if (!add_chunk(chunk, kSignatureBytes, read)) return false;
+    if (!has_text(chunks_.back().bytes, 0, "OCHK")) return false;
+  }
+  return true;
+}
+
+// Takes up a chunk whose messages begin `messages` bytes from its start. Behind the last of them there may be a gap
+// that is too small for one.
+bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& read) {
+  Chunk chunk{where, std::vector<std::byte>(where.length)};
+  if (!read(where.offset, chunk.bytes) || !is_sealed(chunk.bytes)) return false;
+  const size_t before = in_creation_order_ ? 6 : 4;  // of a message's payload: type, size, flags, order
+  const size_t end = chunk.bytes.size() - kChecksumBytes;
+  for (size_t at = messages; at + before <= end;) {
+    const Message message{static_cast<uint8_t>(number(chunk.bytes, at, 1)),
+                          static_cast<uint8_t>(number(chunk.bytes, at + 3, 1)), chunks_.size(), at + before,
+                          number(chunk.bytes, at + 1, 2)};
+    if (message.size > end - message.begin) return false;
+    messages_.push_back(message);
+    at = message.begin + message.size;
+  }
+  chunks_.push_back(std::move(chunk));
+  return true;
+}
+
+std::span<const std::byte> ObjectHeader::payload(const Message& message) const {
+  return std::span(chunks_[message.chunk].bytes).subspan(message.begin, message.size);
+}
+
+HeaderField ObjectHeader::field(const Message& message, size_t begin, size_t size) const {
+  const Extent& chunk = chunks_[message.chunk].where;
+  return {{chunk.offset + message.begin + begin, size}, chunk};
+}
+
+// Version 3: name, type and space one behind the other, then the value.
+std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64_t size) const {
+  constexpr size_t name_at = 9;
+  for (const Message& message : messages_) {
+    if (message.type != kAttributeMessage || (message.flags & kSharedMessage) != 0) continue;
+    const std::span<const std::byte> found = payload(message);
+    if (found.size() < name_at || number(found, 0, 1) != 3) return std::nullopt;
+    const size_t name_bytes = number(found, 2, 2);  // with the NUL at its end
+    if (name_bytes != name.size() + 1 || !has_text(found, name_at, name)) continue;
+    if (number(found, 1, 1) != 0) return std::nullopt;  // its type or space is elsewhere
+    const size_t value_at = name_at + name_bytes + number(found, 4, 2) + number(found, 6, 2);
+    if (value_at > found.size() || found.size() - value_at != size) return std::nullopt;
+    return field(message, value_at, size);
+  }
+  return std::nullopt;
+}
+
+std::optional<HeaderField> ObjectHeader::link_name(std::string_view name) const {
+  constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_type = 0x08, with_character_set = 0x10;
+  for (const Message& message : messages_) {
+    if (message.type != kLinkMessage || (message.flags & kSharedMessage) != 0) continue;
+    const std::span<const std::byte> found = payload(message);
+    if (found.size() < 2 || number(found, 0, 1) != 1) return std::nullopt;
+    const uint64_t flags = number(found, 1, 1);
+    if ((flags & with_type) != 0) return std::nullopt;  // not a hard link, which need not say so
+    const size_t width = size_t{1} << (flags & size_of_size);
+    const size_t size_at =
+        2 + ((flags & with_creation_order) != 0 ? 8 : 0) + ((flags & with_character_set) != 0 ? 1 : 0);
+    if (found.size() < size_at + width || number(found, size_at, width) != name.size()) continue;
+    if (has_text(found, size_at + width, name)) return field(message, size_at + width, name.size());
+  }
+  return std::nullopt;
+}
+
+// Version 3, class 1: address and size.
+std::optional<HeaderField> ObjectHeader::raw_address() const {
+  const Message* const message = only(kLayoutMessage);
+  if (message == nullptr) return std::nullopt;
+  const std::span<const std::byte> found = payload(*message);
+  if (found.size() < 18 || number(found, 0, 1) != 3 || number(found, 1, 1) != 1) return std::nullopt;
+  return field(*message, 2, 8);
+}
+
+// The one message of a type; null if there are none or several.
+const ObjectHeader::Message* ObjectHeader::only(uint8_t type) const {
+  const Message* found = nullptr;
+  for (const Message& message : messages_) {
+    if (message.type != type) continue;
+    if (found != nullptr || (message.flags & kSharedMessage) != 0) return nullptr;
+    found = &message;
+  }
+  return found;
+}
+
+}  // namespace tailrace::impl

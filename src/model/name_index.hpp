@@ -1,0 +1,32 @@
+// NameIndex: which of many things has a name, found in the same time however many there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tailrace::impl {
+
+class NameIndex {
+ public:
+  NameIndex() = default;
+  // The things have a `name`, each its own. Borrows the names: the things stay where they are.
+  template <class T>
+  explicit NameIndex(const std::vector<T>& things) {
+    index_.reserve(things.size());
+    for (size_t i = 0; i < things.size(); ++i) index_.emplace(things[i].name, static_cast<uint32_t>(i));
+  }
+
+  std::optional<uint32_t> find(std::string_view name) const {
+    const auto found = index_.find(name);
+    return found != index_.end() ? std::optional(found->second) : std::nullopt;
+  }
+
+ private:
+  std::unordered_map<std::string_view, uint32_t> index_;
+};
+
+}  // namespace tailrace::impl
