@@ -12,8 +12,7 @@
 namespace tailrace::impl {
 namespace {
 
-// ---- alike: HDF5 would write the same bytes, but for what can be changed
-// ----------------------------------------------
+// ---- alike: HDF5 would write the same bytes, but for what can be changed ----
 
 // Numbers are compared by their bits, as they are written.
 bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
@@ -72,8 +71,7 @@ bool is_alike(const Provenance& a, const Provenance& b) {
   return same_date == b && a.date.size() == b.date.size();
 }
 
-// ---- changing
-// ---------------------------------------------------------------------------------------------------------
+// ---- changing ----
 
 // Bytes of an image in its pieces. A piece that is changed is copied before, as others may hold it.
 class ChangedPieces {
