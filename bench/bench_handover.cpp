@@ -23,6 +23,12 @@ std::string config_text(uint64_t bytes, const std::string& budget) {
          std::to_string(bytes) + "]}\nvariables:\n  block: {layout: bytes}\n";
 }
 
+std::string raw_config_text() {
+  return "tailrace: 1\nname: handover\nmemory: {budget: 128 MiB}\n"
+         "storage: {existing: replace, backend: memory, path: " +
+         options.dir + "}\nlayouts:\n  bytes: {type: uint8, shape: [1]}\nvariables:\n  block: {layout: bytes}\n";
+}
+
 uint64_t large_block() { return options.tiny ? uint64_t{1} << 20 : uint64_t{128} << 20; }
 
 class Touched {
@@ -129,6 +135,34 @@ void submit_request(benchmark::State& state) {
   }
 }
 
+// Writes of 4 KiB to a raw file in memory, one after the other or a hole apart, until all have ended: what a request
+// costs the caller and the writer together, where storage costs nothing but a copy.
+void raw_requests(benchmark::State& state) {
+  Times times(state);
+  constexpr uint64_t kBytes = 4096;
+  const auto stride = static_cast<uint64_t>(state.range(0));
+  const int count = options.tiny ? 100 : 20'000;
+  Touched block(kHuge);
+  const std::span<const uint8_t> bytes(block.data(), kBytes);
+  tailrace::Client client = tailrace::open("handover", 0, {.text = raw_config_text()});
+  tailrace::File file = client.open_file("requests.raw");
+  const auto write_all = [&] {
+    for (int i = 0; i < count; ++i) file.write(static_cast<uint64_t>(i) * stride, bytes);
+    file.sync();
+  };
+  write_all();  // touches the file's memory
+  std::vector<double> rates;
+  for (auto _ : state) {
+    const double start = bench::now();
+    write_all();
+    const double each = (bench::now() - start) / count;
+    rates.push_back(1 / each);
+    times.add(each);
+  }
+  state.counters["requests_per_s"] = bench::summarise(rates).median;
+  file.close();
+}
+
 void list_all() {
   const int rounds = options.tiny ? 2 : 40;
   auto* write = benchmark::RegisterBenchmark("write", write_block);
@@ -136,7 +170,9 @@ void list_all() {
   auto* alloc = benchmark::RegisterBenchmark("alloc_commit", alloc_commit);
   alloc->Arg(4096)->Arg(1 << 20)->Arg(static_cast<int64_t>(large_block()));
   auto* submit = benchmark::RegisterBenchmark("submit_request", submit_request);
-  for (auto* benchmark : {alloc, submit}) {
+  auto* raw = benchmark::RegisterBenchmark("raw_requests", raw_requests);
+  raw->Arg(4096)->Arg(8192);
+  for (auto* benchmark : {alloc, submit, raw}) {
     benchmark->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(rounds);
   }
 }
