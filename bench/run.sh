@@ -13,7 +13,8 @@ tailrace=.venv/bin/tailrace
 results=out/bench
 tiny=()
 quick=()
-pattern=(--bytes 128MiB --writers none,sync,sync-hdf5,tailrace-alloc,tailrace-write,tailrace-borrow)
+pattern=(--bytes 128MiB
+  --writers none,sync,sync-hdf5,tailrace-alloc,tailrace-write,tailrace-borrow,tailrace-borrow-unaligned)
 case "${1:-}" in
   '') ;;
   --tiny)

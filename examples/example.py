@@ -11,6 +11,6 @@ with tailrace.open("sim.yaml") as out:
         pressure[:] = 2 * solution
         out.commit("pressure", step)
         density = 3 * solution
-        ticket = out.borrow("density", step, density)      # our memory: no copy, leave `density` alone until …
+        ticket = out.borrow("density", step, density)      # our memory, at any address: leave it alone until …
         out.end_iteration(step)
         ticket.wait()                                      # … here

@@ -256,7 +256,7 @@ typedef struct tailrace_variable_stats {
   uint64_t bytes_stored;    /* … and after */
   tailrace_times filtering; /* of a block: all of its chunks, one after the other */
   /* Of 128 KiB and more, in files that can be written past the page cache: those that went through it, in whole or in
-   * part, as their memory does not lie on pages as they do in the file, or since the system refused. */
+   * part, since the system refused, or as they consist of pieces that are too short for it. */
   uint64_t blocks_cached;
 } tailrace_variable_stats;
 
@@ -339,10 +339,10 @@ TAILRACE_API void tailrace_release(tailrace_memory* memory);
 /* Hands the allocated block over. The memory must not be touched any more. */
 TAILRACE_API tailrace_status tailrace_commit(tailrace_client* client, const char* variable, int64_t iteration);
 
-/* Lends the caller's own memory: no copy, and nothing of the budget. `data` must stay valid and unchanged until
- * the ticket has ended (tailrace_wait or tailrace_test says so, or close has returned, or flush, if it waits at all:
- * it does not with `storage.durability: accepted`). `*ticket` is set on TAILRACE_OK and TAILRACE_EARLIER_FAILURE,
- * else zeroed. */
+/* Lends the caller's own memory, at any address: the call copies nothing, and takes nothing of the budget. `data`
+ * must stay valid and unchanged until the ticket has ended (tailrace_wait or tailrace_test says so, or close has
+ * returned, or flush, if it waits at all: it does not with `storage.durability: accepted`). `*ticket` is set on
+ * TAILRACE_OK and TAILRACE_EARLIER_FAILURE, else zeroed. */
 TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, int64_t iteration,
                                              const void* data, tailrace_ticket* ticket);
 

@@ -158,8 +158,8 @@ void Session::log_what_was_cached() {
     const uint64_t cached = counters.blocks_cached.get();
     if (cached == 0) continue;
     log_->warning(
-        "variable '{}': {} of its {} blocks went through the page cache, which is slower than past it; memory from "
-        "alloc or a copy by write lies as the file needs it, borrowed memory does if it begins at a page",
+        "variable '{}': {} of its {} blocks went through the page cache, which is slower than past it: the file "
+        "system refused them past it, or they lie in the file in pieces that are too short for that",
         config_.variables[variable].name, cached, counters.blocks_written.get());
   }
 }

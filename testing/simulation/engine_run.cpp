@@ -33,7 +33,12 @@ void choose_sieving(MergeLimits& merge, SplitDice dice) {
   merge.waste = dice.one_of({0.1, 0.5, 0.9, 1.0});
 }
 
-EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve) {
+void choose_bounces(Executor::Options& execute, SplitDice dice) {
+  execute.bounce_bytes = dice.chance(50) ? 0 : kPage * dice.between(1, 2);
+  execute.bounce_count = dice.between32(1, 3);
+}
+
+EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve, SplitDice bounces) {
   EngineOptions options;
   options.execute.patience = faults.patience;
   options.max_pending = dice.between32(1, 40);
@@ -50,6 +55,7 @@ EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve
   options.gather.small = dice.between(1, 2 * kPage);
   options.gather.delay = Nanoseconds(dice.chance(60) ? 0 : dice.between(1, 50'000));
   choose_sieving(options.merge, sieve);
+  choose_bounces(options.execute, bounces);
   return options;
 }
 
@@ -77,7 +83,8 @@ class EngineRun final : public CompletionSink {
         any_order_(SplitDice(seed, "engine order")),
         client_dice_(seed, "engine clients"),
         clients_(client_dice_.between32(1, 4)),
-        engine_options_(engine_of(SplitDice(seed, "engine options"), faults_.plan, SplitDice(seed, "engine sieve"))),
+        engine_options_(engine_of(SplitDice(seed, "engine options"), faults_.plan, SplitDice(seed, "engine sieve"),
+                                  SplitDice(seed, "engine bounces"))),
         engine_(storage_, dice_.chance(70) ? static_cast<Scheduler&>(any_order_) : fifo_, world_.clock(),
                 engine_options_) {
     storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });

@@ -82,6 +82,9 @@ EngineOptions some_engine(SplitDice& dice) {
   options.execute.direct_from = dice.chance(60) ? 0 : dice.between(1, 32 << 10);
   SplitDice copy = dice;
   choose_merging(options, SplitDice(copy.next(), "merging"));
+  SplitDice bounces(copy.next(), "bounces");
+  options.execute.bounce_bytes = bounces.chance(50) ? 0 : kPage * bounces.between(1, 4);
+  options.execute.bounce_count = bounces.between32(1, 4);
   return options;
 }
 

@@ -163,7 +163,7 @@ TEST(FileSizeLimit, IsNamedWhereSharedMemoryIsRefused) {
 
 // ---- the page cache ------------------------------------------------------------------------------------------
 
-// Borrowed memory that begins at a page, or 64 bytes behind one, as NumPy's does.
+// Borrowed memory that begins so many bytes behind a page; NumPy's and malloc's begin at 16 or 64.
 nlohmann::json report_of_borrowing(const Directory& directory, size_t offset, std::string& logged) {
   const test::fs::path log = directory.path() / "log";
   Config config;
@@ -188,21 +188,20 @@ nlohmann::json report_of_borrowing(const Directory& directory, size_t offset, st
   return nlohmann::json::parse(report);
 }
 
-TEST(PageCache, IsNamedWhereItCouldNotBePassedBy) {
+TEST(PageCache, IsPassedByFromAnyAddress) {
   if (test::in_place_core()) GTEST_SKIP() << "place core copies what is borrowed";
   std::string logged;
-  const Directory straight;
-  const nlohmann::json direct = report_of_borrowing(straight, 0, logged);
-  if (direct.at("totals").at("transfers_direct") == 0) GTEST_SKIP() << "this file system has no way past it";
-  EXPECT_EQ(direct.at("variables")[0].at("blocks_cached"), 0);
-  EXPECT_EQ(logged, "");
-  const Directory beside;
-  const nlohmann::json cached = report_of_borrowing(beside, 64, logged);
-  EXPECT_EQ(cached.at("variables")[0].at("blocks_cached"), 2);
-  EXPECT_EQ(cached.at("variables")[1].at("blocks_cached"), 0);
-  const size_t at = logged.find("variable 'a': 2 of its 2 blocks went through the page cache");
-  ASSERT_NE(at, std::string::npos) << logged;
-  EXPECT_EQ(logged.find("page cache,", at + 60), std::string::npos) << "it is said once";
+  const Directory aligned;
+  const nlohmann::json direct = report_of_borrowing(aligned, 0, logged);
+  const auto transfers = direct.at("totals").at("transfers_direct").get<uint64_t>();
+  if (transfers == 0) GTEST_SKIP() << "this file system has no way past it";
+  for (const size_t offset : {0, 16, 64, 1000}) {
+    const Directory beside;
+    const nlohmann::json odd = report_of_borrowing(beside, offset, logged);
+    EXPECT_GE(odd.at("totals").at("transfers_direct").get<uint64_t>(), transfers) << offset;
+    EXPECT_EQ(odd.at("variables")[0].at("blocks_cached"), 0) << offset;
+    EXPECT_EQ(logged, "") << offset;
+  }
 }
 
 }  // namespace

@@ -136,6 +136,8 @@ class Program {
     options.engine.merge.waste = dice_.chance(50) ? 0.5 : 1.0;
     options.engine.execute.largest_transfer = kPageBytes * dice_.between(1, 3);
     options.engine.execute.direct_from = dice_.chance(50) ? 0 : 2 * kPageBytes;
+    options.engine.execute.bounce_bytes = dice_.chance(50) ? 0 : kPageBytes;
+    options.engine.execute.bounce_count = static_cast<uint32_t>(dice_.between(1, 3));
     return options;
   }
 

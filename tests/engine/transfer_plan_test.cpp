@@ -70,6 +70,42 @@ TEST(NextTransfer, MemoryThatLiesOtherwiseThanTheFileGoesThroughTheCache) {
   EXPECT_EQ(all_steps(access, access.extent, kDirect), expected);
 }
 
+TransferLimits with_bounce(uint64_t bytes) {
+  TransferLimits limits = kDirect;
+  limits.bounce = bytes;
+  return limits;
+}
+
+TEST(NextTransfer, ALongRunThatLiesOtherwiseGoesDirectByAnAlignedBuffer) {
+  const Access access = access_at(kPage, {{address(kBase + 16), 10 * kPage + 100}});
+  const std::vector<Step> expected = {{kPage, 4 * kPage, true, 1},
+                                      {5 * kPage, 4 * kPage, true, 1},
+                                      {9 * kPage, 2 * kPage + 100, false, 1}};  // too short to be worth it
+  EXPECT_EQ(all_steps(access, access.extent, with_bounce(4 * kPage)), expected);
+  EXPECT_TRUE(next_transfer(access, access.extent, with_bounce(4 * kPage)).bounced);
+  EXPECT_FALSE(next_transfer(access, access.extent, kDirect).bounced);
+}
+
+TEST(NextTransfer, SuchARunMayHaveARaggedHead) {
+  const Access access = access_at(kPage + 10, {{address(kBase), 4 * kPage}});
+  const std::vector<Step> expected = {
+      {kPage + 10, kPage - 10, false, 1}, {2 * kPage, 3 * kPage, true, 1}, {5 * kPage, 10, false, 1}};
+  EXPECT_EQ(all_steps(access, access.extent, with_bounce(4 * kPage)), expected);
+}
+
+// Between short runs before it and one after it that needs no buffer.
+TEST(NextTransfer, SuchARunIsATransferOfItsOwn) {
+  const Access access = access_at(kPage - 10, {{address(kBase + 3), 10},
+                                               {address(2 * kBase + 8), 4 * kPage},
+                                               {address(3 * kBase), 3 * kPage},
+                                               {address(4 * kBase), 20}});
+  const std::vector<Step> expected = {{kPage - 10, 10, false, 1},
+                                      {kPage, 4 * kPage, true, 1},
+                                      {5 * kPage, 3 * kPage, true, 1},
+                                      {8 * kPage, 20, false, 1}};
+  EXPECT_EQ(all_steps(access, access.extent, with_bounce(8 * kPage)), expected);
+}
+
 TEST(NextTransfer, NothingGoesDirectWhereItCannot) {
   TransferLimits limits = kDirect;
   limits.direct_alignment = 0;
@@ -177,7 +213,7 @@ void expect_transfer(const Access& access, const Extent& range, const TransferLi
     EXPECT_EQ(number(segment.iov_base), memory_of(access, at));
     EXPECT_EQ(number(segment.iov_base) + segment.iov_len - 1, memory_of(access, at + segment.iov_len - 1));
     if (transfer.direct) {
-      EXPECT_EQ(number(segment.iov_base) % limits.direct_alignment, 0u);
+      EXPECT_TRUE(transfer.bounced || number(segment.iov_base) % limits.direct_alignment == 0);
       EXPECT_EQ(segment.iov_len % limits.direct_alignment, 0u);
     }
     at += segment.iov_len;
@@ -186,15 +222,23 @@ void expect_transfer(const Access& access, const Extent& range, const TransferLi
   if (transfer.direct) {
     EXPECT_EQ(transfer.extent.offset % limits.direct_alignment, 0u);
   }
+  if (transfer.bounced) {
+    EXPECT_TRUE(transfer.direct);
+    EXPECT_EQ(transfer.segments.size(), 1u);
+    EXPECT_LE(transfer.extent.length, limits.bounce);
+  }
 }
 
 TEST(NextTransfer, CoversEveryAccessOnce) {
   for_seeds(300, [](uint64_t seed) {
     Dice dice(seed);
     const uint32_t alignment = std::vector<uint32_t>{0, 512, 4096}[dice.below(3)];
-    const TransferLimits limits{std::max<uint32_t>(alignment, 512) * dice.between(1, 8), dice.below(3 * kPage),
-                                static_cast<uint32_t>(dice.between(1, 5)), alignment,
-                                dice.chance(50) ? UINT64_MAX : dice.between(1, 2 * kPage)};
+    const TransferLimits limits{std::max<uint32_t>(alignment, 512) * dice.between(1, 8),
+                                dice.below(3 * kPage),
+                                static_cast<uint32_t>(dice.between(1, 5)),
+                                alignment,
+                                dice.chance(50) ? UINT64_MAX : dice.between(1, 2 * kPage),
+                                dice.chance(50) ? 0 : kPage * dice.between(1, 4)};
     std::vector<iovec> segments;
     const uint64_t offset = dice.chance(50) ? kPage * dice.below(5) : dice.below(5 * kPage);
     uint64_t end = offset;

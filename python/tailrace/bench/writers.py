@@ -32,7 +32,7 @@ class Writer:
     name: str  # as --writers has it
     title: str  # as results and tables have it
     arguments: tuple[str, ...]  # for `pattern run`
-    copies: bool = False  # the hand-over copies: the limit holds a memcpy an iteration
+    copies: bool = False  # somebody copies what is handed over: the limit holds a memcpy an iteration
     model: str | None = None  # that predicts its total; None: no model speaks of it
 
     @property
@@ -60,8 +60,10 @@ def parse(name: str) -> Writer:
     if {"malloc", "unaligned"} <= set(switches):
         raise Unknown(f"found {name!r}: a buffer is malloc'ed or unaligned, not both")
     arguments = [argument for switch in switches for argument in SWITCHES[switch]]
+    # What is lent from an address that no direct transfer can use is copied on its way.
+    copies = verb == "write" or bool({"malloc", "unaligned"} & set(switches))
     return Writer(name, " ".join([first, *rest]), ("--write", "tailrace", "--verb", verb, *arguments),
-                  copies=verb == "write", model=_model(verb, switches))
+                  copies=copies, model=_model(verb, switches))
 
 
 def _model(verb: str, switches: list[str]) -> str | None:

@@ -30,7 +30,8 @@ struct Executor::Job {
   bool sync_left = false;
   bool has_room = false;  // the file system has been asked for it
   bool may_be_direct = false;
-  bool cached = false;  // see Ended
+  bool cached = false;          // see Ended
+  bool waits_for_copy = false;  // its next transfer needs a bounce buffer, and there was none
   uint32_t under_way = 0;
   uint32_t fruitless = 0;  // transfers in a row without progress
   std::optional<Nanoseconds> begun;
@@ -43,13 +44,20 @@ struct Executor::Job {
 
 struct Executor::InFlight {
   Job* job = nullptr;  // null: free
+  uint32_t tag = 0;
   PlannedTransfer plan;
+  std::byte* bounce = nullptr;  // the buffer that the bytes were copied into; null: none
 };
 
 Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
-    : storage_(storage), clock_(clock), options_(options), in_flight_(storage.capabilities().depth) {
+    : storage_(storage),
+      clock_(clock),
+      options_(options),
+      in_flight_(storage.capabilities().depth),
+      bounce_(options.bounce_bytes, options.bounce_count) {
   for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) {
     in_flight_[tag] = std::make_unique<InFlight>();
+    in_flight_[tag]->tag = tag;
     free_tags_.push_back(tag);
   }
 }
@@ -91,52 +99,95 @@ void Executor::progress(std::vector<Ended>& ended) {
   retire(ended);
 }
 
-// Returns whether there was something.
+// Returns whether there was something. The storage begins a copy before the next is made: they overlap so.
 bool Executor::begin_transfers() {
   bool submitted = false;
   for (const auto& job : jobs_) {
-    while (job->can_begin()) {
+    while (job->can_begin() && !(job->waits_for_copy && bounce_.all_in_use())) {
       if (free_tags_.empty()) return submitted;
-      begin(*job);
+      const Begun begun = begin(*job);
+      if (begun == Begun::nothing) break;
+      if (begun == Begun::copy) return true;
       submitted = true;
     }
   }
   return submitted;
 }
 
-void Executor::begin(Job& job) {
-  const uint32_t tag = free_tags_.back();
-  free_tags_.pop_back();
-  InFlight& flight = *in_flight_[tag];
-  flight = {&job, {}};
-  ++job.under_way;
-  if (!job.begun) job.begun = clock_.now();
-  ++counts_.transfers;
-  Transfer transfer;
-  transfer.file = job.target.handle;
-  transfer.tag = tag;
+Executor::Begun Executor::begin(Job& job) {
   if (job.sync) {
-    job.sync_left = false;
-    transfer.kind = Transfer::Kind::sync;
-    storage_.submit(transfer);
-    return;
+    begin_sync(job);
+    return Begun::transfer;
   }
-  const Capabilities& capabilities = storage_.capabilities();
-  const TransferLimits limits{options_.largest_transfer, options_.direct_from, capabilities.max_segments,
-                              job.target.direct ? capabilities.direct_alignment : 0, options_.largest_cached};
   Extent& range = job.left.back();
-  flight.plan = next_transfer(job.access, range, limits);
-  transfer.room = room_for(job, range, flight.plan);
+  PlannedTransfer planned = plan(job, range);
+  std::byte* const bounce = planned.bounced ? copy(planned) : nullptr;
+  job.waits_for_copy = planned.bounced && bounce == nullptr;
+  // Another's end gives a buffer back; where there is no memory for any, the next plan has none.
+  if (job.waits_for_copy) return bounce_.bytes() > 0 ? Begun::nothing : begin(job);
+  InFlight& flight = take_flight(job, std::move(planned));
+  flight.bounce = bounce;
+  const uint64_t room = room_for(job, range, flight.plan);
   job.cached = job.cached || (job.may_be_direct && is_long_and_cached(flight.plan));
   const uint64_t length = flight.plan.extent.length;
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
-  if (job.access.holes > 0) throw_holes_away(flight.plan, tag);
+  if (job.access.holes > 0) throw_holes_away(flight.plan, flight.tag);
+  submit(job, flight, room);
+  return bounce != nullptr ? Begun::copy : Begun::transfer;
+}
+
+void Executor::begin_sync(Job& job) {
+  Transfer transfer;
+  transfer.kind = Transfer::Kind::sync;
+  transfer.file = job.target.handle;
+  transfer.tag = take_flight(job, {}).tag;
+  job.sync_left = false;
+  storage_.submit(transfer);
+}
+
+PlannedTransfer Executor::plan(const Job& job, const Extent& range) const {
+  const Capabilities& capabilities = storage_.capabilities();
+  const bool writes = job.access.operation == Operation::write;
+  const TransferLimits limits{.largest = options_.largest_transfer,
+                              .direct_from = options_.direct_from,
+                              .max_segments = capabilities.max_segments,
+                              .direct_alignment = job.target.direct ? capabilities.direct_alignment : 0,
+                              .largest_cached = options_.largest_cached,
+                              .bounce = writes ? bounce_.bytes() : 0};
+  return next_transfer(job.access, range, limits);
+}
+
+// Copies the bytes of the transfer, which lie in one piece, into a buffer, from where they go. Null if none is free.
+std::byte* Executor::copy(PlannedTransfer& planned) {
+  TAILRACE_ASSERT(planned.segments.size() == 1);
+  iovec& bytes = planned.segments.front();
+  std::byte* const buffer = bounce_.fill(bytes.iov_base, bytes.iov_len);
+  bytes.iov_base = buffer;
+  return buffer;
+}
+
+Executor::InFlight& Executor::take_flight(Job& job, PlannedTransfer planned) {
+  InFlight& flight = *in_flight_[free_tags_.back()];
+  free_tags_.pop_back();
+  flight.job = &job;
+  flight.plan = std::move(planned);
+  ++job.under_way;
+  if (!job.begun) job.begun = clock_.now();
+  ++counts_.transfers;
+  return flight;
+}
+
+void Executor::submit(const Job& job, const InFlight& flight, uint64_t room) {
+  Transfer transfer;
   transfer.kind = job.access.operation == Operation::read ? Transfer::Kind::read : Transfer::Kind::write;
   transfer.direct = flight.plan.direct;
-  counts_.direct += flight.plan.direct ? 1 : 0;
+  transfer.file = job.target.handle;
   transfer.offset = flight.plan.extent.offset;
   transfer.segments = flight.plan.segments;
+  transfer.tag = flight.tag;
+  transfer.room = room;
+  counts_.direct += transfer.direct ? 1 : 0;
   storage_.submit(transfer);
 }
 
@@ -177,6 +228,7 @@ void Executor::complete(const Completion& completion) {
   InFlight& flight = *in_flight_[tag];
   TAILRACE_ASSERT(flight.job != nullptr);
   free_tags_.push_back(tag);
+  if (flight.bounce != nullptr) bounce_.release(std::exchange(flight.bounce, nullptr));
   Job& job = *std::exchange(flight.job, nullptr);
   TAILRACE_ASSERT(job.under_way > 0);
   --job.under_way;
@@ -241,7 +293,7 @@ Status Executor::failure(const Job& job, const Extent& extent, int64_t result) {
 void Executor::retire(std::vector<Ended>& ended) {
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = **it;
-    if (!job.begun) return;  // they begin in order
+    if (!job.begun && !job.waits_for_copy) return;  // those that wait for nothing else begin in order
     if (!job.done()) {
       ++it;
       continue;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "engine/execute/bounce_buffers.hpp"
 #include "engine/execute/transfer_plan.hpp"
 #include "model/access.hpp"
 #include "storage/storage.hpp"
@@ -39,6 +40,9 @@ class Executor {
     uint64_t largest_cached = UINT64_MAX;      // bytes
     uint64_t room_from = uint64_t{256} << 10;  // bytes for which the file system is asked to make room first
     uint64_t largest_hole = 0;                 // bytes that a read goes over
+    // Buffers that writes of unaligned memory are copied into, to go past the page cache; 0: such go through it.
+    uint64_t bounce_bytes = 0;  // of each
+    uint32_t bounce_count = 8;
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes written) before a job fails
   };
 
@@ -81,8 +85,15 @@ class Executor {
   struct Job;
   struct InFlight;
 
+  enum class Begun { nothing, transfer, copy };
+
   bool begin_transfers();
-  void begin(Job& job);
+  Begun begin(Job& job);
+  void begin_sync(Job& job);
+  InFlight& take_flight(Job& job, PlannedTransfer planned);
+  std::byte* copy(PlannedTransfer& planned);
+  void submit(const Job& job, const InFlight& flight, uint64_t room);
+  PlannedTransfer plan(const Job& job, const Extent& range) const;
   bool is_long_and_cached(const PlannedTransfer& plan) const;
   uint64_t room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const;
   void throw_holes_away(PlannedTransfer& plan, uint32_t tag);
@@ -100,6 +111,7 @@ class Executor {
   std::vector<uint32_t> free_tags_;
   // For what is read of holes: largest_hole bytes for each tag. None until there is a hole.
   std::unique_ptr<std::byte[]> thrown_away_;
+  BounceBuffers bounce_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in the order started
 };
 

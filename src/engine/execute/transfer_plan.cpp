@@ -101,6 +101,26 @@ PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& l
   return transfer;
 }
 
+// Returns true if the run that begins here is worth copying into an aligned buffer. It lies otherwise in memory than
+// in the file, or the walk would be at a stretch.
+bool may_bounce(const Walk& walk, const TransferLimits& limits) {
+  const uint64_t alignment = limits.direct_alignment;
+  if (limits.bounce == 0 || alignment == 0 || walk.memory() == nullptr) return false;
+  return walk.run() >= limits.direct_from + alignment;
+}
+
+PlannedTransfer plan_bounce(Walk walk, const TransferLimits& limits) {
+  const uint64_t alignment = limits.direct_alignment;
+  const uint64_t over = walk.offset() % alignment;
+  PlannedTransfer transfer;
+  transfer.extent.offset = walk.offset();
+  transfer.direct = transfer.bounced = over == 0;
+  take(transfer, walk,
+       over != 0 ? alignment - over  // the ragged head
+                 : std::min({walk.run() - walk.run() % alignment, limits.bounce, limits.largest}));
+  return transfer;
+}
+
 }  // namespace
 
 PlannedTransfer next_transfer(const Access& access, const Extent& range, const TransferLimits& limits) {
@@ -119,6 +139,7 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
         // A transfer of its own.
         return transfer.segments.empty() ? plan_stretch(walk, stretch.length, limits) : transfer;
       }
+      if (may_bounce(walk, limits)) return transfer.segments.empty() ? plan_bounce(walk, limits) : transfer;
       looked_at = stretch.end_segment;
     }
     take(transfer, walk, std::min(walk.run(), largest - transfer.extent.length));

@@ -6,6 +6,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr uint64_t kLargestCached = uint64_t{256} << 10;  // bytes
+constexpr uint64_t kBounce = uint64_t{1} << 20;           // bytes of each buffer
 
 }  // namespace
 
@@ -13,6 +14,7 @@ EngineOptions engine_options(const Config& config, bool timed) {
   const auto& merge = config.merge;
   EngineOptions options;
   options.execute.largest_cached = kLargestCached;
+  if (config.storage.direct) options.execute.bounce_bytes = kBounce;
   options.merge.largest = merge.enabled ? merge.largest : 0;
   options.merge.alignment = merge.alignment;
   options.merge.sieve = merge.sieve;

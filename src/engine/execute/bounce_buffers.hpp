@@ -1,0 +1,43 @@
+// BounceBuffers: aligned memory that bytes pass through on their way past the page cache.
+//
+// A direct transfer needs memory that is aligned as the file is; the arrays of programs seldom are (malloc and NumPy
+// align to 16 bytes). Their bytes are copied into one of these buffers, which then goes direct. All are mapped
+// together, when the first is needed; each takes memory when it is first used. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/memory/memory_map.hpp"
+
+namespace tailrace::impl {
+
+class BounceBuffers {
+ public:
+  // `bytes`: of each buffer, a multiple of the page; `count` 0: there are none.
+  BounceBuffers(uint64_t bytes, uint32_t count) : bytes_(bytes), count_(bytes > 0 ? count : 0) {}
+
+  // Returns the length of a buffer; 0 if there are none, or the system had no memory for them.
+  uint64_t bytes() const { return count_ > 0 ? bytes_ : 0; }
+
+  // Returns true if all buffers are in use.
+  bool all_in_use() const { return memory_.has_value() && free_.empty(); }
+
+  // Copies at most bytes() bytes into a free buffer, and returns it. Null if none is free, or there are none.
+  std::byte* fill(const void* from, size_t size);
+  // The buffer is free again.
+  void release(std::byte* buffer) { free_.push_back(buffer); }
+
+ private:
+  std::byte* take();
+  void get_memory();
+
+  const uint64_t bytes_;
+  uint32_t count_;
+  std::optional<MappedMemory> memory_;  // none until a buffer is needed
+  std::vector<std::byte*> free_;
+};
+
+}  // namespace tailrace::impl
