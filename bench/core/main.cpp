@@ -5,6 +5,7 @@
 
 #include "bench/core/calls.hpp"
 #include "bench/core/copy.hpp"
+#include "bench/core/opening.hpp"
 #include "bench/core/options.hpp"
 #include "bench/core/run.hpp"
 #include "bench/core/verify.hpp"
@@ -17,6 +18,7 @@ std::string carry_out(const bench::core::Options& options) {
   if (options.copy) return copy(*options.copy);
   if (options.calls) return calls(*options.calls);
   if (options.run) return run(*options.run);
+  if (options.opening) return opening(*options.opening);
   if (options.verify) return verify(*options.verify);
   return "";  // --help
 }

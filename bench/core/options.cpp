@@ -14,6 +14,7 @@ const Words<WayKind> kWays = {{"memory", WayKind::memory},
                               {"hdf5", WayKind::hdf5},
                               {"thread", WayKind::thread},
                               {"core", WayKind::core}};
+const Words<WayKind> kPlaces = {{"thread", WayKind::thread}, {"core", WayKind::core}};
 const Words<Compress> kCompress = {
     {"none", Compress::none}, {"zstd", Compress::zstd}, {"float16", Compress::float16}};
 
@@ -65,6 +66,18 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
   return command;
 }
 
+CLI::App* add_opening(CLI::App& app, OpeningOptions& opening) {
+  CLI::App* const command = app.add_subcommand("open", "open, and the first hand-overs after it");
+  add_dir(*command, opening.dir);
+  add_bytes(*command, opening.bytes);
+  add_words(*command, "--way", opening.way, kPlaces, "the place");
+  command->add_flag("--beside", opening.beside, "another client is open, so that the server is there");
+  command->add_option("--budget", opening.budget, "of the client, in bytes")->check(CLI::Range(kPage, kMostBytes));
+  command->add_option("--iterations", opening.iterations, "with output")->check(CLI::Range(2, 10000));
+  command->add_option("--compute", opening.compute, "seconds before each output")->check(CLI::Range(0.0, 60.0));
+  return command;
+}
+
 CLI::App* add_verify(CLI::App& app, VerifyOptions& verify) {
   CLI::App* const command = app.add_subcommand("verify", "compares a run's files, of one process each, bit by bit");
   add_dir(*command, verify.dir);
@@ -94,15 +107,18 @@ Options parse_options(int argc, char** argv) {
   CopyOptions copy;
   CallsOptions calls;
   RunOptions run;
+  OpeningOptions opening;
   VerifyOptions verify;
   const CLI::App* const copy_command = add_copy(app, copy);
   const CLI::App* const calls_command = add_calls(app, calls);
   const CLI::App* const run_command = add_run(app, run);
+  const CLI::App* const opening_command = add_opening(app, opening);
   const CLI::App* const verify_command = add_verify(app, verify);
   if (!parse(app, argc, argv)) return {};
   Options options;
   if (*copy_command) options.copy = copy;
   if (*calls_command) options.calls = calls;
+  if (*opening_command) options.opening = opening;
   if (*verify_command) options.verify = verify;
   if (*run_command) {
     check(run);

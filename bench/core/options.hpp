@@ -36,6 +36,16 @@ struct RunOptions {
   bool file_per_node = false;
 };
 
+struct OpeningOptions {
+  std::string dir;
+  WayKind way = WayKind::core;
+  bool beside = false;  // another client, so that the server is there
+  uint64_t bytes = uint64_t{64} << 20;
+  uint64_t budget = uint64_t{256} << 20;  // bytes
+  int iterations = 8;
+  double compute = 0.2;  // seconds before each hand-over
+};
+
 struct VerifyOptions {
   std::string dir;
   int processes = 1;
@@ -48,6 +58,7 @@ struct Options {
   std::optional<CopyOptions> copy;
   std::optional<CallsOptions> calls;
   std::optional<RunOptions> run;
+  std::optional<OpeningOptions> opening;
   std::optional<VerifyOptions> verify;
 };
 

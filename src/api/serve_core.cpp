@@ -116,7 +116,7 @@ int run(Arguments& arguments) {
     if (const Status status = tailrace::impl::detach(); !status.ok()) return fail(status);
     if (!options.first_client_in) options.first_client_in = std::chrono::seconds(30);
   }
-  tailrace::impl::take_heap(kHeap);
+  const auto heap = tailrace::impl::take_heap(kHeap);
   const Status status = CoreServer::run(options);
   return status.ok() ? 0 : fail(status);
 }

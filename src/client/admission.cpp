@@ -61,7 +61,8 @@ Result<Admission::Iteration*> Admission::open(int64_t iteration) {
 }
 
 Result<std::optional<PoolBlock>> Admission::take_memory(uint64_t bytes, Iteration& iteration, bool may_pass) {
-  if (auto block = memory_.allocate(bytes)) return block;
+  auto block = memory_.allocate(bytes);
+  if (!block.ok() || block.value()) return block;
   if (Status fits = memory_.check_size(bytes); !fits.ok()) return fits;
   switch (when_full_) {
     case WhenFull::drop: return look_for_memory(bytes, iteration);
@@ -82,8 +83,11 @@ Result<std::optional<PoolBlock>> Admission::wait_for_memory(uint64_t bytes) {
 // A server that has died gives nothing back; if another has taken its place, there may be room. If not, the iteration
 // is dropped.
 Result<std::optional<PoolBlock>> Admission::look_for_memory(uint64_t bytes, Iteration& iteration) {
-  std::optional<PoolBlock> block;
-  const Status looked = link_.look_for_room([&] { return (block = memory_.allocate(bytes)).has_value(); });
+  Result<std::optional<PoolBlock>> block = std::optional<PoolBlock>();
+  const Status looked = link_.look_for_room([&] {
+    block = memory_.allocate(bytes);
+    return !block.ok() || block.value();
+  });
   if (looked.ok()) return block;
   return looked.code() == TAILRACE_TIMEOUT ? drop(iteration, 0) : looked;
 }

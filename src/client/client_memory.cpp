@@ -13,15 +13,29 @@ ClientMemory::ClientMemory(Place& place, ServerLink& link, Log& log)
       log_(log),
       pool_(channel_.memory.size(), channel_.returned) {}
 
-std::optional<PoolBlock> ClientMemory::allocate(uint64_t bytes) {
+Result<std::optional<PoolBlock>> ClientMemory::allocate(uint64_t bytes) {
   reclaim();
   const auto block = pool_.allocate(bytes);
-  if (block) link_.has_come_back(block->index);
-  return block;
+  if (!block) return block;
+  link_.has_come_back(block->index);
+  const Status taken = take_up_to(block->offset + RangeAllocator::rounded(bytes));
+  if (taken.ok()) return block;
+  pool_.free(*block);
+  return taken;
+}
+
+// The pool gives out its lowest part first, so that what was used lies below what was not.
+Status ClientMemory::take_up_to(uint64_t end) {
+  if (end <= taken_) return {};
+  Status status = place_.take(taken_, end - taken_);
+  if (status.ok()) taken_ = end;
+  return status;
 }
 
 Result<PoolBlock> ClientMemory::take(uint64_t bytes) {
-  if (auto block = allocate(bytes)) return *block;
+  const auto block = allocate(bytes);
+  if (!block.ok()) return block.status();
+  if (block.value()) return *block.value();
   if (Status fits = check_size(bytes); !fits.ok()) return fits;
   return wait_for(bytes);
 }
@@ -33,16 +47,17 @@ Result<PoolBlock> ClientMemory::wait_for(uint64_t bytes) {
         "program writes; a larger memory.budget would smooth bursts (said once)",
         pool_.size() >> 20);
   }
-  std::optional<PoolBlock> block;
+  Result<std::optional<PoolBlock>> block = std::optional<PoolBlock>();
   const Status waited = link_.wait_for_room([&] {
     block = allocate(bytes);
-    if (block || pool_.held() == withheld_ + pool_.kept()) return true;
+    if (!block.ok() || block.value() || pool_.held() == withheld_ + pool_.kept()) return true;
     tell_hunger();
     return false;
   });
   channel_.hungry.store(0, std::memory_order_relaxed);
   if (!waited.ok()) return waited;
-  if (block) return *block;
+  if (!block.ok()) return block.status();
+  if (block.value()) return *block.value();
   return Status(TAILRACE_BUDGET_HELD,
                 fmt::format("no room for {} bytes: of the budget's {} bytes, {} are allocated by the caller and not "
                             "committed (or held by its open files), {} are of committed blocks that it still keeps "

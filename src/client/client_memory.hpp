@@ -24,8 +24,8 @@ class ClientMemory {
   // All are borrowed.
   ClientMemory(Place& place, ServerLink& link, Log& log);
 
-  // A block, if there is room now.
-  std::optional<PoolBlock> allocate(uint64_t bytes);
+  // A block, if there is room now. TAILRACE_OUT_OF_MEMORY if there is, but the system has no memory for it.
+  Result<std::optional<PoolBlock>> allocate(uint64_t bytes);
   // A block, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_BUDGET_HELD if nothing will
   // become free.
   Result<PoolBlock> take(uint64_t bytes);
@@ -52,6 +52,7 @@ class ClientMemory {
   PoolOwner& pool() { return pool_; }
 
  private:
+  Status take_up_to(uint64_t end);
   void tell_hunger();
 
   // Constant after construction.
@@ -62,6 +63,7 @@ class ClientMemory {
 
   // The client's thread only.
   PoolOwner pool_;
+  uint64_t taken_ = 0;     // so much of the pool, from its start, has the system given
   uint64_t withheld_ = 0;  // bytes of blocks that are not committed, and of the paths of open files
   bool warned_ = false;    // of waiting
 };

@@ -189,17 +189,17 @@ Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_exten
   for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
     const Batch batch{list_, bytes};
     const uint64_t room = batch.block_to_write();
-    std::optional<PoolBlock> block;
+    Result<std::optional<PoolBlock>> block = std::optional<PoolBlock>();
     if (held + room <= most) block = memory_.allocate(room);
-    if (!block) {
+    if (!block.ok() || !block.value()) {
       held = 0;
       if (Status sent = send_copied(of.record); !sent.ok()) return sent;
       const Result<PoolBlock> waited_for = memory_.take(room);
       if (!waited_for.ok()) return waited_for.status();
-      block = waited_for.value();
+      block = std::optional(waited_for.value());
     }
     held += room;
-    copy(of, batch, from, kNoTicket, *block);
+    copy(of, batch, from, kNoTicket, *block.value());
   }
   if (Status sent = send_copied(of.record); !sent.ok()) return sent;
   return kNoTicket;

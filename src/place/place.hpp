@@ -37,6 +37,9 @@ class Place {
   // Keeps the pool's bytes mapped for as long as anybody has this, also after the place. None: they outlive
   // everything.
   virtual std::shared_ptr<void> memory() { return {}; }
+  // The client is about to use a part of the pool that it has never used: makes sure that the system gives it.
+  // TAILRACE_OUT_OF_MEMORY if it does not; the part must not be used then, and may be asked for again.
+  virtual Status take(uint64_t /*offset*/, uint64_t /*bytes*/) { return {}; }
   // Wakes the server: to be called after a push into the ring.
   virtual void ring() = 0;
   // Returns true if the server sees the client's private memory, so that blocks may be borrowed, and not only the

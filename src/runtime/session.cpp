@@ -73,7 +73,6 @@ Status Session::build_for_thread() {
   auto parts = ServerParts::build(config_, {.cpus = cpus.cpus}, clock_, doorbell_, *log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
-  if (prefault) parts_.storage->use_memory(thread.channel().memory);  // to prepare it is to take it
   format_ = make_format(config_, parts_.storage->files(), client_id_, new_run());
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
@@ -83,7 +82,8 @@ Status Session::build_for_thread() {
                                      parts_.crew.get());
   raw_files_ = std::make_unique<SharedFiles>(*parts_.engine);
   server_->serve_files(*raw_files_);
-  thread.start(*server_);
+  thread.start(*server_,
+               [&storage = *parts_.storage, memory = thread.channel().memory] { storage.use_memory(memory); });
   description_ = fmt::format("place {}; storage {}", thread.description(), parts_.storage->capabilities().name);
   return {};
 }

@@ -38,7 +38,7 @@ struct Completion {
 };
 
 struct Capabilities {
-  std::string name;               // for logs: "uring, registered buffers"
+  std::string name;               // for logs: "uring"
   uint32_t depth = 1;             // transfers that may be under way at once
   uint32_t max_segments = 1;      // in one transfer
   uint32_t direct_alignment = 0;  // 0: direct transfers are not possible
@@ -53,8 +53,8 @@ class Storage {
   // The names and files that transfers are about.
   virtual FileSystem& files() = 0;
 
-  // Tells the back end of memory that most transfers will use, so that it may prepare it. At most once, before the
-  // first transfer. The memory outlives the back end.
+  // Tells the back end of memory that most transfers will use, so that it may prepare it, which takes all of it from
+  // the system. At most once; on any thread, also while others submit and reap. The memory outlives the back end.
   virtual void use_memory(std::span<std::byte> memory) = 0;
 
   // Takes a transfer over. It begins at once or at the next reap(), as suits the back end: many can begin by one

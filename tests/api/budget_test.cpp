@@ -274,6 +274,35 @@ TEST_F(Budget, MoreThanTheSystemGivesIsRefused) {
   EXPECT_EQ(directory_.names(), std::vector<std::string>{});  // the lock is given back
 }
 
+// Before the system can have given all of it.
+TEST_F(Budget, IsUsedWholeRightAfterTheOpen) {
+  constexpr size_t kCount = size_t{8} << 20;
+  Config whole;
+  whole.budget = "64 MiB";
+  whole.shape = "[8388608]";
+  OpenRun run(whole, directory_);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  const std::vector<double> values = test::block(0, 0, kCount);
+  ASSERT_EQ(tailrace_write(run, "a", 0, values.data()), TAILRACE_OK);
+  ASSERT_EQ(tailrace_end_iteration(run, 0), TAILRACE_OK);
+  EXPECT_EQ(run.stats().memory_peak, uint64_t{64} << 20);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
+  std::vector<double> found(kCount);
+  ASSERT_EQ(tailrace_read(run, "a", 0, found.data()), TAILRACE_OK);
+  EXPECT_EQ(found, values);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST_F(Budget, ClosesRightAfterTheOpen) {
+  Config large;
+  large.budget = "256 MiB";
+  for (int count = 0; count < 5; ++count) {
+    OpenRun run(large, directory_);
+    ASSERT_TRUE(run.opened()) << run.error().message;
+    EXPECT_EQ(run.close(), TAILRACE_OK);
+  }
+}
+
 uint64_t high_water_mark() {
   std::ifstream status("/proc/self/status");
   uint64_t kilobytes = 0;

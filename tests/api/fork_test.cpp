@@ -190,6 +190,23 @@ TEST_F(Fork, AGrandchildIsRefusedToo) {
   finish_whole();
 }
 
+// While memory is being taken, of which the child has none. It ends as programs do, and forks in its turn.
+TEST(ForkAtOnce, IsHarmlessWhileMemoryIsTaken) {
+  const Directory directory;
+  Config large;
+  large.budget = "256 MiB";
+  OpenRun run(large, directory);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  EXPECT_EQ(in_child([&]() -> std::string {
+              if (tailrace_close(run) != TAILRACE_FORKED) return "the close is not refused";
+              return in_child([&] { return tailrace_close(run) == TAILRACE_FORKED ? "" : "nor that of its child"; });
+            }),
+            "");
+  ASSERT_EQ(tailrace_write(run, "a", 0, values), TAILRACE_OK);
+  ASSERT_EQ(tailrace_end_iteration(run, 0), TAILRACE_OK);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 // Two processes with nothing in common but what was open when they parted.
 TEST_F(Fork, AChildOpensAClientOfItsOwn) {
   const pid_t parent = getpid();

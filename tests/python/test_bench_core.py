@@ -32,6 +32,9 @@ n = int(option("--count", 0))
 if words[0] == "copy":
     print(json.dumps({{"core_copy": 1, "bytes": 1, "description": "", "waited_memory": 0, "write": [12e-3] * n,
                       "memcpy_private": [10e-3] * n, "memcpy_shared": [11e-3] * n}}))
+elif words[0] == "open":
+    place = 4e-3 if "thread" in words else 20e-3 if "--beside" in words else 70e-3
+    print(json.dumps({{"core_open": 1, "open": place, "handovers": [12e-3, 10e-3, 10e-3], "description": ""}}))
 elif words[0] == "calls":
     each = {{"alloc": [12e-6] * n, "commit": [7e-6] * n, "signal": [6e-6] * n, "wake": [4e-6] * n}}
     both = {{"asleep": each, "busy": each}}
@@ -151,6 +154,17 @@ def test_bars_of_copy_and_calls(bench, tmp_path, fake):
     assert "--bytes 67108864 --count 20" in commands(fake)[0]
 
 
+def test_bars_of_open(bench, tmp_path, fake):
+    found, said = document(bench, tmp_path, "core", "--only", "open")
+    by_name = {bar["name"]: bar for bar in found["bars"]}
+    assert by_name["open in place thread, budget 256 MiB"]["median"] == pytest.approx(4)
+    assert not by_name["open in place core, its server with it, budget 256 MiB"]["met"]
+    first = by_name["core, the server running: first write of 64 MiB / the later ones' median"]
+    assert first["median"] == pytest.approx(1.2) and first["bar"] == 1.3 and first["met"]
+    assert "bars kept: 5 of 6" in said
+    assert commands(fake)[2].endswith("--way core --beside --bytes 67108864 --budget 268435456 --compute 0.2")
+
+
 def test_handing_over_under_load(bench, tmp_path, fake, fio):
     found, said = document(bench, tmp_path, "core", "--only", "handover", "--quick")
     rows = {bar["name"].split(",")[0]: bar for bar in reversed(found["bars"])}
@@ -266,7 +280,7 @@ def test_what_fails_is_said(bench, fake):
 
 
 @pytest.mark.parametrize("words, expected", [
-    (("core", "--only", "speed"), "found 'speed', expected copy, calls"), (("jitter", "--bytes", "1000B"), "4KiB"),
+    (("core", "--only", "speed"), "found 'speed', expected open, copy"), (("jitter", "--bytes", "1000B"), "4KiB"),
     (("jitter", "--ways", "mail"), "found 'mail'"), (("jitter", "--compute-time", "0s"), "more than 0"),
     (("core", "--kills", "0"), "expected a number from 1")])
 def test_wrong_words(bench, capsys, words, expected):

@@ -62,7 +62,6 @@ THIRD_PARTY = [
     (r"yaml-cpp/", ["src/config", "tests"]),
     (r"nlohmann/", ["src/runtime", "bench", "tests"]),
     (r"spdlog/", ["src/base"]),
-    (r"hwloc", ["src/place/thread", "tests"]),
     (r"liburing", ["src/storage/uring", "tests"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
     (r"zlib\.h$", ["apps", "tests"]),

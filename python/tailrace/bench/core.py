@@ -1,9 +1,10 @@
 """The measurements of `tailrace bench core`: what place core costs a program, against the bars that it is to keep.
 
-Five parts, each by itself: what `write` costs beside a memcpy; alloc, commit and signal; handing over while another
-program loads the disk; compression; the death of the server. What is compared is measured in turn, round after
-round. A run that the machine's host disturbed is done again (steal), but for the kills, of which each counts. A part
-that cannot be measured here is named with the reason. Prints nothing: an Observer is told.
+Six parts, each by itself: what `open` costs, and the first output after it; what `write` costs beside a memcpy;
+alloc, commit and signal; handing over while another program loads the disk; compression; the death of the server.
+What is compared is measured in turn, round after round. A run that the machine's host disturbed is done again
+(steal), but for the kills, of which each counts. A part that cannot be measured here is named with the reason. Prints
+nothing: an Observer is told.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ VERSION = 1
 
 
 # To see that it works; measures nothing.
-QUICK = Settings(repeats=1, copy_bytes=1 << 20, copies=3, calls=10, block=1 << 20, iterations=8,
-                 load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1, kill_after=0.3, processes=2,
-                 tries=1)
+QUICK = Settings(repeats=1, opens=1, open_bytes=1 << 20, open_compute=0.001, copy_bytes=1 << 20, copies=3, calls=10,
+                 block=1 << 20, iterations=8, load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1,
+                 kill_after=0.3, processes=2, tries=1)
 
 
 class Observer:
@@ -70,8 +71,8 @@ class _Measurements:
         self._scratch.require(s.load_bytes + s.block * (s.iterations + 1) + 4 * s.copy_bytes)
         bars: list[Bar] = []
         missing: list[dict[str, str]] = []
-        parts = {"copy": self._copy, "calls": self._calls, "handover": self._handover, "filters": self._filters,
-                 "restart": self._restart}
+        parts = {"open": self._open, "copy": self._copy, "calls": self._calls, "handover": self._handover,
+                 "filters": self._filters, "restart": self._restart}
         for name in s.parts:
             try:
                 found = parts[name]()
@@ -86,6 +87,28 @@ class _Measurements:
         return {"tailrace_bars": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": _command(s),
                 "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
                 "bars": [bar.document() for bar in bars], "missing": missing, "steal": self._steal.document()}
+
+    def _open(self) -> list[Bar]:
+        s = self._settings
+        places = {"thread": (("--way", "thread"), 5.0), "core, its server with it": (("--way", "core"), 60.0),
+                  "core, the server running": (("--way", "core", "--beside"), 30.0)}
+        found: dict[str, list[Report]] = {place: [] for place in places}
+        for number in range(s.opens):
+            for place, (words, _) in places.items():
+                self._observer.doing(f"open, place {place}, {number + 1} of {s.opens}")
+                found[place].append(self._once(lambda directory: self._program.open(
+                    directory, *words, "--bytes", s.open_bytes, "--budget", 4 * s.open_bytes, "--compute",
+                    s.open_compute)))
+        size, budget = quantity.format_size(s.open_bytes), quantity.format_size(4 * s.open_bytes)
+        bars = []
+        for place, (_, bar) in places.items():
+            first = [report["handovers"][0] for report in found[place]]
+            later = [statistics.median(report["handovers"][1:]) for report in found[place]]
+            bars += [Bar(f"open in place {place}, budget {budget}", "ms",
+                         scaled([report["open"] for report in found[place]], 1e3), bar),
+                     Bar(f"{place}: first write of {size} / the later ones' median", "×", ratios(first, later), 1.3),
+                     Bar(f"{place}: the later ones' median", "ms", scaled(later, 1e3))]
+        return bars
 
     def _copy(self) -> list[Bar]:
         s = self._settings

@@ -28,6 +28,10 @@ class CoreProgram:
         """`write` beside memcpy."""
         return self._ask("copy", directory, "--bytes", bytes_, "--count", count)
 
+    def open(self, directory: pathlib.Path, *arguments: object) -> Report:
+        """open, and the first hand-overs after it."""
+        return self._ask("open", directory, *arguments)
+
     def calls(self, directory: pathlib.Path, count: int) -> Report:
         """alloc, commit, signal."""
         return self._ask("calls", directory, "--count", count)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .steal import TRIES
 
-PARTS = ("copy", "calls", "handover", "filters", "restart")
+PARTS = ("open", "copy", "calls", "handover", "filters", "restart")
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,9 @@ class Settings:
     directory: pathlib.Path = pathlib.Path("out/bench")
     parts: tuple[str, ...] = PARTS
     repeats: int = 3
+    opens: int = 8
+    open_bytes: int = 64 << 20  # of a block after it; the budget is four times as large
+    open_compute: float = 0.2  # seconds before each hand-over
     copy_bytes: int = 64 << 20
     copies: int = 20
     calls: int = 400

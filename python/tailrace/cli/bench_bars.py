@@ -16,7 +16,7 @@ from tailrace.bench.bars import Bar, digits
 _WIDTH = 160  # without a terminal there is no width to keep to
 _MARKDOWN_WIDTH = 1000  # nor must a row of Markdown be broken
 
-TITLES = {"copy": "write, beside a memcpy", "calls": "calls that copy nothing",
+TITLES = {"open": "open, and the first output", "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed"}
 

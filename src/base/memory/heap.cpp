@@ -4,19 +4,24 @@
 
 #include <cstdlib>
 
-#include "base/memory/memory_map.hpp"
+#include "base/memory/touch.hpp"
 
 namespace tailrace::impl {
 
-void take_heap(size_t bytes) {
+std::unique_ptr<Toucher> take_heap(size_t bytes) {
   constexpr int kLargest = 32 << 20;  // more is the system's again when it is freed
   mallopt(M_MMAP_THRESHOLD, kLargest);
   mallopt(M_TRIM_THRESHOLD, 2 * kLargest);
   constexpr size_t kPage = 4096;
-  void* const memory = std::aligned_alloc(kPage, bytes / kPage * kPage);
-  if (memory == nullptr) return;  // whoever needs it will say so
-  (void)touch(static_cast<std::byte*>(memory), bytes / kPage * kPage);
-  std::free(memory);
+  const size_t whole = bytes / kPage * kPage;
+  auto* const begin = static_cast<std::byte*>(std::aligned_alloc(kPage, whole));
+  if (begin == nullptr) return nullptr;  // whoever needs it will say so
+  const auto take = [begin, whole](size_t offset, size_t size) {
+    (void)touch(begin + offset, size);
+    if (offset + size == whole) std::free(begin);
+    return true;
+  };
+  return std::make_unique<Toucher>(whole, Toucher::Options{.take = take});
 }
 
 }  // namespace tailrace::impl

@@ -1,15 +1,18 @@
 // take_heap: memory for a process's own book-keeping, taken from the system before it is needed.
 //
-// First touch is what makes memory slow, also that which malloc gets (memory_map.hpp says how slow). For a process
-// that is tailrace's alone: it changes how malloc works in all of it.
+// First touch is what makes memory slow (touch.hpp says how slow), also that which malloc gets. For a process that is
+// tailrace's alone: it changes how malloc works in all of it.
 #pragma once
 
 #include <cstddef>
+#include <memory>
+
+#include "base/memory/toucher.hpp"
 
 namespace tailrace::impl {
 
-// Touches `bytes`, at most 32 MiB, which malloc then gives out before it asks the system for more, and never gives
-// back. At the start of a process.
-void take_heap(size_t bytes);
+// Begins to touch `bytes`, at most 32 MiB. When all are touched, malloc gives them out before it asks the system for
+// more, and never gives them back. At the start of a process, which keeps what is returned to its end.
+std::unique_ptr<Toucher> take_heap(size_t bytes);
 
 }  // namespace tailrace::impl

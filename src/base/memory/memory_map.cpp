@@ -4,37 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <cinttypes>
-#include <cstdio>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "base/memory/available_memory.hpp"
+
 namespace tailrace::impl {
 namespace {
-
-constexpr size_t kHuge = size_t{2} << 20;
-
-// Bytes of the mapping that holds `address` which lie in transparent huge pages, by /proc/self/smaps.
-size_t transparent_huge_bytes(const void* address) {
-  std::ifstream smaps("/proc/self/smaps");
-  const auto wanted = reinterpret_cast<uintptr_t>(address);
-  bool inside = false;
-  for (std::string line; std::getline(smaps, line);) {
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    size_t kilobytes = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) {
-      inside = begin <= wanted && wanted < end;
-    } else if (inside && std::sscanf(line.c_str(), "AnonHugePages: %zu kB", &kilobytes) == 1) {
-      return kilobytes * 1024;
-    }
-  }
-  return 0;
-}
 
 void* map_anonymous(size_t size, int flags) {
   void* mapping = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
@@ -48,18 +25,6 @@ Status no_memory(size_t bytes, int error) {
 
 }  // namespace
 
-int touch(std::byte* begin, size_t size) {
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(begin, size, MADV_POPULATE_WRITE) == 0) return 0;
-  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
-#endif
-  for (size_t offset = 0; offset < size; offset += 4096) {
-    // Another process may have it mapped, too, and use it: what is there stays.
-    std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(begin + offset)).fetch_or(0, std::memory_order_relaxed);
-  }
-  return 0;
-}
-
 Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
   TAILRACE_REQUIRE(bytes > 0);
   TAILRACE_REQUIRE(bytes % 4096 == 0);
@@ -69,37 +34,40 @@ Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
     return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the budget is {} MiB, and this machine has {} MiB",
                                                       bytes >> 20, physical >> 20));
   }
-  const auto start = std::chrono::steady_clock::now();
   const char* kind = "explicit";
-  const size_t whole = (bytes + kHuge - 1) / kHuge * kHuge;
+  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   size_t mapped = whole;
   void* mapping = map_anonymous(mapped, MAP_HUGETLB);
   std::byte* begin = static_cast<std::byte*>(mapping);
   if (mapping == nullptr) {
     // One huge page more than needed, so that the pool can begin at the start of one.
     kind = "transparent";
-    mapped = whole + kHuge;
+    if (Status there = prefault ? check_available(bytes) : Status(); !there.ok()) return there;
+    mapped = whole + kHugePage;
     mapping = map_anonymous(mapped, MAP_NORESERVE);
     if (mapping == nullptr) return no_memory(bytes, errno);
     const auto address = reinterpret_cast<uintptr_t>(mapping);
-    begin = reinterpret_cast<std::byte*>((address + kHuge - 1) / kHuge * kHuge);
-    madvise(begin, whole, MADV_HUGEPAGE);  // a wish; what came of it is read from smaps below
+    begin = reinterpret_cast<std::byte*>((address + kHugePage - 1) / kHugePage * kHugePage);
+    madvise(begin, whole, MADV_HUGEPAGE);  // a wish
   }
   MappedMemory memory(mapping, mapped, {begin, bytes});
   // A child of the application needs none of it, and copying touched (or pinned) pages would stall the fork.
   madvise(begin, whole, MADV_DONTFORK);
-  if (!prefault) {
-    memory.description_ = fmt::format("{:.4g} MiB, touched when used", static_cast<double>(bytes) / 1048576.0);
-    return memory;
-  }
-  if (const int error = touch(begin, bytes); error != 0) return no_memory(bytes, error);
-  const bool is_explicit = mapped == whole;
-  const size_t huge = is_explicit ? bytes : std::min(transparent_huge_bytes(begin), bytes);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  memory.description_ = fmt::format("{:.4g} MiB, {:.0f} % in huge pages ({}), touched in {:.2f} s",
-                                    static_cast<double>(bytes) / 1048576.0,
-                                    100.0 * static_cast<double>(huge) / static_cast<double>(bytes), kind, seconds);
+  memory.description_ = fmt::format("{:.4g} MiB, {} huge pages, touched {}", static_cast<double>(bytes) / 1048576.0,
+                                    kind, prefault ? "beside the program" : "when used");
   return memory;
+}
+
+Status MappedMemory::take(size_t offset, size_t size) const {
+  const int error = touch(bytes_.data() + offset, size);
+  return error == 0 ? Status() : no_memory(bytes_.size(), error);
+}
+
+bool MappedMemory::take_aside(size_t offset, size_t size) const {
+  // The number of explicit pages may be limited, beyond which a touch would end in a signal.
+  if (has_explicit_pages()) return take(offset, size).ok();
+  touch_one_by_one(bytes_.data() + offset, size);
+  return true;
 }
 
 MappedMemory::MappedMemory(MappedMemory&& other) noexcept

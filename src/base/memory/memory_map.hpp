@@ -1,8 +1,6 @@
-// MappedMemory: the bytes of a pool, taken from the system and touched once, at the start.
+// MappedMemory: the private memory of a pool, promised by the system, in huge pages where they can be had.
 //
-// First touch is what makes memory slow (design §6): about 0.5 GB/s against 10 GB/s after it. So the whole of it is
-// touched here, in huge pages where they can be had, and never again. But a program that may end before it has used
-// all of it would wait for nothing: that has pages touched when it first uses them.
+// Nothing of it is touched here: Toucher does so beside the program, or the program does when it first uses it.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +9,15 @@
 #include <string>
 
 #include "base/memory/process_mark.hpp"
+#include "base/memory/touch.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
 
-// Takes every page of a mapping from the system now, for writing; the bytes stay what they are. Returns errno, or 0.
-// `begin` is aligned to pages.
-int touch(std::byte* begin, size_t size);
-
 class MappedMemory {
  public:
-  // `bytes` is a multiple of the page size; `prefault`: all of it is touched now. Fails with TAILRACE_OUT_OF_MEMORY.
+  // `bytes` is a multiple of the page size; `prefault`: all of it is about to be touched. Fails with
+  // TAILRACE_OUT_OF_MEMORY, if that is known now.
   static Result<MappedMemory> create(size_t bytes, bool prefault = true);
 
   MappedMemory(MappedMemory&& other) noexcept;
@@ -29,12 +25,19 @@ class MappedMemory {
   ~MappedMemory();
 
   std::span<std::byte> bytes() const { return bytes_; }
-  // Describes the memory that was got: "256 MiB, 100 % in huge pages (transparent), touched in 0.03 s".
+  // Touches a part. TAILRACE_OUT_OF_MEMORY if the system does not give it.
+  Status take(size_t offset, size_t size) const;
+  // Does so beside the program, which may map and unmap other memory meanwhile. Returns false if the system does not
+  // give it.
+  bool take_aside(size_t offset, size_t size) const;
+  // Describes the memory that was got: "256 MiB, transparent huge pages, touched beside the program".
   const std::string& description() const { return description_; }
 
  private:
   MappedMemory(void* mapping, size_t mapped, std::span<std::byte> bytes)
       : mapping_(mapping), mapped_(mapped), bytes_(bytes) {}
+  // Huge pages of which an administrator has set some aside.
+  bool has_explicit_pages() const { return bytes_.data() == mapping_ && mapped_ - bytes_.size() < kHugePage; }
 
   void* mapping_;
   size_t mapped_;

@@ -15,7 +15,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client looks after its server
-constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // the server touches a segment before it answers
+constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // from a server that may be busy
 constexpr Nanoseconds kEnding = std::chrono::seconds(2);       // of a process that is being ended
 constexpr int kTries = 16;                                     // servers that end just as they are met
 

@@ -44,6 +44,7 @@ class CorePlace final : public Place {
 
   Channel& channel() override { return segment_->channel(); }
   std::shared_ptr<void> memory() override { return segment_; }
+  Status take(uint64_t offset, uint64_t bytes) override { return segment_->take(job_.directory(), offset, bytes); }
   void ring() override;
   bool reaches_client() const override { return false; }
   Status lost() const override { return lost_; }

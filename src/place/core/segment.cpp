@@ -7,22 +7,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
-#include "base/memory/memory_map.hpp"
+#include "base/memory/available_memory.hpp"
+#include "base/memory/touch.hpp"
 
 namespace tailrace::impl {
 namespace {
 
+Status not_mapped(uint64_t bytes, int error) {
+  return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("shared memory: {} MiB cannot be mapped: {}", bytes >> 20,
+                                                    std::generic_category().message(error)));
+}
+
+// Maps the file from the start of a huge page on, as it may have such pages.
 Result<std::byte*> map_shared(int fd, uint64_t bytes) {
-  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapping == MAP_FAILED) {
-    return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("shared memory: {} MiB cannot be mapped: {}", bytes >> 20,
-                                                      std::generic_category().message(errno)));
+  const size_t room = bytes + kHugePage;
+  void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return not_mapped(bytes, errno);
+  const auto address = reinterpret_cast<uintptr_t>(reserved);
+  const size_t before = (address + kHugePage - 1) / kHugePage * kHugePage - address;
+  std::byte* const begin = static_cast<std::byte*>(reserved) + before;
+  if (mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    const int error = errno;
+    munmap(reserved, room);
+    return not_mapped(bytes, error);
   }
-  return static_cast<std::byte*>(mapping);
+  if (before > 0) munmap(reserved, before);
+  munmap(begin + bytes, kHugePage - before);
+  return begin;
+}
+
+// Returns errno, or 0.
+int take_pages(int fd, std::byte* begin, uint64_t offset, uint64_t bytes) {
+  if (!touch_reports_errors()) {
+    const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    if (error != 0) return error;
+  }
+  const int error = touch(begin, bytes);
+  return error == EFAULT ? ENOSPC : error;  // EFAULT stands for the signal that a write would have ended in
 }
 
 // Returns the limit on the size of files (ulimit -f), which also limits shared memory; "" if that is not the cause.
@@ -32,9 +58,11 @@ std::string limit_on_files(int error) {
   return fmt::format("; files, and so shared memory, are limited to {} KiB here (ulimit -f)", limit.rlim_cur >> 10);
 }
 
-Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error) {
+// `promised`: bytes of what is free, to others.
+Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error, uint64_t promised = 0) {
   const Result<uint64_t> left = directory.free_bytes();
-  const std::string free = left.ok() ? fmt::format("{} MiB free", left.value() >> 20) : "an unknown size";
+  std::string free = left.ok() ? fmt::format("{} MiB free", left.value() >> 20) : "an unknown size";
+  if (promised > 0) free += fmt::format(" ({} MiB of them for other clients)", promised >> 20);
   const std::string cause = std::generic_category().message(error) + limit_on_files(error);
   Fault fault;
   fault.code = TAILRACE_OUT_OF_MEMORY;
@@ -48,6 +76,28 @@ Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error) {
           : fmt::format("shared memory: found '{}' with {}, expected room for the {} MiB of a client's budget: {}",
                         directory.path(), free, bytes >> 20, cause);
   return Status(std::move(fault));
+}
+
+// Bytes that the files in a directory have been promised, and have not taken yet.
+uint64_t promised_bytes(const PrivateDirectory& directory) {
+  const auto names = directory.names();
+  uint64_t promised = 0;
+  for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
+    struct stat about {};
+    if (fstatat(directory.fd(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode)) continue;
+    const auto taken = static_cast<uint64_t>(about.st_blocks) * 512;
+    promised += static_cast<uint64_t>(about.st_size) - std::min(taken, static_cast<uint64_t>(about.st_size));
+  }
+  return promised;
+}
+
+// Nothing is reserved by this: somebody may be faster, which take() says.
+Status check_room(const PrivateDirectory& directory, uint64_t bytes) {
+  const Result<uint64_t> left = directory.free_bytes();
+  if (!left.ok()) return left.status();
+  const uint64_t promised = promised_bytes(directory);
+  if (left.value() < promised || left.value() - promised < bytes) return no_room(directory, bytes, ENOSPC, promised);
+  return check_available(bytes);
 }
 
 }  // namespace
@@ -64,16 +114,20 @@ Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory
   const uint64_t bytes = pool + ChannelMemory(sizes).bytes();
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR | O_CREAT | O_EXCL);
   if (!file.ok()) return file.status();
-  // Takes the pages from the system: a full shared memory is told here, not by a signal at the first touch.
-  if (const int error = posix_fallocate(file.value().get(), 0, static_cast<off_t>(bytes)); error != 0) {
+  const int fd = file.value().get();
+  if (Status room = check_room(directory, bytes); !room.ok()) return room;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) return no_room(directory, bytes, errno);
+  // The pages of the channel's parts, which are in use from here on.
+  const auto parts = static_cast<off_t>(bytes - pool);
+  if (const int error = posix_fallocate(fd, static_cast<off_t>(pool), parts); error != 0) {
     return no_room(directory, bytes, error);
   }
-  const Result<std::byte*> mapping = map_shared(file.value().get(), bytes);
+  const Result<std::byte*> mapping = map_shared(fd, bytes);
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));
   if (Status status = segment->guard(); !status.ok()) return status;
   segment->memory_.construct(segment->parts());
-  if (const int error = touch(mapping.value(), bytes); error != 0) return no_room(directory, bytes, error);
+  segment->start_toucher();
   return segment;
 }
 
@@ -89,10 +143,6 @@ Result<std::unique_ptr<Segment>> Segment::map(FileDescriptor file, const Channel
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file), mapping.value(), sizes, pool));
   if (Status status = segment->guard(); !status.ok()) return status;
-  if (const int error = touch(mapping.value(), bytes); error != 0) {
-    return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("shared memory: {} MiB cannot be touched: {}", bytes >> 20,
-                                                      std::generic_category().message(error)));
-  }
   return segment;
 }
 
@@ -109,8 +159,32 @@ Segment::Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& si
 }
 
 Segment::~Segment() {
+  toucher_.reset();
   guard_.reset();
   if (process_ == process_mark()) munmap(mapping_, pool_ + memory_.bytes());
+}
+
+// On the server's cpu: nobody computes there.
+void Segment::start_toucher() {
+  toucher_.emplace(pool_,
+                   Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); }});
+}
+
+// Returns false if the rest is to be taken by those who use it: shared memory is full, or has been cut short.
+bool Segment::take_part(size_t offset, size_t size) {
+  if (channel_.is_lost()) return false;
+  std::byte* const begin = mapping_ + offset;
+  if (huge_pages_ && size == kHugePage) {
+    const int error = gather_huge_pages(begin, size);
+    if (error == 0) return true;
+    huge_pages_ = error == EAGAIN || error == EBUSY;  // of this part alone, which somebody uses
+  }
+  return take_pages(file_.get(), begin, offset, size) == 0;
+}
+
+Status Segment::take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) const {
+  const int error = take_pages(file_.get(), mapping_ + offset, offset, bytes);
+  return error == 0 ? Status() : no_room(directory, pool_, error);
 }
 
 Status Segment::guard() {

@@ -1,9 +1,11 @@
 // Segment: the memory that one client and the server of its node share: a pool, and the parts of a channel behind it.
 //
 // A file in shared memory, named, so that what was committed outlives both processes. Only the two sides of one
-// client map it: no client can touch what is another's. Made and touched once by the server, which takes the pages
-// from the system then, so that neither side meets a full shared memory later. Each side computes with sizes it
-// knows. The other side may cut the file short: then Channel::is_lost() says so, in a server's process.
+// client map it: no client can touch what is another's. Made by the server, which takes the pool's pages from the
+// system afterwards, beside all else, and puts them together to huge ones. Who writes into the pool makes sure first
+// that the pages are there, by take(): if shared memory is full, it hears so then, and is not ended by a signal. Each
+// side computes with sizes it knows. The other side may cut the file short: then Channel::is_lost() says so, in a
+// server's process.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +18,7 @@
 #include "base/memory/memory_guard.hpp"
 #include "base/memory/process_mark.hpp"
 #include "base/memory/range_allocator.hpp"
+#include "base/memory/toucher.hpp"
 #include "base/os/closed_in_children.hpp"
 #include "base/os/file_descriptor.hpp"
 #include "base/os/private_directory.hpp"
@@ -26,8 +29,8 @@ namespace tailrace::impl {
 
 class Segment {
  public:
-  // Makes the file `name` of that size, and touches all of it. TAILRACE_OUT_OF_MEMORY if there is no room. There is
-  // no file if it fails.
+  // Makes the file `name` of that size, and begins to take its pages from the system. TAILRACE_OUT_OF_MEMORY if there
+  // is no room for all of it now. There is no file if it fails.
   static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
                                                  const ChannelSizes& sizes, uint64_t pool);
   // Returns the part of a client's budget that is its pool: whole pages.
@@ -38,6 +41,10 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   ~Segment();
+
+  // Makes sure that a part of the pool has its pages, in this side's mapping, too. TAILRACE_OUT_OF_MEMORY if there is
+  // no room for it, in `directory`, where the file is.
+  Status take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) const;
 
   // This side's view.
   Channel& channel() { return channel_; }
@@ -51,6 +58,8 @@ class Segment {
   static Result<std::unique_ptr<Segment>> make(const PrivateDirectory& directory, const std::string& name,
                                                const ChannelSizes& sizes, uint64_t pool);
   Status guard();
+  void start_toucher();
+  bool take_part(size_t offset, size_t size);
   std::byte* parts() const { return mapping_ + pool_; }
 
   FileDescriptor file_;
@@ -61,6 +70,8 @@ class Segment {
   const ChannelMemory memory_;
   Channel channel_;
   std::optional<MemoryGuard> guard_;  // ends before the memory does
+  bool huge_pages_ = true;            // the toucher's: whether it is worth a try
+  std::optional<Toucher> toucher_;    // ends before all else; none: this side has not made the file
 };
 
 }  // namespace tailrace::impl

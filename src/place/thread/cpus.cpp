@@ -2,47 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 
 #include "base/assert.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-struct FreeTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, FreeTopology>;
-
-Topology load_topology() {
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) return nullptr;
-  Topology owned(topology);
-  return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
-}
-
-// Cpus of the same core as `cpu`, without it.
-std::vector<int> siblings_of(hwloc_topology_t topology, int cpu) {
-  std::vector<int> siblings;
-  const hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(cpu));
-  const hwloc_obj_t core = unit ? hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit) : nullptr;
-  if (core == nullptr) return siblings;
-  unsigned index = 0;
-  hwloc_bitmap_foreach_begin(index, core->cpuset) {
-    const bool allowed = hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(topology), index) != 0;
-    if (allowed && static_cast<int>(index) != cpu) siblings.push_back(static_cast<int>(index));
-  }
-  hwloc_bitmap_foreach_end();
-  return siblings;
-}
 
 std::vector<int> cpus_of_caller() {
   cpu_set_t set;
@@ -53,6 +24,34 @@ std::vector<int> cpus_of_caller() {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+// All that the system lets this process have, not only what the caller is bound to, which it is again afterwards.
+std::vector<int> cpus_of_process() {
+  cpu_set_t before;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
+  if (sched_getaffinity(0, sizeof before, &before) != 0) return {};
+  if (sched_setaffinity(0, sizeof all, &all) != 0) return cpus_of_caller();
+  std::vector<int> cpus = cpus_of_caller();
+  sched_setaffinity(0, sizeof before, &before);
+  return cpus;
+}
+
+// Cpus of the same core as `cpu`, without it; none where the system does not say.
+std::vector<int> siblings_of(int cpu) {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+  std::vector<int> siblings;
+  int first = 0;
+  for (char mark = ','; mark == ',' && file >> first; file.get(mark)) {  // "0,4" or "0-1"
+    int last = first;
+    if (file.peek() == '-') file.ignore() >> last;
+    for (int sibling = first; sibling <= last; ++sibling) {
+      if (sibling != cpu) siblings.push_back(sibling);
+    }
+  }
+  return siblings;
 }
 
 // The cpu that each other thread of this process last ran on, if the thread has computed at all: field 39 of its
@@ -80,13 +79,11 @@ std::vector<int> cpus_others_compute_on() {
 
 CpuSet choose_automatically(int client) {
   const int here = sched_getcpu();
-  const Topology topology = load_topology();
-  if (topology != nullptr && here >= 0) {
-    const std::vector<int> siblings = siblings_of(topology.get(), here);
-    if (!siblings.empty()) {
-      return {{siblings.front()},
-              fmt::format("cpu {}, the SMT sibling of the caller's cpu {}", siblings.front(), here)};
-    }
+  const std::vector<int> siblings = siblings_of(here);
+  const std::vector<int> allowed = siblings.empty() ? siblings : cpus_of_process();
+  for (const int sibling : siblings) {
+    if (std::find(allowed.begin(), allowed.end(), sibling) == allowed.end()) continue;
+    return {{sibling}, fmt::format("cpu {}, the SMT sibling of the caller's cpu {}", sibling, here)};
   }
   const std::vector<int> computing = cpus_others_compute_on();
   std::vector<int> spare;

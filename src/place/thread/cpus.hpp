@@ -1,6 +1,6 @@
 // On which cpu the writer thread runs: where it disturbs the computation least.
 //
-// Asks hwloc for the machine and /proc for the process's own threads. Decides once, at start.
+// Asks /sys for the machine and /proc for the process's own threads. Decides once, at start.
 #pragma once
 
 #include <string>

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <cstdlib>
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
+#include "base/os/signals_blocked.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -36,11 +36,12 @@ Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, bool p
   Result<MappedMemory> memory = MappedMemory::create(budget, prefault);
   if (!memory.ok()) return memory.status();
   return std::unique_ptr<ThreadPlace>(
-      new ThreadPlace(std::move(memory).value(), variables, std::move(cpus), doorbell));
+      new ThreadPlace(std::move(memory).value(), prefault, variables, std::move(cpus), doorbell));
 }
 
-ThreadPlace::ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorbell& doorbell)
+ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, CpuSet cpus, Doorbell& doorbell)
     : pool_(std::make_shared<MappedMemory>(std::move(pool))),
+      prefault_(prefault),
       cpus_(std::move(cpus)),
       doorbell_(doorbell),
       memory_(ChannelSizes{.variables = static_cast<uint32_t>(variables)}),
@@ -51,28 +52,43 @@ ThreadPlace::ThreadPlace(MappedMemory pool, size_t variables, CpuSet cpus, Doorb
 
 ThreadPlace::~ThreadPlace() { stop(); }
 
+// On the writer's cpus, which do nothing yet, and not on the one that computes.
+void ThreadPlace::start_toucher(std::function<void()> taken) {
+  Toucher::Options options;
+  options.take = [this](size_t offset, size_t size) { return pool_->take_aside(offset, size); };
+  options.prepare = [this] {
+    bind_thread(cpus_);
+    yield_to_computation();
+  };
+  options.taken = std::move(taken);
+  toucher_.emplace(pool_->bytes().size(), std::move(options));
+}
+
+Status ThreadPlace::take(uint64_t offset, uint64_t bytes) {
+  if (!prefault_) return {};
+  if (toucher_) toucher_->pass_over(offset + bytes);
+  return pool_->take(offset, bytes);
+}
+
 Status ThreadPlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
   if (channel_.client_bell.wait_until(ready, timeout)) return {};
   return Status(TAILRACE_TIMEOUT, "the time given has passed");
 }
 
-void ThreadPlace::start(RequestSink& sink) {
+void ThreadPlace::start(RequestSink& sink, std::function<void()> taken) {
   TAILRACE_REQUIRE(!thread_.joinable());
-  // The application's signals are the application's: the new thread inherits a mask that blocks them all.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked for_the_thread;
   thread_ = std::thread([this, &sink] {
     pthread_setname_np(pthread_self(), "tailrace");
     bind_thread(cpus_);
     yield_to_computation();
     loop_.run(sink);
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (prefault_) start_toucher(std::move(taken));
 }
 
 void ThreadPlace::stop() {
+  toucher_.reset();
   if (!thread_.joinable()) return;
   loop_.stop();
   thread_.join();

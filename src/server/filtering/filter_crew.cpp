@@ -2,11 +2,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
 #include <utility>
+
+#include "base/os/signals_blocked.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -39,14 +40,8 @@ FilterCrew::FilterCrew(const Clock& clock, Doorbell& doorbell, Options options)
 }
 
 void FilterCrew::start_threads() {
-  // The application's signals are the application's: the new threads inherit a mask that blocks them all.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  sigdelset(&all, SIGBUS);  // a fault of a thread's own, which ends the process if it is blocked; see MemoryGuard
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked for_the_threads;
   for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 FilterCrew::~FilterCrew() {

@@ -3,32 +3,16 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
+#include "base/os/signals_blocked.hpp"
+
 namespace tailrace::impl {
 namespace {
-
-// Blocks all signals of the calling thread while it exists. A thread made meanwhile inherits the mask, so that there
-// is no moment in which a signal can land on it.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    TAILRACE_ASSERT(pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 std::thread start_with_signals_blocked(auto&& body) {
   const SignalsBlocked blocked;

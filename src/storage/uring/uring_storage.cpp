@@ -69,21 +69,19 @@ UringStorage::~UringStorage() {
 }
 
 void UringStorage::use_memory(std::span<std::byte> memory) {
-  TAILRACE_REQUIRE(registered_.empty());
-  TAILRACE_REQUIRE(first_submit_);
+  TAILRACE_REQUIRE(!uses_registered_memory());
   if (memory.empty()) return;
   std::vector<iovec> buffers;
   for (size_t at = 0; at < memory.size(); at += kBufferBytes) {
     buffers.push_back({memory.data() + at, std::min(kBufferBytes, memory.size() - at)});
   }
-  const int error = -io_uring_register_buffers(ring_.get(), buffers.data(), static_cast<unsigned>(buffers.size()));
-  if (error == 0) {
-    registered_ = memory;
-    capabilities_.name = "uring, registered buffers";
-  } else {
-    // Mostly ENOMEM: the limit of locked memory (ulimit -l). All works without, only a little slower.
-    capabilities_.name = fmt::format("uring, buffers not registered ({})", text_of(error));
-  }
+  // A system call of its own, which looks at nothing that those change who submit and reap.
+  const int error = io_uring_register_buffers(ring_.get(), buffers.data(), static_cast<unsigned>(buffers.size()));
+  // Mostly ENOMEM: the limit of locked memory (ulimit -l). All works without, only a little slower.
+  if (error != 0) return;
+  registered_ = memory;
+  // release: which memory it is, is written before; partner: uses_registered_memory().
+  is_registered_.store(true, std::memory_order_release);
 }
 
 // The kernel keeps a pool of workers for each thread that submits, and makes it at the first submission. So this must
@@ -174,6 +172,7 @@ void UringStorage::describe(const Transfer& transfer, io_uring_sqe& entry) const
 
 // Which registered buffer holds the whole segment; -1 if none does.
 int UringStorage::registered_buffer(const iovec& segment) const {
+  if (!uses_registered_memory()) return -1;
   const auto begin = reinterpret_cast<uintptr_t>(segment.iov_base);
   const auto memory = reinterpret_cast<uintptr_t>(registered_.data());
   if (begin < memory || begin - memory >= registered_.size()) return -1;

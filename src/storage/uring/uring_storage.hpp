@@ -6,7 +6,9 @@
 // workers, kept to the given CPUs. Knows no retry.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
@@ -36,6 +38,8 @@ class UringStorage final : public Storage {
   const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return files_; }
   void use_memory(std::span<std::byte> memory) override;
+  // Returns true if that memory is registered: the system may have refused.
+  bool uses_registered_memory() const { return is_registered_.load(std::memory_order_acquire); }
   // The largest tag is not for use.
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
@@ -58,9 +62,10 @@ class UringStorage final : public Storage {
   Doorbell& doorbell_;
   const std::vector<int> cpus_;
   const Ring ring_;
-  // Constant after use_memory().
-  Capabilities capabilities_;
+  const Capabilities capabilities_;
+  // Constant once is_registered_ is true.
   std::span<std::byte> registered_;
+  std::atomic<bool> is_registered_{false};
   // Owned by the engine's thread.
   OsFileSystem files_;
   std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: what has not begun

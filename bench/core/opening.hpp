@@ -1,0 +1,15 @@
+// The cost of `open`, and of the first hand-over after it, beside later ones.
+#pragma once
+
+#include <string>
+
+#include "bench/core/options.hpp"
+
+namespace bench::core {
+
+// The JSON document, "core_open": 1: seconds of the one open, and of each hand-over by `write`. Before each the
+// program computes; after each it waits until the block has left, so that each finds room, and the same part of the
+// pool.
+std::string opening(const OpeningOptions& options);
+
+}  // namespace bench::core

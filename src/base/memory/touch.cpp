@@ -1,0 +1,45 @@
+#include "base/memory/touch.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// Numbers of the kernel that the C library's headers may not have.
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+constexpr int kCollapse = 25;       // MADV_COLLAPSE
+
+}  // namespace
+
+int touch(std::byte* begin, size_t size) {
+  if (madvise(begin, size, kPopulateWrite) == 0) return 0;
+  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
+  touch_one_by_one(begin, size);
+  return 0;
+}
+
+// The program, or another process, may be writing there: the machine does the one or the other first, and what is
+// there stays. The language calls it a race all the same, and so would the thread sanitizer.
+__attribute__((no_sanitize("thread"))) void touch_one_by_one(std::byte* begin, size_t size) {
+  for (size_t offset = 0; offset < size; offset += kPage) {
+    __atomic_fetch_or(reinterpret_cast<uint64_t*>(begin + offset), uint64_t{0}, __ATOMIC_RELAXED);
+  }
+}
+
+bool touch_reports_errors() { return madvise(nullptr, 0, kPopulateWrite) == 0; }
+
+// A huge page's place must hold one page at least, and then gets the rest with it: one zeroing of 2 MiB, where 512
+// faults would zero the same.
+int gather_huge_pages(std::byte* begin, size_t size) {
+  for (size_t offset = 0; offset < size; offset += kHugePage) {
+    if (const int error = touch(begin + offset, kPage); error != 0) return error;
+  }
+  return madvise(begin, size, kCollapse) == 0 ? 0 : errno;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,29 @@
+// SignalsBlocked: while it exists, the calling thread gets no signals, and a thread that it starts never does: the
+// application's signals are the application's. A thread inherits the mask, so that there is no moment in which one
+// can land on it.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);  // a fault of a thread's own, which ends the process if it is blocked; see MemoryGuard
+    TAILRACE_ASSERT(pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,138 @@
+// Segment: its pages are there before anybody writes into them, in both mappings; where shared memory is full,
+// whoever asks is told so, and may ask again.
+#include "place/core/segment.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "private_mount.hpp"
+#include "testing/scratch.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Missing = PrivateDirectory::Missing;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr ChannelSizes kSizes{.variables = 3};
+
+// A directory on a small file system of its own, in which others may take room.
+class SegmentOnASmallDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!disk_.ok()) GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
+    auto directory = PrivateDirectory::open(scratch_ / "job", Missing::create);
+    ASSERT_TRUE(directory.ok());
+    directory_.emplace(std::move(directory).value());
+  }
+  Result<std::unique_ptr<Segment>> create(const std::string& name, uint64_t pool) {
+    return Segment::create(*directory_, name, kSizes, pool);
+  }
+  // As the client does.
+  std::unique_ptr<Segment> map(const std::string& name, uint64_t pool) {
+    auto file = directory_->open_file(name, O_RDWR);
+    EXPECT_TRUE(file.ok());
+    auto segment = Segment::map(std::move(file).value(), kSizes, pool);
+    EXPECT_TRUE(segment.ok());
+    return std::move(segment).value();
+  }
+  // A segment of which nothing has been taken but the channel's parts.
+  void create_untaken(const std::string& name, uint64_t pool) {
+    ASSERT_TRUE(create(name, pool).ok());  // … and gone again, and its thread with it
+    const auto file = directory_->open_file(name, O_RDWR);
+    ASSERT_TRUE(file.ok());
+    ASSERT_EQ(fallocate(file.value().get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(pool)),
+              0);
+  }
+  // A file that leaves less than `bytes` of the disk.
+  void fill(uint64_t bytes) {
+    const auto file = directory_->open_file("filler", O_RDWR | O_CREAT);
+    ASSERT_TRUE(file.ok());
+    const uint64_t size = directory_->free_bytes().value() - bytes;
+    ASSERT_EQ(posix_fallocate(file.value().get(), 0, static_cast<off_t>(size)), 0);
+  }
+
+  const ScratchDirectory scratch_;
+  const test::PrivateMount disk_ = test::PrivateMount::small_disk(scratch_.path(), "16m");
+  std::optional<PrivateDirectory> directory_;
+};
+
+TEST_F(SegmentOnASmallDisk, ThatIsTooSmallIsRefusedBeforeAnyOfItIsTaken) {
+  const auto segment = create("large", 16 * kMiB);
+  ASSERT_FALSE(segment.ok());
+  const Fault& fault = segment.status().fault();
+  EXPECT_EQ(fault.code, TAILRACE_OUT_OF_MEMORY);
+  EXPECT_EQ(fault.system_errno, ENOSPC);
+  EXPECT_EQ(fault.file, directory_->path());
+  EXPECT_NE(fault.message.find("16 MiB free"), std::string::npos) << fault.message;
+  EXPECT_EQ(directory_->names().value(), std::vector<std::string>());
+}
+
+TEST_F(SegmentOnASmallDisk, ThatIsPromisedToOthersIsNotPromisedAgain) {
+  create_untaken("first", 10 * kMiB);
+  const auto second = create("second", 10 * kMiB);
+  ASSERT_FALSE(second.ok());
+  const Fault& fault = second.status().fault();
+  EXPECT_EQ(fault.code, TAILRACE_OUT_OF_MEMORY);
+  EXPECT_NE(fault.message.find("10 MiB of them for other clients"), std::string::npos) << fault.message;
+  EXPECT_EQ(directory_->names().value(), std::vector<std::string>{"first"});
+  EXPECT_TRUE(create("third", 2 * kMiB).ok());
+}
+
+TEST_F(SegmentOnASmallDisk, ThatFillsUpLaterIsToldToWhoTakes) {
+  constexpr uint64_t kPool = 8 * kMiB;
+  create_untaken("one", kPool);
+  const auto segment = map("one", kPool);
+  ASSERT_TRUE(segment->take(*directory_, 0, 3 * kMiB).ok());
+  fill(kMiB);
+  const Status status = segment->take(*directory_, 3 * kMiB, 4 * kMiB);
+  ASSERT_EQ(status.code(), TAILRACE_OUT_OF_MEMORY);
+  EXPECT_EQ(status.fault().system_errno, ENOSPC);
+  EXPECT_EQ(status.fault().file, directory_->path());
+  EXPECT_NE(status.fault().message.find("8 MiB of a client's budget"), std::string::npos) << status.fault().message;
+  ASSERT_TRUE(directory_->remove_file("filler").ok());
+  ASSERT_TRUE(segment->take(*directory_, 3 * kMiB, 5 * kMiB).ok());
+  std::ranges::fill(segment->pool(), std::byte{1});  // … and no signal comes
+}
+
+// Which part of it the one who made it has taken by then depends on the day.
+TEST_F(SegmentOnASmallDisk, IsTheSameFromBothSides) {
+  constexpr uint64_t kPool = 7 * kMiB + 4096;
+  const auto server = create("one", kPool);
+  ASSERT_TRUE(server.ok());
+  const auto client = map("one", kPool);
+  for (const Segment* side : {server.value().get(), client.get()}) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(side->pool().data()) % kHugePage, 0u);
+  }
+  for (uint64_t at = 0; at < kPool; at += kMiB) {
+    const uint64_t bytes = std::min(kMiB, kPool - at);
+    ASSERT_TRUE(client->take(*directory_, at, bytes).ok());
+    std::ranges::fill(client->pool().subspan(at, bytes), std::byte(at / kMiB + 1));
+  }
+  for (uint64_t at = 0; at < kPool; at += 512) {
+    ASSERT_EQ(server.value()->pool()[at], std::byte(at / kMiB + 1)) << at;
+  }
+  client->control().client_state.store(ChannelControl::kClientHere);
+  EXPECT_EQ(server.value()->control().client_state.load(), ChannelControl::kClientHere);
+}
+
+TEST_F(SegmentOnASmallDisk, IsLetGoBeforeAllOfItIsTaken) {
+  for (int count = 0; count < 20; ++count) {
+    ASSERT_TRUE(create("one", 12 * kMiB).ok());
+    ASSERT_TRUE(directory_->remove_file("one").ok());
+  }
+  EXPECT_EQ(directory_->free_bytes().value(), 16 * kMiB);
+}
+
+}  // namespace
+}  // namespace tailrace::impl
