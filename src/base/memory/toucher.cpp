@@ -11,7 +11,7 @@
 namespace tailrace::impl {
 
 Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::move(options)) {
-  const SignalsBlocked for_the_thread;
+  const SignalsBlocked for_the_thread(options_.unblocked);
   try {
     thread_ = std::make_unique<std::thread>([this] {
       pthread_setname_np(pthread_self(), "tailrace-touch");

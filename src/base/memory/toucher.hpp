@@ -27,6 +27,7 @@ class Toucher {
     std::function<bool(size_t offset, size_t size)> take;
     std::function<void()> prepare = {};  // the thread's first act; none: it runs as the caller does
     std::function<void()> taken = {};    // its last one, if all has been taken; may be none
+    int unblocked = 0;                   // see SignalsBlocked
   };
 
   // Begins to take `bytes`. Without a thread, where the system gives none, it takes nothing.

@@ -12,10 +12,12 @@ namespace tailrace::impl {
 
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
+  // `but`: a signal that is not blocked; 0: all are. SIGBUS is for threads that touch what MemoryGuard watches: a
+  // fault of a thread's own ends the process if it is blocked.
+  explicit SignalsBlocked(int but = 0) {
     sigset_t all;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS);  // a fault of a thread's own, which ends the process if it is blocked; see MemoryGuard
+    if (but != 0) sigdelset(&all, but);
     TAILRACE_ASSERT(pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -167,7 +168,8 @@ Segment::~Segment() {
 // On the server's cpu: nobody computes there.
 void Segment::start_toucher() {
   toucher_.emplace(pool_,
-                   Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); }});
+                   Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); },
+                                    .unblocked = SIGBUS});
 }
 
 // Returns false if the rest is to be taken by those who use it: shared memory is full, or has been cut short.

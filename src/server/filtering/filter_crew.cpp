@@ -40,7 +40,7 @@ FilterCrew::FilterCrew(const Clock& clock, Doorbell& doorbell, Options options)
 }
 
 void FilterCrew::start_threads() {
-  const SignalsBlocked for_the_threads;
+  const SignalsBlocked for_the_threads(SIGBUS);
   for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
