@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/memory/touch.hpp"
 
@@ -16,12 +17,13 @@ std::unique_ptr<Toucher> take_heap(size_t bytes) {
   const size_t whole = bytes / kPage * kPage;
   auto* const begin = static_cast<std::byte*>(std::aligned_alloc(kPage, whole));
   if (begin == nullptr) return nullptr;  // whoever needs it will say so
-  const auto take = [begin, whole](size_t offset, size_t size) {
-    (void)touch(begin + offset, size);
-    if (offset + size == whole) std::free(begin);
+  // Also freed when it ends before it has touched all.
+  auto take = [memory = std::shared_ptr<std::byte>(begin, std::free), whole](size_t offset, size_t size) mutable {
+    (void)touch(memory.get() + offset, size);
+    if (offset + size == whole) memory.reset();
     return true;
   };
-  return std::make_unique<Toucher>(whole, Toucher::Options{.take = take});
+  return std::make_unique<Toucher>(whole, Toucher::Options{.take = std::move(take)});
 }
 
 }  // namespace tailrace::impl
