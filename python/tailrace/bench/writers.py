@@ -60,7 +60,7 @@ def parse(name: str) -> Writer:
     if {"malloc", "unaligned"} <= set(switches):
         raise Unknown(f"found {name!r}: a buffer is malloc'ed or unaligned, not both")
     arguments = [argument for switch in switches for argument in SWITCHES[switch]]
-    # What is lent from an address that no direct transfer can use is copied on its way.
+    # The server copies arrays that are lent from addresses which no direct transfer can use.
     copies = verb == "write" or bool({"malloc", "unaligned"} & set(switches))
     return Writer(name, " ".join([first, *rest]), ("--write", "tailrace", "--verb", verb, *arguments),
                   copies=copies, model=_model(verb, switches))

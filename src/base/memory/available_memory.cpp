@@ -21,14 +21,14 @@ constexpr GroupFiles kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_byte
                                   "total_"};
 constexpr GroupFiles kVersion2 = {"/sys/fs/cgroup", "memory.max", "memory.current", ""};
 
-// The number that a file consists of; none if there is no file, or another word ("max").
+// Returns the number that a file consists of; none if there is no file, or it has another word ("max").
 std::optional<uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   uint64_t number = 0;
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// The sum of the numbers behind some names at the beginning of lines.
+// Returns the sum of the numbers that follow these names in the lines of a file.
 uint64_t sum_of(const std::string& path, std::initializer_list<std::string> names) {
   std::ifstream file(path);
   uint64_t sum = 0;
@@ -53,7 +53,7 @@ std::optional<uint64_t> left_in(const std::string& group, const GroupFiles& file
   return *limit - std::min(held, *limit);
 }
 
-// The group and those that it lies in. In a container the upper ones are not seen, nor the group by its name.
+// Looks at the group and those that it lies in. A container sees neither the upper ones nor its own by its name.
 void look_at_groups(const std::string& root, std::string path, const GroupFiles& files, uint64_t swap,
                     AvailableMemory& least) {
   for (;;) {

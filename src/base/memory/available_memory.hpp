@@ -20,7 +20,7 @@ struct AvailableMemory {
 // `root`: before the paths of the system's files, for tests.
 AvailableMemory available_memory(const std::string& root = "");
 
-// TAILRACE_OUT_OF_MEMORY, with both sizes, if a budget of so many bytes cannot be had now.
+// Returns TAILRACE_OUT_OF_MEMORY, with both sizes, if a budget of so many bytes cannot be had now.
 Status check_available(uint64_t bytes);
 
 }  // namespace tailrace::impl

@@ -17,7 +17,7 @@ std::unique_ptr<Toucher> take_heap(size_t bytes) {
   const size_t whole = bytes / kPage * kPage;
   auto* const begin = static_cast<std::byte*>(std::aligned_alloc(kPage, whole));
   if (begin == nullptr) return nullptr;  // whoever needs it will say so
-  // Also freed when it ends before it has touched all.
+  // The memory is freed when all of it has been touched, or when the toucher ends before.
   auto take = [memory = std::shared_ptr<std::byte>(begin, std::free), whole](size_t offset, size_t size) mutable {
     (void)touch(memory.get() + offset, size);
     if (offset + size == whole) memory.reset();

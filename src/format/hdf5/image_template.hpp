@@ -1,10 +1,10 @@
 // ImageTemplate: completes the files of iterations, each from the one before where they are alike.
 //
-// What HDF5 lays out for an iteration is mostly what it laid out for the last one. If only the number of the
-// iteration, its time, the date and the places of contiguous raw data differ, these are changed in the bytes of the
-// last image, and HDF5 is not asked: a variable then costs a comparison. Anything else, and whatever is not found
-// where it is expected, and HDF5 describes the iteration anew (iteration_image.hpp). The bytes are the same either
-// way. One thread at a time.
+// HDF5 lays out nearly the same bytes for each iteration. If only the number of the iteration, its time, the date and
+// the places of contiguous raw data differ from the last one's, the template changes these in the bytes of the last
+// image and does not call HDF5: a variable then costs a comparison. If anything else differs, or a field is not found
+// where it is expected, HDF5 describes the iteration anew (iteration_image.hpp). Both ways give the same bytes. One
+// thread at a time.
 #pragma once
 
 #include <cstdint>
