@@ -15,6 +15,7 @@
 
 #include "base/memory/available_memory.hpp"
 #include "base/memory/touch.hpp"
+#include "place/core/shared_room.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -79,25 +80,11 @@ Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error, uin
   return Status(std::move(fault));
 }
 
-// Bytes that the files in a directory have been promised, and have not taken yet.
-uint64_t promised_bytes(const PrivateDirectory& directory) {
-  const auto names = directory.names();
-  uint64_t promised = 0;
-  for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
-    struct stat about {};
-    if (fstatat(directory.fd(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode)) continue;
-    const auto taken = static_cast<uint64_t>(about.st_blocks) * 512;
-    promised += static_cast<uint64_t>(about.st_size) - std::min(taken, static_cast<uint64_t>(about.st_size));
-  }
-  return promised;
-}
-
-// Nothing is reserved by this: somebody may be faster, which take() says.
+// Reserves nothing: another process may take the room first. take() then reports it.
 Status check_room(const PrivateDirectory& directory, uint64_t bytes) {
-  const Result<uint64_t> left = directory.free_bytes();
-  if (!left.ok()) return left.status();
-  const uint64_t promised = promised_bytes(directory);
-  if (left.value() < promised || left.value() - promised < bytes) return no_room(directory, bytes, ENOSPC, promised);
+  const Result<SharedRoom> room = shared_room(directory);
+  if (!room.ok()) return room.status();
+  if (!room.value().has(bytes)) return no_room(directory, bytes, ENOSPC, room.value().promised);
   return check_available(bytes);
 }
 
