@@ -10,8 +10,6 @@
 namespace tailrace::impl {
 namespace {
 
-uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
-
 // `status` with the verb, variable and iteration that it is about.
 Status about(const Status& status, const char* verb, std::string_view variable, int64_t iteration) {
   Fault fault = status.fault();

@@ -16,8 +16,6 @@ Status about(const Status& status, const char* verb, const std::string& path) {
   return Status(std::move(fault));
 }
 
-Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
-
 uint64_t bytes_of_path(const std::string& path) { return sizeof(FileOpening) + path.size(); }
 
 }  // namespace

@@ -1,11 +1,7 @@
 #include "client/client_meter.hpp"
 
 namespace tailrace::impl {
-namespace {
-
-uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
-
-}  // namespace
+namespace {}  // namespace
 
 void ClientMeter::count_accepted(uint32_t variable) {
   const uint64_t bytes = shapes_.of(variable)->bytes();

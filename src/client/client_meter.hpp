@@ -14,6 +14,8 @@
 
 namespace tailrace::impl {
 
+inline uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
+
 // Counters that the client's own thread keeps; see tailrace_stats for their meaning.
 struct ClientCounters {
   uint64_t blocks_accepted = 0;

@@ -21,8 +21,6 @@ constexpr uint64_t kPage = RangeAllocator::kPage;
 
 Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
 
-Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
-
 Status refuse_overlap(const std::vector<Extent>& list, size_t one, size_t other) {
   return refuse(
       fmt::format("extents {} ({} bytes at offset {}) and {} ({} bytes at offset {}) overlap: which "
@@ -77,6 +75,8 @@ class Cutter {
 };
 
 }  // namespace
+
+Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
 struct FileTransfer::Batch {
   const std::vector<Extent>& extents;

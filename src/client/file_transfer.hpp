@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/memory/pool.hpp"
@@ -22,6 +23,9 @@
 #include "model/request.hpp"
 
 namespace tailrace::impl {
+
+// The error of a call about raw files whose arguments are wrong.
+Status refuse(std::string what);
 
 class FileTransfer {
  public:

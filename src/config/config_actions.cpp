@@ -106,7 +106,7 @@ void read_action_variables(const YamlValue& value, const Config& config, Action&
 
 void check_place(const YamlValue& run, const Config& config, const Action& action) {
   if (config.place.kind != PlaceKind::thread || action.run == Action::Run::store) return;
-  run.fault(impl::quoted(action.text) + " in place thread", "only store in place thread",
+  run.fault(in_quotes(action.text) + " in place thread", "only store in place thread",
             "other actions run in place core: write place: {kind: core}");
 }
 
@@ -143,7 +143,7 @@ Action read_action(const YamlValue& value, const Config& config) {
   const auto variables = value.find("variables");
   for (const auto& of_calls : {limit, variables}) {
     if (of_calls && !is_call(action)) {
-      of_calls->fault_at_key("a key that " + impl::quoted(action.text) + " does not have", "on, run and scope",
+      of_calls->fault_at_key("a key that " + in_quotes(action.text) + " does not have", "on, run and scope",
                              "remove it");
     }
   }

@@ -63,7 +63,7 @@ void read_extent(const YamlValue& value, const Parameters& parameters, int64_t l
     std::vector<std::string_view> names;
     for (const auto& [name, unused] : parameters) names.emplace_back(name);
     const std::string nearest = nearest_word(value.raw(), names);
-    value.fault(fmt::format("{}, which is no parameter", quoted(value.raw())),
+    value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
                 fmt::format("an integer or a parameter ({})", one_of(names)),
                 nearest.empty() ? "define it under 'parameters:', or let the program give it"
                                 : fmt::format("did you mean '{}'?", nearest));
@@ -208,7 +208,7 @@ Layout read_layout(const YamlValue& value, const Parameters& parameters, const C
 
 void check_name(const YamlValue& value) {
   if (!is_identifier(value.key()))
-    value.fault_at_key("the name " + quoted(value.key()), std::string(identifier_rule));
+    value.fault_at_key("the name " + in_quotes(value.key()), std::string(identifier_rule));
 }
 
 // The entries of a map that must have some, each with a proper name.

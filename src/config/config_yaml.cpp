@@ -344,7 +344,7 @@ Result<Parameters> program_parameters(const ConfigInput& input) {
       continue;
     }
     return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("the program's parameter {}: found this name, expected {}",
-                                                         quoted(name), identifier_rule));
+                                                         in_quotes(name), identifier_rule));
   }
   parameters.emplace(kClientParameter, input.client);
   return parameters;

@@ -117,13 +117,13 @@ std::string Builder::path() const {
 
 void Builder::check_tag(YamlPlace place, const std::string& tag) {
   if (tag.empty() || tag == "!" || tag == "?") return;
-  fault(place, {"the tag " + quoted(tag), "a plain value", "leave the tag out"});
+  fault(place, {"the tag " + in_quotes(tag), "a plain value", "leave the tag out"});
 }
 
 // The parser lets bytes through that are no characters.
 void Builder::check_encoding(YamlPlace place, const std::string& value) {
   if (is_utf8(value)) return;
-  fault(place, {quoted(value), "text in UTF-8", "store the file in UTF-8"});
+  fault(place, {in_quotes(value), "text in UTF-8", "store the file in UTF-8"});
 }
 
 void Builder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {

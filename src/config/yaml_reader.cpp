@@ -224,7 +224,7 @@ void YamlValue::fault_at_key(std::string found, std::string expected, std::strin
 std::string YamlValue::found() const {
   switch (node_->kind) {
     case YamlNode::Kind::nothing: return "nothing";
-    case YamlNode::Kind::scalar: return (node_->in_quotes ? "the text " : "") + quoted(node_->text);
+    case YamlNode::Kind::scalar: return (node_->in_quotes ? "the text " : "") + in_quotes(node_->text);
     case YamlNode::Kind::list: return node_->children.empty() ? "an empty list" : "a list";
     case YamlNode::Kind::map: return node_->children.empty() ? "an empty mapping" : "a mapping";
   }

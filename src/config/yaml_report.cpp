@@ -73,7 +73,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string quoted(std::string_view text) { return fmt::format("'{}'", printable(text)); }
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", printable(text)); }
 
 std::string one_of(const std::vector<std::string_view>& words) {
   constexpr size_t most = 32;  // that anybody reads

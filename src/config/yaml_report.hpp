@@ -46,7 +46,7 @@ std::string printable(std::string_view text, size_t most = 48);
 // Returns true if all of `text` is UTF-8.
 bool is_utf8(std::string_view text);
 // Returns the text in quotes, without control characters.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // "a, b or c"
 std::string one_of(const std::vector<std::string_view>& words);

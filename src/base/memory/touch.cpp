@@ -8,7 +8,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kSmallPage = 4096;
 
 // Numbers of the kernel that the C library's headers may not have.
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
@@ -26,7 +26,7 @@ int touch(std::byte* begin, size_t size) {
 // The program, or another process, may be writing there: the machine does the one or the other first, and what is
 // there stays. The language calls it a race all the same, and so would the thread sanitizer.
 __attribute__((no_sanitize("thread"))) void touch_one_by_one(std::byte* begin, size_t size) {
-  for (size_t offset = 0; offset < size; offset += kPage) {
+  for (size_t offset = 0; offset < size; offset += kSmallPage) {
     __atomic_fetch_or(reinterpret_cast<uint64_t*>(begin + offset), uint64_t{0}, __ATOMIC_RELAXED);
   }
 }
@@ -37,7 +37,7 @@ bool touch_reports_errors() { return madvise(nullptr, 0, kPopulateWrite) == 0; }
 // faults would zero the same.
 int gather_huge_pages(std::byte* begin, size_t size) {
   for (size_t offset = 0; offset < size; offset += kHugePage) {
-    if (const int error = touch(begin + offset, kPage); error != 0) return error;
+    if (const int error = touch(begin + offset, kSmallPage); error != 0) return error;
   }
   return madvise(begin, size, kCollapse) == 0 ? 0 : errno;
 }

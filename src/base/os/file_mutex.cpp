@@ -25,7 +25,7 @@ struct Content {
 };
 
 constexpr uint64_t kMark = 0x31'78'65'74'75'6d'72'74;  // "trmutex1"
-constexpr int kAttempts = 100;                         // against files that come and go
+constexpr int kMutexAttempts = 100;                    // against files that come and go
 
 Content* map_content(int file) {
   void* memory = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -86,7 +86,7 @@ Status wrong_content(const std::string& path) {
 }  // namespace
 
 Result<FileMutex> FileMutex::open(const PrivateDirectory& directory, const std::string& name) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMutexAttempts; ++attempt) {
     Result<FileMutex> mutex = open_existing(directory, name);
     if (mutex.ok() || mutex.status().fault().system_errno != ENOENT) return mutex;
     if (const Status status = make(directory, name); !status.ok()) return status;

@@ -29,7 +29,7 @@ struct flock whole_file() {
   return lock;
 }
 
-constexpr int kAttempts = 100;  // against holders that come and go
+constexpr int kHolderAttempts = 100;  // against holders that come and go
 constexpr size_t kMostHolder = 255;
 
 // For people alone: if it cannot be written, the lock is held all the same.
@@ -51,7 +51,7 @@ std::string noted_holder(int fd) {
 }  // namespace
 
 Result<LockFile> LockFile::acquire(const std::string& path, const std::string& holder) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kHolderAttempts; ++attempt) {
     Result<FileDescriptor> file = open_own_file(path, O_RDWR | O_CREAT, 0600);
     if (!file.ok()) return file.status();
     const int fd = file.value().release();

@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kAttempts = 100;  // against others that make such a file at the same time
+constexpr int kMakingAttempts = 100;  // against others that make such a file at the same time
 
 FileDescriptor open_by(const std::string& path, int flags, mode_t mode) {
   int fd = -1;
@@ -105,7 +105,7 @@ int rename_or_link(int fd, const std::string& from, const std::string& to, bool 
 }  // namespace
 
 Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMakingAttempts; ++attempt) {
     FileDescriptor made = open_by(path, O_RDWR | O_CREAT | O_EXCL, mode);
     if (made.is_open()) return made;
     if (errno != EEXIST) return Status::of_errno("create", path, errno);

@@ -42,7 +42,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes;
 };
 
-Result<FileDescriptor> open_by(const std::string& path, int flags) {
+Result<FileDescriptor> open_for_output(const std::string& path, int flags) {
   FileDescriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0600));
   if (!file.is_open()) return Status::of_errno("open", path, errno);
   return file;
@@ -51,7 +51,7 @@ Result<FileDescriptor> open_by(const std::string& path, int flags) {
 Result<FileDescriptor> open_output(const std::string& path, bool own) {
   const std::string name = path.empty() ? "/dev/null" : path;
   const int flags = O_WRONLY | O_CREAT | O_APPEND;
-  const Result<FileDescriptor> file = own ? open_own_file(name, flags, 0600) : open_by(name, flags);
+  const Result<FileDescriptor> file = own ? open_own_file(name, flags, 0600) : open_for_output(name, flags);
   if (!file.ok()) return file.status();
   FileDescriptor above(fcntl(file.value().get(), F_DUPFD_CLOEXEC, kAboveTheFew));
   if (!above.is_open()) return Status::of_errno("duplicate", name, errno);

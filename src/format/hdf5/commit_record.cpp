@@ -24,22 +24,14 @@ constexpr size_t kChecksum = 44;
 
 bool same_byte(unsigned char expected, std::byte found) { return std::byte{expected} == found; }
 
-// `size` bytes from `at` on, the least significant first.
-uint64_t number(std::span<const std::byte> bytes, size_t at, size_t size) {
-  TAILRACE_ASSERT(at + size <= bytes.size());
-  uint64_t value = 0;
-  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
-  return value;
-}
-
 // The three words of lookup3's state.
 struct Mixer {
   uint32_t a, b, c;
 
   void add(std::span<const std::byte> twelve) {
-    a += static_cast<uint32_t>(number(twelve, 0, 4));
-    b += static_cast<uint32_t>(number(twelve, 4, 4));
-    c += static_cast<uint32_t>(number(twelve, 8, 4));
+    a += static_cast<uint32_t>(little_endian(twelve, 0, 4));
+    b += static_cast<uint32_t>(little_endian(twelve, 4, 4));
+    c += static_cast<uint32_t>(little_endian(twelve, 8, 4));
   }
 
   void mix() {
@@ -69,6 +61,13 @@ struct Mixer {
 
 }  // namespace
 
+uint64_t little_endian(std::span<const std::byte> bytes, size_t at, size_t size) {
+  TAILRACE_ASSERT(at + size <= bytes.size());
+  uint64_t value = 0;
+  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
+  return value;
+}
+
 uint32_t metadata_checksum(std::span<const std::byte> bytes) {
   constexpr size_t step = 12;
   const uint32_t begin = 0xdeadbeef + static_cast<uint32_t>(bytes.size());
@@ -93,27 +92,28 @@ bool has_root(std::span<const std::byte> bytes) {
   constexpr size_t longest_prefix = 34;
   if (bytes.size() < longest_prefix) return false;
   if (!std::equal(start.begin(), start.end(), bytes.begin(), same_byte)) return false;
-  const uint64_t flags = number(bytes, flags_at, 1);
+  const uint64_t flags = little_endian(bytes, flags_at, 1);
   size_t at = flags_at + 1;
   if ((flags & with_times) != 0) at += 16;
   if ((flags & with_attribute_limits) != 0) at += 4;
   const size_t width = size_t{1} << (flags & size_of_size);
-  const uint64_t length = number(bytes, at, width);  // of the messages that follow, without the checksum behind them
+  const uint64_t length =
+      little_endian(bytes, at, width);  // of the messages that follow, without the checksum behind them
   at += width;
   if (length > bytes.size() - at || bytes.size() - at - length < sizeof(uint32_t)) return false;
   const size_t end = at + length;
-  return number(bytes, end, sizeof(uint32_t)) == metadata_checksum(bytes.first(end));
+  return little_endian(bytes, end, sizeof(uint32_t)) == metadata_checksum(bytes.first(end));
 }
 
 std::optional<CommitRecord> parse_commit_record(std::span<const std::byte> head) {
   if (head.size() < kSuperblockBytes) return std::nullopt;
   if (!std::equal(kSignature.begin(), kSignature.end(), head.begin(), same_byte)) return std::nullopt;
-  const uint64_t version = number(head, kVersion, 1);
+  const uint64_t version = little_endian(head, kVersion, 1);
   if (version != 2 && version != 3) return std::nullopt;
-  if (number(head, kOffsetSize, 1) != 8 || number(head, kLengthSize, 1) != 8) return std::nullopt;
-  if (number(head, kChecksum, 4) != metadata_checksum(head.first(kChecksum))) return std::nullopt;
-  if (number(head, kBase, 8) != 0 || number(head, kExtension, 8) != kUndefined) return std::nullopt;
-  const CommitRecord record{number(head, kEnd, 8), number(head, kRoot, 8)};
+  if (little_endian(head, kOffsetSize, 1) != 8 || little_endian(head, kLengthSize, 1) != 8) return std::nullopt;
+  if (little_endian(head, kChecksum, 4) != metadata_checksum(head.first(kChecksum))) return std::nullopt;
+  if (little_endian(head, kBase, 8) != 0 || little_endian(head, kExtension, 8) != kUndefined) return std::nullopt;
+  const CommitRecord record{little_endian(head, kEnd, 8), little_endian(head, kRoot, 8)};
   if (record.root < kSuperblockBytes || record.root >= record.end) return std::nullopt;
   return record;
 }

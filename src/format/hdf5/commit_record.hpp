@@ -30,6 +30,9 @@ constexpr size_t kMostRootBytes = size_t{64} << 10;  // of the first piece of th
 // begin with the whole first piece of an object header. The superblock may outlive it where power was lost.
 bool has_root(std::span<const std::byte> bytes);
 
+// Returns the number that `size` bytes from `at` on make, the least significant byte first.
+uint64_t little_endian(std::span<const std::byte> bytes, size_t at, size_t size);
+
 // Bob Jenkins' lookup3 ("hashlittle", beginning with 0): the checksum of all of HDF5's metadata.
 uint32_t metadata_checksum(std::span<const std::byte> bytes);
 

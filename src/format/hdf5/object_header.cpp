@@ -23,14 +23,6 @@ constexpr uint8_t kAttributeMessage = 0x0c;
 constexpr uint8_t kContinuationMessage = 0x10;
 constexpr uint8_t kSharedMessage = 0x02;  // its payload is elsewhere
 
-// `size` bytes from `at` on, the least significant first.
-uint64_t number(std::span<const std::byte> bytes, size_t at, size_t size) {
-  TAILRACE_ASSERT(at + size <= bytes.size());
-  uint64_t value = 0;
-  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
-  return value;
-}
-
 bool has_text(std::span<const std::byte> bytes, size_t at, std::string_view text) {
   if (at > bytes.size() || bytes.size() - at < text.size()) return false;
   const auto same = [](char expected, std::byte found) { return std::byte(expected) == found; };
@@ -39,7 +31,7 @@ bool has_text(std::span<const std::byte> bytes, size_t at, std::string_view text
 
 bool is_sealed(std::span<const std::byte> chunk) {
   const size_t end = chunk.size() - kChecksumBytes;
-  return number(chunk, end, kChecksumBytes) == metadata_checksum(chunk.first(end));
+  return little_endian(chunk, end, kChecksumBytes) == metadata_checksum(chunk.first(end));
 }
 
 }  // namespace
@@ -73,13 +65,13 @@ bool ObjectHeader::read_first(uint64_t address, const Read& read) {
   constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_attribute_limits = 0x10, with_times = 0x20;
   std::array<std::byte, flags_at + 1> start{};
   if (!read(address, start) || !has_text(start, 0, std::string_view("OHDR\2", flags_at))) return false;
-  const uint64_t flags = number(start, flags_at, 1);
+  const uint64_t flags = little_endian(start, flags_at, 1);
   in_creation_order_ = (flags & with_creation_order) != 0;
   const size_t optional = ((flags & with_times) != 0 ? 16 : 0) + ((flags & with_attribute_limits) != 0 ? 4 : 0);
   const size_t width = size_t{1} << (flags & size_of_size);
   std::array<std::byte, 8> size{};
   if (!read(address + start.size() + optional, std::span(size).first(width))) return false;
-  const uint64_t length = number(size, 0, width);  // of the messages
+  const uint64_t length = little_endian(size, 0, width);  // of the messages
   const size_t messages = start.size() + optional + width;
   if (length > kMostOfChunk) return false;
   return add_chunk({address, messages + length + kChecksumBytes}, messages, read);
@@ -91,7 +83,7 @@ bool ObjectHeader::read_continuations(const Read& read) {
     if (message.type != kContinuationMessage) continue;
     const std::span<const std::byte> where = payload(message);
     if (where.size() < 16) return false;
-    const Extent chunk{number(where, 0, 8), number(where, 8, 8)};
+    const Extent chunk{little_endian(where, 0, 8), little_endian(where, 8, 8)};
     if (chunk.length > kMostOfChunk || chunks_.size() == kMostChunks) return false;
     if (chunk.length < kSignatureBytes + kChecksumBytes) return false;
     if (!add_chunk(chunk, kSignatureBytes, read)) return false;
@@ -108,9 +100,9 @@ bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& r
   const size_t before = in_creation_order_ ? 6 : 4;  // of a message's payload: type, size, flags, order
   const size_t end = chunk.bytes.size() - kChecksumBytes;
   for (size_t at = messages; at + before <= end;) {
-    const Message message{static_cast<uint8_t>(number(chunk.bytes, at, 1)),
-                          static_cast<uint8_t>(number(chunk.bytes, at + 3, 1)), chunks_.size(), at + before,
-                          number(chunk.bytes, at + 1, 2)};
+    const Message message{static_cast<uint8_t>(little_endian(chunk.bytes, at, 1)),
+                          static_cast<uint8_t>(little_endian(chunk.bytes, at + 3, 1)), chunks_.size(), at + before,
+                          little_endian(chunk.bytes, at + 1, 2)};
     if (message.size > end - message.begin) return false;
     messages_.push_back(message);
     at = message.begin + message.size;
@@ -134,11 +126,11 @@ std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64
   for (const Message& message : messages_) {
     if (message.type != kAttributeMessage || (message.flags & kSharedMessage) != 0) continue;
     const std::span<const std::byte> found = payload(message);
-    if (found.size() < name_at || number(found, 0, 1) != 3) return std::nullopt;
-    const size_t name_bytes = number(found, 2, 2);  // with the NUL at its end
+    if (found.size() < name_at || little_endian(found, 0, 1) != 3) return std::nullopt;
+    const size_t name_bytes = little_endian(found, 2, 2);  // with the NUL at its end
     if (name_bytes != name.size() + 1 || !has_text(found, name_at, name)) continue;
-    if (number(found, 1, 1) != 0) return std::nullopt;  // its type or space is elsewhere
-    const size_t value_at = name_at + name_bytes + number(found, 4, 2) + number(found, 6, 2);
+    if (little_endian(found, 1, 1) != 0) return std::nullopt;  // its type or space is elsewhere
+    const size_t value_at = name_at + name_bytes + little_endian(found, 4, 2) + little_endian(found, 6, 2);
     if (value_at > found.size() || found.size() - value_at != size) return std::nullopt;
     return field(message, value_at, size);
   }
@@ -150,13 +142,13 @@ std::optional<HeaderField> ObjectHeader::link_name(std::string_view name) const 
   for (const Message& message : messages_) {
     if (message.type != kLinkMessage || (message.flags & kSharedMessage) != 0) continue;
     const std::span<const std::byte> found = payload(message);
-    if (found.size() < 2 || number(found, 0, 1) != 1) return std::nullopt;
-    const uint64_t flags = number(found, 1, 1);
+    if (found.size() < 2 || little_endian(found, 0, 1) != 1) return std::nullopt;
+    const uint64_t flags = little_endian(found, 1, 1);
     if ((flags & with_type) != 0) return std::nullopt;  // not a hard link, which need not say so
     const size_t width = size_t{1} << (flags & size_of_size);
     const size_t size_at =
         2 + ((flags & with_creation_order) != 0 ? 8 : 0) + ((flags & with_character_set) != 0 ? 1 : 0);
-    if (found.size() < size_at + width || number(found, size_at, width) != name.size()) continue;
+    if (found.size() < size_at + width || little_endian(found, size_at, width) != name.size()) continue;
     if (has_text(found, size_at + width, name)) return field(message, size_at + width, name.size());
   }
   return std::nullopt;
@@ -167,7 +159,7 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
   const Message* const message = only(kLayoutMessage);
   if (message == nullptr) return std::nullopt;
   const std::span<const std::byte> found = payload(*message);
-  if (found.size() < 18 || number(found, 0, 1) != 3 || number(found, 1, 1) != 1) return std::nullopt;
+  if (found.size() < 18 || little_endian(found, 0, 1) != 3 || little_endian(found, 1, 1) != 1) return std::nullopt;
   return field(*message, 2, 8);
 }
 
