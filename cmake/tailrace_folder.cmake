@@ -10,6 +10,8 @@ function(tailrace_folder name)
     add_library(${target} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE tailrace_warnings ${ARG_PRIVATE})
+    # Without it, which is how the presets dev and thread-safety compile, each source has to include what it uses.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${TAILRACE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -19,11 +21,16 @@ function(tailrace_folder name)
   target_link_libraries(${target} ${scope} ${ARG_USES} tailrace_flags)
 endfunction()
 
-# tailrace_headers(RESULT NAME): sets RESULT to a folder of the build that has links to the headers of src/NAME, under
-# the paths by which they are included, and nothing else.
+# The folder that the links below are made in. The presets and the Python package share one, so that they give the
+# compiler, and its cache, the same commands. A relative path is relative to the source folder.
+set(TAILRACE_HEADERS ${PROJECT_BINARY_DIR}/headers CACHE PATH "Where links to the headers of src are made")
+get_filename_component(_tailrace_headers ${TAILRACE_HEADERS} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+
+# tailrace_headers(RESULT NAME): sets RESULT to a folder that has links to the headers of src/NAME, under the paths by
+# which they are included, and nothing else. It leaves right links alone: another build may be reading them.
 function(tailrace_headers result name)
   string(REPLACE "/" "_" flat ${name})
-  set(root ${PROJECT_BINARY_DIR}/headers/${flat})
+  set(root ${_tailrace_headers}/${flat})
   file(GLOB wanted CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/${name} ${PROJECT_SOURCE_DIR}/src/${name}/*.h
                                                                               ${PROJECT_SOURCE_DIR}/src/${name}/*.hpp)
   file(GLOB there RELATIVE ${root}/${name} ${root}/${name}/*)
@@ -33,7 +40,9 @@ function(tailrace_headers result name)
   endforeach()
   file(MAKE_DIRECTORY ${root}/${name})
   foreach(header IN LISTS wanted)
-    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name}/${header} ${root}/${name}/${header} SYMBOLIC)
+    if(NOT EXISTS ${root}/${name}/${header})
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name}/${header} ${root}/${name}/${header} SYMBOLIC)
+    endif()
   endforeach()
   set(${result} ${root} PARENT_SCOPE)
 endfunction()
