@@ -175,7 +175,7 @@ Result<ServerLock> ServerLock::take(const RuntimeDirectory& job, int server, con
     if (!mutex.value().is_removed()) return ServerLock(std::move(mutex).value(), std::move(held).value());
   }
   return Status(TAILRACE_CLIENT_IN_USE,
-                fmt::format("'{}' is taken and given up without end", job.directory().path_of(name)));
+                fmt::format("other processes keep taking and releasing '{}'", job.directory().path_of(name)));
 }
 
 bool ServerLock::is_taken(const RuntimeDirectory& job, int server) {
