@@ -91,7 +91,8 @@ Result<FileMutex> FileMutex::open(const PrivateDirectory& directory, const std::
     if (mutex.ok() || mutex.status().fault().system_errno != ENOENT) return mutex;
     if (const Status status = make(directory, name); !status.ok()) return status;
   }
-  return Status(TAILRACE_IO_ERROR, fmt::format("other processes keep creating and removing '{}'", directory.path_of(name)));
+  return Status(TAILRACE_IO_ERROR,
+                fmt::format("other processes keep creating and removing '{}'", directory.path_of(name)));
 }
 
 Result<FileMutex> FileMutex::open_existing(const PrivateDirectory& directory, const std::string& name) {
