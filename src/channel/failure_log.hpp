@@ -41,7 +41,8 @@ class FailureLog {
   // Only the server calls this.
   void add(uint64_t ticket, const Status& status);
 
-  // Adds a failure of the client itself, which the server does not know. Only the client calls this and the next ones.
+  // Adds a failure of the client itself, which the server does not know. Only the client calls this and the next
+  // ones.
   void add_own(Status status);
   // Returns the number of failures that have not been taken yet.
   uint64_t unseen() const { return total() - taken_; }
