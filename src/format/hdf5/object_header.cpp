@@ -9,7 +9,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Limits of what is read here; ours are far below them.
+// Limits of what this reader accepts; our files are far below them.
 constexpr size_t kMostChunks = 256;
 constexpr uint64_t kMostOfChunk = uint64_t{1} << 20;
 
@@ -23,7 +23,7 @@ constexpr uint8_t kAttributeMessage = 0x0c;
 constexpr uint8_t kContinuationMessage = 0x10;
 constexpr uint8_t kSharedMessage = 0x02;  // its payload is elsewhere
 
-// `size` bytes from `at` on, the least significant first.
+// Returns the number in `size` bytes from `at` on, little-endian.
 uint64_t number(std::span<const std::byte> bytes, size_t at, size_t size) {
   TAILRACE_ASSERT(at + size <= bytes.size());
   uint64_t value = 0;
@@ -67,7 +67,7 @@ std::optional<ObjectHeader> ObjectHeader::read(uint64_t address, const Read& rea
   return header;
 }
 
-// "OHDR", version, flags, and what the flags say there is before the messages.
+// Reads "OHDR", the version, the flags, and the fields before the messages that the flags announce.
 bool ObjectHeader::read_first(uint64_t address, const Read& read) {
   constexpr size_t flags_at = 5;
   constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_attribute_limits = 0x10, with_times = 0x20;
@@ -87,7 +87,7 @@ bool ObjectHeader::read_first(uint64_t address, const Read& read) {
 
 bool ObjectHeader::read_continuations(const Read& read) {
   for (size_t i = 0; i < messages_.size(); ++i) {
-    const Message message = messages_[i];  // more are added meanwhile
+    const Message message = messages_[i];  // the loop's body adds messages
     if (message.type != kContinuationMessage) continue;
     const std::span<const std::byte> where = payload(message);
     if (where.size() < 16) return false;
@@ -100,12 +100,12 @@ bool ObjectHeader::read_continuations(const Read& read) {
   return true;
 }
 
-// Takes up a chunk whose messages begin `messages` bytes from its start. Behind the last of them there may be a gap
-// that is too small for one.
+// Adds a chunk whose messages begin `messages` bytes from its start. After the last message there may be a gap that
+// is too small for another.
 bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& read) {
   Chunk chunk{where, std::vector<std::byte>(where.length)};
   if (!read(where.offset, chunk.bytes) || !is_sealed(chunk.bytes)) return false;
-  const size_t before = in_creation_order_ ? 6 : 4;  // of a message's payload: type, size, flags, order
+  const size_t before = in_creation_order_ ? 6 : 4;  // type, size, flags and order, before a message's payload
   const size_t end = chunk.bytes.size() - kChecksumBytes;
   for (size_t at = messages; at + before <= end;) {
     const Message message{static_cast<uint8_t>(number(chunk.bytes, at, 1)),
@@ -128,14 +128,14 @@ HeaderField ObjectHeader::field(const Message& message, size_t begin, size_t siz
   return {{chunk.offset + message.begin + begin, size}, chunk};
 }
 
-// Version 3: name, type and space one behind the other, then the value.
+// Version 3: name, type and space one after the other, then the value.
 std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64_t size) const {
   constexpr size_t name_at = 9;
   for (const Message& message : messages_) {
     if (message.type != kAttributeMessage || (message.flags & kSharedMessage) != 0) continue;
     const std::span<const std::byte> found = payload(message);
     if (found.size() < name_at || number(found, 0, 1) != 3) return std::nullopt;
-    const size_t name_bytes = number(found, 2, 2);  // with the NUL at its end
+    const size_t name_bytes = number(found, 2, 2);  // including the NUL
     if (name_bytes != name.size() + 1 || !has_text(found, name_at, name)) continue;
     if (number(found, 1, 1) != 0) return std::nullopt;  // its type or space is elsewhere
     const size_t value_at = name_at + name_bytes + number(found, 4, 2) + number(found, 6, 2);
@@ -152,7 +152,7 @@ std::optional<HeaderField> ObjectHeader::link_name(std::string_view name) const 
     const std::span<const std::byte> found = payload(message);
     if (found.size() < 2 || number(found, 0, 1) != 1) return std::nullopt;
     const uint64_t flags = number(found, 1, 1);
-    if ((flags & with_type) != 0) return std::nullopt;  // not a hard link, which need not say so
+    if ((flags & with_type) != 0) return std::nullopt;  // not a hard link, whose type may be omitted
     const size_t width = size_t{1} << (flags & size_of_size);
     const size_t size_at =
         2 + ((flags & with_creation_order) != 0 ? 8 : 0) + ((flags & with_character_set) != 0 ? 1 : 0);
@@ -171,7 +171,7 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
   return field(*message, 2, 8);
 }
 
-// The one message of a type; null if there are none or several.
+// Returns the only message of a type; null if there are none or several.
 const ObjectHeader::Message* ObjectHeader::only(uint8_t type) const {
   const Message* found = nullptr;
   for (const Message& message : messages_) {
