@@ -135,8 +135,8 @@ class Format {
   // Records a finding in the file of an iteration that has begun, and replaces an earlier one of that name. If it
   // fails, the file is unaffected.
   virtual Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) = 0;
-  // Records in the file of an iteration that has begun that blocks of these clients may be missing, since they died or
-  // never came. `unnamed` counts further clients that never came, whose numbers are unknown.
+  // Records in the file of an iteration that has begun that blocks of these clients may be missing, since they died
+  // or never came. `unnamed` counts further clients that never came, whose numbers are unknown.
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
   // Ends the iteration, which has begun. Returns the plan that publishes it.
   virtual Result<PublicationPlan> finish(int64_t iteration) = 0;
