@@ -4,7 +4,7 @@
 // It is a state machine. One thread calls progress() whenever there may be something to do; the engine never sleeps
 // and has no clock of its own. It knows neither who submits requests nor what their bytes mean.
 //
-// It has more than 35 functions because it passes requests between five stages and owns the files that they refer to.
+// More than 35 functions: it passes requests between its five stages, and owns the files that these refer to.
 #pragma once
 
 #include <cstdint>
