@@ -118,7 +118,7 @@ void read_scope(const YamlValue& value, const Config& config, Action& action) {
   if (action.scope != Action::Scope::node || config.place.kind != PlaceKind::core) return;
   if (config.place.clients == 0) {
     value.fault("'node' without place.clients", "the number of the node's clients in place.clients",
-                "it says whom the actions wait for");
+                "the actions wait for that many clients");
   } else if (config.place.cores > 1) {
     value.fault(fmt::format("'node' with place.cores: {}", config.place.cores), "place.cores: 1",
                 "no server sees the blocks of another's clients");
@@ -136,7 +136,7 @@ Action read_action(const YamlValue& value, const Config& config) {
   if (action.event.size() > kMaxEvent) on->wrong(event_rule);
   read_run(*run, config, action);
   if (action.run == Action::Run::store && action.event != kEndIteration) {
-    on->wrong(kEndIteration, "every iteration is stored, but for those in which 'drop' has run");
+    on->wrong(kEndIteration, "every iteration is stored, except those in which 'drop' has run");
   }
   check_place(*run, config, action);
   if (const auto scope = value.find("scope")) read_scope(*scope, config, action);
@@ -190,7 +190,7 @@ std::vector<Action> default_actions() {
 void read_actions(const YamlValue& value, Config& config) {
   constexpr std::string_view expected = "a list of actions, such as [{on: end_iteration, run: store}]";
   const std::vector<YamlValue> items = value.items(expected);
-  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for the usual");
+  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for the default");
   if (items.size() > most_actions) {
     value.fault(fmt::format("{} actions", items.size()), fmt::format("at most {}", most_actions));
   }

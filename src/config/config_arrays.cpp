@@ -156,7 +156,7 @@ void check_size(const YamlValue& shape, const Layout& layout, const Config& conf
   if (*bytes <= config.memory.budget) return;
   shape.fault(fmt::format("layout '{}' with blocks of {} bytes", layout.name, *bytes),
               fmt::format("blocks that fit into the memory budget of {} bytes", config.memory.budget),
-              fmt::format("a budget of {} would do for one block at a time", size_text(*bytes)));
+              fmt::format("a budget of {} is enough for one block at a time", size_text(*bytes)));
 }
 
 std::vector<std::string> default_labels(size_t rank) {

@@ -241,7 +241,7 @@ void Engine::start(const Request& request) {
   if (!of.failure.ok() && !takes_effect_all_the_same(request.operation)) {
     Fault fault = of.failure.fault();
     fault.code = TAILRACE_NOT_PUBLISHED;
-    fault.message = fmt::format("'{}' is not published since something in it failed: {}", of.path, fault.message);
+    fault.message = fmt::format("'{}' is not published because a part of it failed: {}", of.path, fault.message);
     fault.operation = name_of(request.operation);
     Status status{std::move(fault)};
     if (request.operation == Operation::publish) storage_.files().close(of.handle);

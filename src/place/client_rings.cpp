@@ -34,7 +34,7 @@ ClientRings::Round ClientRings::work() {
   return round;
 }
 
-// Takes all verbs that have come, from all clients and for whatever they wait, so that they can be merged. But a
+// Takes all verbs that have come, from all clients, even if one of them waits, so that they can be merged. But a
 // client that sends without end must not keep earlier verbs from being processed.
 void ClientRings::take_all(Round& round) {
   for (auto& [client, ring] : rings_) ring.may_take = kInARow;

@@ -56,7 +56,7 @@ class NameLock {
   virtual ~NameLock() = default;
   // Returns false if the file system has no locks, so that nobody is excluded.
   virtual bool held() const = 0;
-  // Leaves the lock's file in place when this object ends: it may belong to somebody else.
+  // Leaves the lock's file in place when this object ends: it may belong to another process.
   virtual void leave_file() = 0;
 };
 
@@ -101,10 +101,10 @@ class FileSystem {
   // only and no symbolic links, to a regular file, or to no file in an existing directory.
   virtual Status check_below(const std::string& root, const std::string& relative) const = 0;
   // Takes the lock that the file `path` stands for, and creates the file if necessary. Fails with
-  // TAILRACE_CLIENT_IN_USE if somebody holds it. `holder`, a line of at most 255 bytes, is shown to others as the
+  // TAILRACE_CLIENT_IN_USE if a process holds it. `holder`, a line of at most 255 bytes, is shown to others as the
   // lock's holder.
   virtual Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) = 0;
-  // Returns true if somebody holds the lock. Takes no lock, and does not change the file.
+  // Returns true if any process holds the lock. Takes no lock, and does not change the file.
   virtual bool is_locked(const std::string& path) const = 0;
 };
 

@@ -19,8 +19,9 @@ void* map_anonymous(size_t size, int flags) {
 }
 
 Status no_memory(size_t bytes, int error) {
-  return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the system does not give the {} MiB of the budget: {}",
-                                                    bytes >> 20, std::generic_category().message(error)));
+  return Status(TAILRACE_OUT_OF_MEMORY,
+                fmt::format("memory: the system does not provide the {} MiB of the budget: {}", bytes >> 20,
+                            std::generic_category().message(error)));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class LockFile {
   // is shown to others as the lock's holder.
   static Result<LockFile> acquire(const std::string& path, const std::string& holder = "");
 
-  // Returns true if somebody holds the lock. Takes no lock, and does not change the file if there is one.
+  // Returns true if any process holds the lock. Takes no lock, and does not change the file if there is one.
   static bool is_held(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;
@@ -29,7 +29,7 @@ class LockFile {
   ~LockFile();
 
   bool held() const { return held_; }
-  // Leaves the file in place when this object ends: it may belong to somebody else.
+  // Leaves the file in place when this object ends: it may belong to another process.
   void leave_file() { path_.clear(); }
 
  private:

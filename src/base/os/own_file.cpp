@@ -80,8 +80,9 @@ Status expect_at(const std::string& path, const struct stat& file) {
   fault.operation = "rename";
   fault.file = path;
   fault.system_errno = ESTALE;
-  fault.message = fmt::format("'{}' is {} of user {}; expected the file that was written here: somebody replaced it",
-                              path, kind_of(found), found.st_uid);
+  fault.message =
+      fmt::format("'{}' is {} of user {}; expected the file that was written here: another process replaced it", path,
+                  kind_of(found), found.st_uid);
   return Status(std::move(fault));
 }
 

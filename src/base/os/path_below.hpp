@@ -1,4 +1,4 @@
-// check_below: checks that a path chosen by somebody else stays below a directory, in the present file system.
+// check_below: checks that a path from another program stays below a directory, in the present file system.
 //
 // For names that come from a program or from another process. It checks each component of the path, and follows no
 // symbolic link.

@@ -32,7 +32,7 @@ class PrivateDirectory {
   // Returns all names in the directory, sorted.
   Result<std::vector<std::string>> names() const;
 
-  // Returns true if the path still leads to this directory: somebody may have removed it.
+  // Returns true if the path still leads to this directory: another process may have removed it.
   bool still_there() const;
   // Returns how many bytes this user can still allocate in the file system; the largest number if there is no limit.
   Result<uint64_t> free_bytes() const;

@@ -170,7 +170,7 @@ Result<Message> UnixSocket::receive(std::span<std::byte> into, size_t descriptor
   if ((header.msg_flags & MSG_TRUNC) != 0) return refuse(fmt::format("more than {} bytes", into.size()));
   // The system also drops descriptors if this process may open no more.
   if ((header.msg_flags & MSG_CTRUNC) != 0)
-    return refuse("descriptors that did not arrive: too many, or this process can have no more");
+    return refuse("descriptors that did not arrive: too many, or this process can open no more");
   if (message.descriptors.size() > descriptors)
     return refuse(fmt::format("{} open files, expected at most {}", message.descriptors.size(), descriptors));
   return message;

@@ -287,7 +287,7 @@ Status Executor::failure(const Job& job, const Extent& extent, int64_t result) {
   Fault fault = status.fault();
   fault.message = job.access.operation == Operation::read
                       ? fmt::format("read '{}': the file ends before byte {}", path, extent.end())
-                      : fmt::format("write '{}': the system takes no bytes at offset {}", path, extent.offset);
+                      : fmt::format("write '{}': the system accepts no bytes at offset {}", path, extent.offset);
   return Status(std::move(fault));
 }
 

@@ -74,7 +74,7 @@ Result<Outside> look_at(const FileSystem& files, FileHandle file) {
 Status another_shape(const std::string& variable, const std::string& path, const std::vector<uint64_t>& found,
                      const std::vector<uint64_t>& expected) {
   return Status(TAILRACE_WRONG_SHAPE,
-                fmt::format("read: {} in '{}' was written with the shape [{}], expected [{}] as its layout is now",
+                fmt::format("read: {} in '{}' was written with the shape [{}], expected [{}], its shape now",
                             variable, path, fmt::join(found, ", "), fmt::join(expected, ", ")));
 }
 
@@ -260,7 +260,7 @@ Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::strin
   if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;
   if (!is_stored_as(open.dataset.id(), plan)) {
     return Status(TAILRACE_WRONG_SHAPE,
-                  fmt::format("read: {} in '{}' is stored in another way than the configuration says (precision, "
+                  fmt::format("read: {} in '{}' is not stored as the configuration says (precision, "
                               "chunks or filters)",
                               open.name, path));
   }

@@ -44,7 +44,7 @@ StoredAs IterationPlan::stored_as(const Dataset& dataset) const {
 Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) const {
   const StoredAs expected = stored_as(before);
   if (same_place(as, expected)) return {};
-  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as the block before",
+  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as in the earlier block",
                                                   as.shared ? "the clients of a node do not agree on"
                                                             : "two blocks of one iteration do not agree on",
                                                   as.name, text_of(as), text_of(expected)));

@@ -103,8 +103,7 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
   if (!answer.ok()) return answer.status();
   if (answer.value().bytes != sizeof welcome || welcome.magic != kCoreMagic || welcome.version != kCoreVersion) {
     return Status(TAILRACE_UNSUPPORTED,
-                  "the node's server is of another version of tailrace: it does not answer as "
-                  "this one would");
+                  "the node's server is of another version of tailrace: its answer has another form");
   }
   if (welcome.refusal.code != TAILRACE_OK) return to_status(welcome.refusal);
   if (answer.value().descriptors.size() != 2) {

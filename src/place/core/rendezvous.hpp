@@ -45,7 +45,7 @@ class ServerLock {
   // thread.
   static Result<ServerLock> take(const RuntimeDirectory& job, int server,
                                  const Deadline& deadline = std::chrono::seconds(2));
-  // Returns true if somebody holds the lock. Changes nothing.
+  // Returns true if any process holds the lock. Changes nothing.
   static bool is_taken(const RuntimeDirectory& job, int server);
 
   ServerLock(ServerLock&&) = default;

@@ -33,7 +33,7 @@ Result<std::unique_ptr<UringStorage>> UringStorage::create(Doorbell& doorbell, c
   auto raw = std::make_unique<io_uring>();
   int error = -io_uring_queue_init(options.depth, raw.get(), 0);
   if (error != 0) {
-    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring cannot be had here: {}", text_of(error)));
+    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring is not available here: {}", text_of(error)));
   }
   Ring ring(raw.release());
   error = -io_uring_register_eventfd(ring.get(), doorbell.fd());
