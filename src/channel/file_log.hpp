@@ -1,5 +1,5 @@
-// FileLog: statistics of each of a client's files: the sizes of its requests, the sizes of the resulting accesses,
-// and the bytes that needed no storage.
+// FileLog: statistics of each of a client's files. It counts the sizes of requests and of the resulting accesses, and
+// the bytes that needed no storage.
 //
 // It consists of fixed-width records in memory that both sides see: one for each of the latest raw files, one for all
 // earlier raw files together, and one for all iteration files together. The client assigns a record to each raw file,

@@ -1,4 +1,5 @@
-// IterationLog: the costs of a client's latest iterations to its server: busy times, bytes taken, bytes stored.
+// IterationLog: records the costs of a client's latest iterations to its server: busy times, bytes taken, bytes
+// stored.
 //
 // It consists of fixed-width records in memory that both sides see, one per iteration; the newest replaces the
 // oldest. Only the server writes them. Any process that maps them may read them: the client, or a process that only

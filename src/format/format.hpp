@@ -1,4 +1,4 @@
-// Format: the format port: decides where blocks lie in files, and what else the files contain.
+// Format: the port that decides where blocks lie in files, and what else the files contain.
 //
 // A format moves no bytes of blocks and does no I/O on the files that it plans. It returns extents and the bytes of
 // the metadata, and its caller sends both through the engine. One thread at a time.

@@ -1,4 +1,4 @@
-// Shapes: the present layouts of one client: the configuration's, with the latest values of its parameters.
+// Shapes: the present layouts of one client. They are the configuration's, with the latest values of its parameters.
 //
 // Both halves of a session have one and see the same settings in the same order. The client needs it for the sizes of
 // its blocks, the server to interpret the blocks. A layout that no setting changes stays the same object. Pure.

@@ -1,4 +1,4 @@
-// ServeLoop: the server's loop: takes verbs that clients sent, advances the sink, sleeps.
+// ServeLoop: the server's loop. It takes verbs that clients sent, advances the sink, and sleeps.
 //
 // It sleeps on the doorbell whenever there is nothing to do, and never polls. It knows neither the sink nor what runs
 // it: a thread, a process, or a simulation.

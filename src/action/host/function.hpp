@@ -1,5 +1,5 @@
-// Function: a function that the plugin host can call: of a dynamic library, of a Python file, or the built-in
-// statistics. All of them look like a plugin's function.
+// Function: a function that the plugin host can call. It comes from a dynamic library or a Python file, or is the
+// built-in statistics. All of them look like a plugin's function.
 #pragma once
 
 #include <tailrace/plugin.h>

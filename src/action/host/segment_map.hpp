@@ -1,4 +1,4 @@
-// SegmentMap: the plugin host's view of the clients' shared memory: read-only.
+// SegmentMap: the plugin host's read-only view of the clients' shared memory.
 //
 // An address once returned stays readable for the life of the process, so that a view that a plugin keeps never
 // crashes it.

@@ -1,5 +1,5 @@
-// OsFile: a file of the operating system, for the storage back ends that use such files: open, close, reserve,
-// rename, remove.
+// OsFile: a file of the operating system, for the storage back ends that use such files. It can open, close, reserve,
+// rename and remove files.
 //
 // A file has a descriptor that uses the page cache. Where the file system allows it, a second one that bypasses the
 // page cache (O_DIRECT) is opened on first use: small files never need it. Not thread-safe.

@@ -1,4 +1,4 @@
-// CorePlace: the client's side of place `core`: a segment shared with a server process on the same node.
+// CorePlace: the client's side of place `core`, where a client shares a segment with a server process on its node.
 //
 // It meets the server, and starts it if there is none. It notices the server's death by the connection, while it
 // waits. Then, as configured, it meets another server, which continues with all committed data, or continues by

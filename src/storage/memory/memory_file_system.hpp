@@ -1,4 +1,4 @@
-// MemoryFileSystem: names and files in RAM. Behind the port storage/file_system.hpp.
+// MemoryFileSystem: names and files in RAM. Implements the port storage/file_system.hpp.
 //
 // It stores no directories: every directory exists, and contains what the names of files imply. Otherwise files
 // behave as on a file system: holes read as zeros, a removed file lives while it is open, a rename replaces. Errors

@@ -1,5 +1,5 @@
-// MemoryStorage: the back end `memory`: files in RAM, for tests and for `backend: memory`. Behind the port
-// storage.hpp.
+// MemoryStorage: the back end `memory`, which keeps files in RAM, for tests and `backend: memory`. Implements the
+// port storage.hpp.
 //
 // It carries out a transfer inside submit(); the completion waits to be reaped. It can hold as much as memory, and
 // never touches a disk.

@@ -1,5 +1,5 @@
 // OsFileSystem: the names and files of the operating system, for back ends, and for code that needs no transfers.
-// Behind the port storage/file_system.hpp.
+// Implements the port storage/file_system.hpp.
 #pragma once
 
 #include "storage/file_table.hpp"

@@ -1,5 +1,5 @@
-// PosixStorage: the back end `posix`: pwritev, preadv and fsync on write threads, one per device. Behind the port
-// storage.hpp.
+// PosixStorage: the back end `posix`, which calls pwritev, preadv and fsync on write threads, one per device.
+// Implements the port storage.hpp.
 //
 // It works everywhere. Transfers of one device run in order, those of different devices in parallel.
 #pragma once

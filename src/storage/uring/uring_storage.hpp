@@ -1,4 +1,4 @@
-// UringStorage: the back end `uring`: transfers through the kernel's io_uring, by liburing. Behind the port
+// UringStorage: the back end `uring`, which transfers through the kernel's io_uring, by liburing. Implements the port
 // storage.hpp.
 //
 // Transfers go to the kernel together, by one system call, at the next reap(); the kernel rings the doorbell's
