@@ -1,20 +1,20 @@
-# The commands of everyday work; each is a script in tools/. Set up, configured and built is only what is not yet.
+# The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
 .PHONY: help demo setup build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
-	@echo "make build   install what is missing, build all into build/release, put the Python package into .venv"
+	@echo "make build   install missing packages, build all into build/release, put the Python package into .venv"
 	@echo "make test    build, then run all tests"
 	@echo "make bench   build, then run the benchmarks"
-	@echo "make bench-hdf5    build, then run HDF5 programs with the connector beside plain HDF5 (ARGS=--help says more)"
-	@echo "make bench-peers   build, then run tailrace beside its peers, installed for a while (ARGS=--help says more)"
-	@echo "make fuzz    fuzz what is read from outside for a minute (longer: tools/fuzz.sh SECONDS-A-TARGET)"
-	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for so long)"
-	@echo "make mutants put known faults into a copy one at a time; the simulator must find each"
+	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
+	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"
+	@echo "make fuzz    fuzz the readers of outside data for a minute (longer: tools/fuzz.sh SECONDS-PER-TARGET)"
+	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for N minutes)"
+	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make format  lay out the C and C++ sources"
-	@echo "The first run installs Debian packages (with sudo if need be), HDF5 into .deps and a Python into .venv; after"
+	@echo "The first run installs Debian packages (with sudo if needed), HDF5 into .deps and a Python into .venv; after"
 	@echo "make demo the others install and build what tests and benchmarks need."
 
 setup:

@@ -1,13 +1,14 @@
-# The MPIs of the machine, as python/tailrace/bench/mpis.py finds them; a build may have programs of several. Nothing
-# of them is cached: who sets TAILRACE_MPI in the environment configures again. (CMake's FindMPI knows one MPI a
-# build, and takes whichever mpiexec it meets.)
+# The MPIs of the machine, as python/tailrace/bench/mpis.py finds them; a build may have programs of several. Their
+# data are not cached: after a change of TAILRACE_MPI in the environment, configure again. (CMake's FindMPI supports
+# one MPI per build, and takes the first mpiexec it finds.)
 #
-# TAILRACE_MPIS: their names, the chosen one first; empty without an MPI. For each, the library tailrace_mpi_<name>,
-# which C++ programs link, and tailrace_mpi_start_<name>, the command that starts them; -n N PROGRAM follows it.
+# TAILRACE_MPIS: their names, the selected one first; empty without an MPI. For each there is a library
+# tailrace_mpi_<name>, which C++ programs link, and a command tailrace_mpi_start_<name>, which starts them; -n N
+# PROGRAM follows it.
 find_program(TAILRACE_PYTHON3 python3)
 set(TAILRACE_MPIS "")
 
-# _tailrace_mpi_words(RESULT JSON): a list of the words that a JSON array has.
+# _tailrace_mpi_words(RESULT JSON): sets RESULT to a list of the words of a JSON array.
 function(_tailrace_mpi_words result array)
   string(JSON count LENGTH "${array}")
   set(words "")

@@ -1,10 +1,10 @@
-# What is parsed again and again is parsed once: precompiled headers for the C++ targets of some folders of the
-# build. The libraries of src have none where they are built for users, which shows that its files include what they
-# use. (Where GCC 12 optimises much, it also warns then of the standard library's own code.)
+# Precompiled headers for the C++ targets of some folders of the build, so that common headers are parsed once. The
+# libraries of src have none in builds for users, which proves that their files include what they use. (With much
+# optimisation, GCC 12 would also warn of the standard library's own code.)
 #
-# precompiled_headers(NAME KIND HEADERS … FOLDERS … [LINK …]): for the targets of KIND (EXECUTABLE, or LIBRARY: the
-# compiler makes other code for these) that are made in FOLDERS, and that link all of LINK. They have the compiler's
-# options of the folder that calls this.
+# precompiled_headers(NAME KIND HEADERS … FOLDERS … [LINK …]): for the targets of KIND that are made in FOLDERS and
+# link all of LINK. KIND is EXECUTABLE or LIBRARY, whose code the compiler makes differently. The calling folder's
+# compiler options apply.
 function(precompiled_headers name kind)
   cmake_parse_arguments(ARG "" "" "HEADERS;FOLDERS;LINK" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
@@ -17,7 +17,7 @@ function(precompiled_headers name kind)
   endif()
   target_link_libraries(${name} PRIVATE tailrace_flags ${ARG_LINK})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
-  # Without the time in it the compiler cache knows it again.
+  # Without a timestamp in the header, the compiler cache recognises it.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   foreach(folder IN LISTS ARG_FOLDERS)
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)

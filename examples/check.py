@@ -1,6 +1,6 @@
-"""Checks what an example has written: `check.py DIRECTORY [CLIENTS]`, the directory that it ran in.
+"""Checks the output of an example: `check.py DIRECTORY [CLIENTS]`, the directory in which it ran.
 
-Reads with h5dump, a reader that is not ours, and needs nothing but Python itself.
+Reads with h5dump, an independent reader, and needs only Python itself.
 """
 
 import array
@@ -14,7 +14,7 @@ FACTORS = {"temperature": 1.0, "pressure": 2.0, "density": 3.0}
 
 
 def read(file: pathlib.Path, dataset: str) -> array.array:
-    """The elements of a dataset of doubles."""
+    """Returns the elements of a dataset of doubles."""
     with tempfile.TemporaryDirectory() as directory:
         raw = pathlib.Path(directory, "raw")
         subprocess.run(["h5dump", "-d", dataset, "-b", "NATIVE", "-o", raw, file], check=True,
@@ -23,7 +23,7 @@ def read(file: pathlib.Path, dataset: str) -> array.array:
 
 
 def is_right(file: pathlib.Path, client: int, step: int) -> bool:
-    """Whether a file holds what this client has written in this step."""
+    """Returns True if a file contains this client's output of this step."""
     for variable, factor in FACTORS.items():
         begin = 10000.0 * client + 1000.0 * step
         expected = array.array("d", (factor * (begin + i) for i in range(SHAPE[0] * SHAPE[1])))

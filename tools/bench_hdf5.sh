@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make bench-hdf5` does after the build: a shared HDF5, built once, a program of it, and bench/hdf5/run.py.
+# Builds a shared HDF5 once, and a program with it, and runs bench/hdf5/run.py. `make bench-hdf5` builds all else.
 #
 #   tools/bench_hdf5.sh [OPTION …]
 set -euo pipefail

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Builds HDF5 1.14.6 once, from the C sources that the crate `hdf5-metno-src` carries, into DESTINATION: static,
+# Builds HDF5 1.14.6 once, from the C sources in the crate `hdf5-metno-src`, into DESTINATION: static,
 # position-independent, hidden from the application by the way libtailrace links it (docs/decisions/002).
 #
 #   tools/build_hdf5.sh DESTINATION
-#   tools/build_hdf5.sh --is-built DESTINATION     only says so, by its exit code
+#   tools/build_hdf5.sh --is-built DESTINATION     only reports that, by its exit code
 #
-# Takes half a minute on two cores; does nothing when DESTINATION is complete. Needs cargo, cmake and ninja. The C
-# library alone, with as little in it as HDF5 lets one choose, and without its many warnings. At -O1: what HDF5 does
-# here is the metadata of a file in memory, a fraction of a millisecond, and -O3 takes twice as long.
+# Takes half a minute on two cores; does nothing if DESTINATION is complete. Needs cargo, cmake and ninja. Builds only
+# the C library, with as few parts as HDF5 allows, and without its many warnings. At -O1: HDF5 only makes the metadata
+# of a file in memory here, in a fraction of a millisecond, and compiling with -O3 takes twice as long.
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
 
-crate_version=0.9.5 # of hdf5-metno-src; carries HDF5 1.14.6
+crate_version=0.9.5 # of hdf5-metno-src; contains HDF5 1.14.6
 begin_building "HDF5 1.14.6" "complete-$crate_version-3" "$@"
 fetch_crate "$crate_version"
 
-# It looks at no variable of the environment: those are for the HDF5 of the program (HDF5_DRIVER, and
-# HDF5_VOL_CONNECTOR, which would have this one load tailrace's connector for it).
+# This HDF5 reads no environment variables: those are for the program's HDF5 (HDF5_DRIVER, and HDF5_VOL_CONNECTOR,
+# which would make this one load tailrace's connector).
 cat >"$work/no_environment.h" <<HEADER
 #include <stdlib.h>
 #define getenv(name) ((char *)0)

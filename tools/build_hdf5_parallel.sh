@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Builds a parallel HDF5 2.2.0 once, from the C sources that the crate `hdf5-metno-src` carries, into DESTINATION: the
-# shared library that the programs of tests/hdf5 are linked to, as those of users are. Nothing of tailrace is.
+# Builds a parallel HDF5 2.2.0 once, from the C sources in the crate `hdf5-metno-src`, into DESTINATION: the shared
+# library to which the programs of tests/hdf5 are linked, like users' programs. No part of tailrace is.
 #
 #   tools/build_hdf5_parallel.sh DESTINATION
-#   tools/build_hdf5_parallel.sh --is-built DESTINATION     only says so, by its exit code
+#   tools/build_hdf5_parallel.sh --is-built DESTINATION     only reports that, by its exit code
 #
-# Takes a minute and a half on two cores; does nothing when DESTINATION is complete for the MPI that is chosen
-# (TAILRACE_MPI, python/tailrace/bench/mpis.py). Needs cargo, ninja, that MPI and CMake 3.26, which pip fetches where
-# there is only an older one. At -O1: what is tested is who writes what, and -O3 takes twice as long.
+# Takes a minute and a half on two cores; does nothing if DESTINATION is complete for the selected MPI (TAILRACE_MPI,
+# python/tailrace/bench/mpis.py). Needs cargo, ninja, that MPI, and CMake 3.26, which pip fetches if only an older one
+# is installed. At -O1: the tests check which process writes what, and -O3 takes twice as long.
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
 
-crate_version=0.10.4 # of hdf5-metno-src; carries HDF5 2.2.0
+crate_version=0.10.4 # of hdf5-metno-src; contains HDF5 2.2.0
 mpis=$(dirname "$0")/../python/tailrace/bench/mpis.py
 mpi=$(python3 -B "$mpis" --get name)
 begin_building "parallel HDF5 2.2.0 with $mpi" "complete-$crate_version-$mpi" "$@"
-rm -f "$destination"/complete-* # of another MPI, whose files are replaced
+rm -f "$destination"/complete-* # of another MPI, whose files this build replaces
 
 cmake=cmake
 if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV; then

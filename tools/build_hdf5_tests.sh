@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds HDF5 1.14.5 once as a program would use it, shared, with the tools, Fortran, and tests of its own that run
-# with the connector (bindings/hdf5_vol), into DESTINATION. The source is Debian's of trixie: crates carry no tests.
+# Builds HDF5 1.14.5 once into DESTINATION, in the form that programs use: shared, with the tools, Fortran, and its
+# own tests, which run with the connector (bindings/hdf5_vol). The source is Debian trixie's: crates have no tests.
 #
-#   tools/build_hdf5_tests.sh [DESTINATION]                .deps/hdf5-tests, if it is not said
-#   tools/build_hdf5_tests.sh --is-built [DESTINATION]     only says so, by its exit code
+#   tools/build_hdf5_tests.sh [DESTINATION]                .deps/hdf5-tests by default
+#   tools/build_hdf5_tests.sh --is-built [DESTINATION]     only reports that, by its exit code
 #
-# Takes about two minutes on two cores; does nothing when DESTINATION is complete. Needs apt-get (it asks the mirror
-# that the system's own packages come from), cmake, ninja, gfortran and zlib. At -O1, as in build_hdf5.sh.
+# Takes about two minutes on two cores; does nothing if DESTINATION is complete. Needs apt-get (it uses the mirror of
+# the system's own packages), cmake, ninja, gfortran and zlib. At -O1, as in build_hdf5.sh.
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
@@ -16,10 +16,10 @@ look=()
 begin_building "HDF5 1.14.5 with its tests" complete-1.14.5-2 "${look[@]}" \
   "${1:-$(dirname "$0")/../.deps/hdf5-tests}"
 
-# Runs a command with what it says in the log, which is shown if it fails.
+# Runs a command with its output in the log, which is shown if the command fails.
 quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
 
-# Lists and caches of its own: the system's apt neither sees the source suite nor is asked to update.
+# Uses lists and caches of its own: the system's apt neither sees the source suite nor needs an update.
 fetch_source() {
   local mirror apt
   mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') ||
@@ -36,7 +36,7 @@ fetch_source() {
   quietly tar xf "$work"/hdf5_1.14.5*.orig.tar.* -C "$work/source" --strip-components=1
 }
 
-# Of the eight kinds of file that `dsets` makes in turn, two, unless DSETS_ALL is set: each takes four seconds.
+# Keeps two of the eight kinds of file that `dsets` makes in turn, unless DSETS_ALL is set: each takes four seconds.
 shorten_dsets() {
   sed -i -E 's/(paged|minimized_ohdr) <= true/\1 <= (getenv("DSETS_ALL") != NULL)/' "$work/source/test/dsets.c"
   [ "$(grep -c DSETS_ALL "$work/source/test/dsets.c")" = 2 ]
@@ -56,7 +56,7 @@ quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
   -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -Wno-dev
 quietly cmake --build "$work/build" --target "${programs[@]}" hdf5_fortran-shared
 
-# Not everything was built, so not everything can be installed.
+# Only parts were built, so only these can be installed.
 for component in libraries headers fortlibraries fortheaders; do
   quietly cmake --install "$work/build" --component "$component"
 done

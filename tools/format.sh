@@ -2,7 +2,7 @@
 # Lays out all C and C++ sources with clang-format 14 and the repository's .clang-format.
 #
 #   tools/format.sh           rewrites the files
-#   tools/format.sh --check   changes nothing; names the files that are not laid out so, and fails if there are any
+#   tools/format.sh --check   changes nothing; names the files with another layout, and fails if there are any
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes what is read from outside: builds tests/fuzz with clang (preset fuzz, in build/fuzz) and runs each target for
-# so many seconds, beginning with its kept inputs (tests/fuzz/corpus) and those of earlier runs (build/fuzz/corpus).
+# Fuzzes the readers of outside data: builds tests/fuzz with clang (preset fuzz, in build/fuzz) and runs each target
+# for SECONDS, beginning with its kept inputs (tests/fuzz/corpus) and those of earlier runs (build/fuzz/corpus).
 #
 #   tools/fuzz.sh [--seed N] [SECONDS [TARGET…]]
 #
-# 10 s a target unless told. With --seed it tries the same inputs each time and leaves those of earlier runs out. A
-# target that fails prints the file that made it fail and the command that repeats it.
+# The default is 10 s per target. With --seed it tries the same inputs each time, without those of earlier runs. If a
+# target fails, it prints the input's file and the command that repeats the failure.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -26,11 +26,11 @@ for target in "${targets[@]}"; do
 done
 limits=(-timeout=5 -rss_limit_mb=1024 -max_len=4096)
 
-# command_of TARGET: what runs it, as words in `command`.
+# command_of TARGET: puts the command that runs it into `command`, as words.
 command_of() {
   command=("build/fuzz/tests/fuzz/fuzz_$1" "${limits[@]}" -malloc_limit_mb=256)
   case $1 in
-    # The HDF5 library allocates as much as a forged file says, and is content if there is not as much.
+    # The HDF5 library allocates as much as a forged file requests, and copes if it gets less.
     recovery) command=(env ASAN_OPTIONS=allocator_may_return_null=1 "${command[@]}" -malloc_limit_mb=1000000
       -detect_leaks=0) ;;
     results) command=("$venv/bin/python" tests/fuzz/fuzz_results.py "${limits[@]}") ;;

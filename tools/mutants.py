@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Proves that the simulator hunts: puts one deliberate fault at a time into a copy of the sources, builds `simulate`
-there, and counts the seeds until it finds the fault. Exit code 1 if one is not found.
+"""Proves that the simulator finds faults: puts one deliberate fault at a time into a copy of the sources, builds
+`simulate` there, and counts the seeds until it finds the fault. Exit code 1 if one is not found.
 
     tools/mutants.py [--quick] [--only TEXT] [--bound N] [--write]
 
@@ -26,12 +26,12 @@ BUILD = WORK / "build"
 DOCS = ROOT / "docs" / "simulation.md"
 COPIED = ("src", "include", "testing", "cmake", "tools")
 FIRST_SEED = 1  # the same for all, so that the table can be repeated
-QUICK = 14  # mutants of --quick: every so-and-so-many-th of the list
+QUICK = 14  # --quick takes every QUICK-th mutant of the list
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One deliberate fault: where it is put in, and what it does."""
+    """One deliberate fault: its place and its effect."""
 
     name: str
     file: str
@@ -40,7 +40,7 @@ class Mutant:
     why: str
 
     def text(self, original: str) -> str:
-        """The file with the fault in it. Ends the program if its place is not there exactly once."""
+        """Returns the file with the fault. Ends the program unless the place occurs exactly once."""
         count = original.count(self.find)
         if count != 1:
             sys.exit(f"mutants: '{self.name}': its text is {count} times in {self.file}, expected once; "
@@ -50,7 +50,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant. `seeds` is None if it was not found."""
+    """The result for a mutant. `seeds` is None if it was not found."""
 
     mutant: Mutant
     seeds: int | None
@@ -58,14 +58,14 @@ class Outcome:
 
 
 def run(*command: str | Path) -> None:
-    """Runs a command in silence; shows what it said if it fails."""
+    """Runs a command silently; shows its output if it fails."""
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"mutants: {' '.join(map(str, command))} failed:\n{result.stdout}{result.stderr}")
 
 
 def copy_sources() -> None:
-    """Brings the copy up to date; files that are the same stay as old as they are, so that little is built."""
+    """Updates the copy; unchanged files keep their times, so that little is rebuilt."""
     wanted = {Path("CMakeLists.txt"): ROOT / "tests" / "mutants" / "CMakeLists.txt"}
     for folder in COPIED:
         for path in (ROOT / folder).rglob("*"):
@@ -84,8 +84,8 @@ def copy_sources() -> None:
 
 
 def configure() -> None:
-    """A build of its own: optimised little, as it is built anew for each mutant, and without warnings, as a mutant
-    may leave a variable unused."""
+    """Configures a separate build: with little optimisation, as each mutant is built anew, and without warnings, as
+    a mutant may leave a variable unused."""
     options = [f"-DTAILRACE_DEPS={ROOT / '.deps'}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -w"]
     if shutil.which("ccache"):
         options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
@@ -93,12 +93,12 @@ def configure() -> None:
 
 
 def build() -> None:
-    """Builds the simulator with whatever fault is in."""
+    """Builds the simulator with the present fault."""
     run("cmake", "--build", BUILD, "--target", "simulate", "-j", str(os.cpu_count()))
 
 
 def hunt(mutant: Mutant, bound: int) -> Outcome:
-    """Builds the mutant and runs seeds until one fails. The sources are as before afterwards."""
+    """Builds the mutant and runs seeds until one fails. Restores the sources afterwards."""
     path = TREE / mutant.file
     original = path.read_text(encoding="utf-8")
     path.write_text(mutant.text(original), encoding="utf-8")
@@ -118,7 +118,7 @@ def hunt(mutant: Mutant, bound: int) -> Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """The outcomes as Markdown."""
+    """Returns the outcomes as Markdown."""
     lines = ["| mutant | in | what is wrong | seeds | found by |", "|---|---|---|---:|---|"]
     for outcome in outcomes:
         seeds = "not found" if outcome.seeds is None else str(outcome.seeds)
@@ -128,7 +128,7 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def write_docs(text: str) -> None:
-    """Puts the table between its marks in the page."""
+    """Writes the table between its marks in the page."""
     page = DOCS.read_text(encoding="utf-8")
     begin, end = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
     before, _, rest = page.partition(begin)

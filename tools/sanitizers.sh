@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds everything under the sanitizers and runs all tests but the slow ones: address and undefined behaviour, then
-# threads. About 20 minutes on two processors; CI runs the tests in which most is at stake (.ci/run).
+# Builds everything under the sanitizers and runs all tests except the slow ones: address and undefined behaviour,
+# then threads. Takes about 20 minutes on two processors; CI runs the tests with the most at stake (.ci/run).
 #
 #   tools/sanitizers.sh
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the simulator and runs it from a random seed on, for so many minutes (10). Stops at the first seed that
-# fails, with the line that repeats it.
+# Builds the simulator and runs it from a random seed on, for MINUTES (10). Stops at the first seed that fails, and
+# prints the line that repeats it.
 #
 #   tools/soak.sh [MINUTES]
 set -euo pipefail

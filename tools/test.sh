@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds, then runs every test: ctest of the preset release, and pytest. Ends with their results, which are also in
-# build/results; the whole output is in build/logs.
+# Builds, then runs every test: ctest of the preset release, and pytest. Prints their results at the end, and writes
+# them to build/results; the whole output is in build/logs.
 #
 #   tools/test.sh
 set -euo pipefail
@@ -8,7 +8,7 @@ source "$(dirname "$0")/common.sh"
 cd "$root"
 
 tools/setup.sh
-source tools/common.sh # again: ccache may have come just now
+source tools/common.sh # again: ccache may have been installed just now
 tools/build_hdf5_tests.sh || say "there is no HDF5 with tests of its own: those that need it are skipped"
 tools/build.sh
 rm -f build/results

@@ -1,4 +1,4 @@
-// Forking and watching. See the header.
+// Forks and watches the processes. See the header.
 #include "crew.hpp"
 
 #include <poll.h>
@@ -23,14 +23,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A descriptor that becomes readable when the process ends. (glibc 2.36 cannot be asked for it from C++.)
+// Returns a descriptor that becomes readable when the process ends. (glibc 2.36 has no such function usable from
+// C++.)
 int open_process(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
 // Runs a process of the crew, from the fork to its end.
 [[noreturn]] void serve(CrewMemory& memory, int rank, const CrewOptions& options, pid_t watcher,
                         const std::function<void(Peers&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != watcher) std::_Exit(1);  // it died before that
+  if (::getppid() != watcher) std::_Exit(1);  // the watcher died before that
   int code = 1;
   try {
     SharedPeers peers(memory, rank, SharedPeers::Seconds(options.wait_limit));
@@ -50,7 +51,7 @@ class Watcher {
  public:
   Watcher(const CrewOptions& options, const std::function<void(Peers&)>& work)
       : options_(options), memory_(options.processes, options.halo, options.gathered) {
-    std::fflush(nullptr);  // or what is buffered would be printed by each
+    std::fflush(nullptr);  // or each process would print the buffered output
     const pid_t self = ::getpid();
     for (int rank = 0; rank < options.processes; ++rank) {
       const pid_t pid = ::fork();
@@ -92,7 +93,7 @@ class Watcher {
     ::waitpid(pid, nullptr, 0);
   }
 
-  // Until a process has ended. False: the grace is over.
+  // Waits until a process has ended. Returns false if the grace is over.
   bool wait_for_one() {
     std::vector<pollfd> ends;
     for (const Process& process : running_) ends.push_back({process.descriptor, POLLIN, 0});
@@ -146,7 +147,7 @@ class Watcher {
   CrewMemory memory_;
   std::vector<Process> running_;
   CrewEnd end_;
-  Clock::time_point deadline_;  // once one has failed
+  Clock::time_point deadline_;  // set once one has failed
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Error: what the world or the user did wrong, as one sentence that names the thing.
+// Error: a fault of the world or the user, as one sentence that names its cause.
 //
-// Thrown by everything in this application that reads input or writes output, caught once, in main.cpp, which prints
-// it and ends with exit code 1. Never used for defects of the solver.
+// All code of this application that reads input or writes output throws it. main.cpp catches it once, prints it and
+// ends with exit code 1. Never used for defects of the solver.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Reading of ESRI ASCII grids. See the header.
+// Reads ESRI ASCII grids. See the header.
 //
 // Format: "ESRI ASCII raster format", ArcGIS documentation; "xll"/"yll" without corner or center name the point
 // itself, as in GeoClaw's topography files (clawpack.org, "Topography data", topotype 3).
@@ -31,7 +31,7 @@ class Words {
  public:
   Words(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {}
 
-  // The next word; empty at the end of the text.
+  // Returns the next word; empty at the end of the text.
   std::string_view next() {
     skip_space();
     const std::size_t end = std::min(rest_.find_first_of(" \t\r\n\v\f"), rest_.size());
@@ -55,7 +55,7 @@ class Words {
                 (found.empty() ? "the end of the file" : "'" + shown + "'") + ", expected " + expected);
   }
 
-  // The header has ended without an entry that it must have.
+  // Reports that the header has ended without a required entry.
   [[noreturn]] void fail_missing(const std::string& entry) {
     const std::string_view found = next();
     if (found.empty()) fail(found, "the header entry " + entry);
@@ -64,7 +64,7 @@ class Words {
   }
 
   int line() const { return line_; }
-  std::size_t left() const { return rest_.size(); }  // bytes that have not been read
+  std::size_t left() const { return rest_.size(); }  // unread bytes
 
  private:
   void skip_space() {
@@ -106,7 +106,7 @@ struct Entry {
 };
 using Header = std::map<std::string, Entry>;
 
-// One entry in either order. The heights have begun when two numbers stand where an entry would.
+// Reads one entry, in either order. Two numbers in place of an entry begin the heights.
 bool read_entry(Words& words, Header& header) {
   const std::string_view first = words.peek();
   const bool number_first = number(first).has_value();
@@ -139,7 +139,7 @@ std::size_t read_count(const Header& header, const char* key, const std::string&
   return static_cast<std::size_t>(value);
 }
 
-// The position of the first point on one axis: "xll…" names the point, or the corner half a cell before it.
+// Returns the position of the first point on one axis: "xll…" names the point, or the corner half a cell before it.
 double read_origin(const Header& header, char axis, double cell, Words& words) {
   for (const char* kind : {"ll", "llcenter", "lower"}) {
     if (const auto entry = header.find(axis + std::string(kind)); entry != header.end()) return entry->second.value;
@@ -151,7 +151,7 @@ double read_origin(const Header& header, char axis, double cell, Words& words) {
   return corner->second.value + cell / 2;
 }
 
-// Far from 0 two neighbours may be the same number, and beyond all numbers they are none.
+// Far from 0, two neighbours may round to the same number; beyond the range of numbers there are none.
 void require_points_apart(double first, double last_but_one, double last, const std::string& name) {
   if (std::isfinite(first) && std::isfinite(last) && last > last_but_one) return;
   throw Error(name + ": found a grid whose points have no finite coordinates of their own, expected a " +
@@ -161,7 +161,7 @@ void require_points_apart(double first, double last_but_one, double last, const 
 void read_heights(Words& words, const Header& header, Raster& raster) {
   const auto nodata = header.find("nodata_value");
   const std::string of = " of " + std::to_string(raster.ny) + " rows x " + std::to_string(raster.nx) + " columns";
-  // A height and the space before it take two bytes; memory is taken only for heights that can be there.
+  // A height and the space before it take two bytes; this reserves memory only for heights that the text can contain.
   raster.z.reserve(std::min(raster.nx * raster.ny, words.left() / 2 + 1));
   for (std::size_t row = 0; row < raster.ny; ++row) {
     for (std::size_t column = 0; column < raster.nx; ++column) {

@@ -1,8 +1,8 @@
-// ESRI ASCII grids: how bathymetry comes in.
+// read_esri_grid: reads ESRI ASCII grids, the format of the bathymetry.
 //
-// A header of name and value (or value first, then the name, as NOAA's and GeoClaw's files have it), then the
-// heights, row by row from the north. Plain or gzip-compressed. The only file that knows zlib is esri_grid.cpp. Reads
-// the whole file and checks all of it; never guesses a missing value.
+// A header of name and value (or value and name, as in NOAA's and GeoClaw's files), then the heights, row by row from
+// the north. Plain or gzip-compressed. Only esri_grid.cpp uses zlib. It reads and checks the whole file, and never
+// guesses a missing value.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tsunami {
 
-// Reads `file`. Throws Error, naming file, line, what was found and what was expected.
+// Reads `file`. Throws Error, which names file, line, what was found and what was expected.
 Raster read_esri_grid(const std::string& file);
 
 // Parses a grid from text; `name` stands for the file in messages.

@@ -1,7 +1,8 @@
-// Field: one quantity on all cells, with two ghost cells on every side; State: the three that the equations evolve.
+// Field: one quantity on all cells, with two ghost cells on every side. State: the three quantities that the
+// equations evolve.
 //
-// Structure of arrays: a row is contiguous, starts on a cache line and can be handed to a kernel as a pointer to its
-// cell 0, with cells -2 … nx+1 valid. Memory only; no physics here.
+// Structure of arrays: a row is contiguous and starts on a cache line. A kernel gets it as a pointer to its cell 0,
+// with cells -2 … nx+1 valid. Memory only; no physics here.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@ class Field {
     for (std::size_t k = 0; k < count; ++k) cells_[k] = 0.0;
   }
 
-  // Cell 0 of row j; j = -2 … ny+1.
+  // Returns cell 0 of row j; j = -2 … ny+1.
   double* row(std::ptrdiff_t j) { return cells_.get() + (j + ghosts) * stride_ + lead; }
   const double* row(std::ptrdiff_t j) const { return cells_.get() + (j + ghosts) * stride_ + lead; }
 
  private:
-  static constexpr std::ptrdiff_t line = 8;     // doubles in a cache line
-  static constexpr std::ptrdiff_t lead = line;  // room before cell 0, so that it is aligned
+  static constexpr std::ptrdiff_t line = 8;     // doubles per cache line
+  static constexpr std::ptrdiff_t lead = line;  // space before cell 0, which aligns it
   struct Free {
     void operator()(double* memory) const { std::free(memory); }
   };

@@ -1,4 +1,4 @@
-// Gauges and what is read off their records. See the header.
+// Records gauges and evaluates their records. See the header.
 #include "gauge.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Gauge::Gauge(std::string name, double x, double y, const Raster& grid, const Sol
   const auto i0 = std::min(static_cast<std::ptrdiff_t>(across), static_cast<std::ptrdiff_t>(grid.nx) - 2);
   const auto row = std::min(static_cast<std::ptrdiff_t>(up), static_cast<std::ptrdiff_t>(grid.ny) - 2);
   const double s = across - static_cast<double>(i0), t = up - static_cast<double>(row);
-  const std::ptrdiff_t j0 = row - solver.first_row();  // the row above it may be a ghost row: the neighbour's
+  const std::ptrdiff_t j0 = row - solver.first_row();  // the row above may be a ghost row, the neighbour's
   if (j0 < 0 || j0 >= solver.ny()) return;
   double sum = 0;
   for (const Corner& corner : {Corner{i0, j0, (1 - s) * (1 - t)}, Corner{i0 + 1, j0, s * (1 - t)},

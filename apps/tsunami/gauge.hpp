@@ -1,8 +1,8 @@
-// Gauge: what a buoy at one point of the sea would have recorded.
+// Gauge: the record that a buoy at one point of the sea would make.
 //
-// Samples a solver after every step and keeps the series in memory; writes it as CSV at the end. Of several processes
-// the one whose slab the point is in does so; in the others the gauge stays empty. Never disturbs the solver, and is
-// no part of the output that is measured.
+// It samples a solver after every step, keeps the series in memory, and writes it as CSV at the end. With several
+// processes, the one whose slab contains the point does so; in the others the gauge stays empty. It never disturbs
+// the solver, and is not part of the measured output.
 #pragma once
 
 #include <string>
@@ -19,20 +19,20 @@ class Gauge {
     double time, eta, hu, hv;  // s, m, m²/s
   };
 
-  // Interpolates between the cells around (x, y) that are wet at the start. `grid` is the whole one; its heights are
-  // not read. Throws Error if (x, y) is outside the grid or all four are dry.
+  // Interpolates between the cells around (x, y) that are wet at the start. `grid` is the whole grid; its heights are
+  // not read. Throws Error if (x, y) is outside the grid or all four cells are dry.
   Gauge(std::string name, double x, double y, const Raster& grid, const Solver& solver);
 
   void record(const Solver& solver);
 
-  // The point is in the slab of the solver given at the beginning.
+  // Returns true if the point is in the slab of the solver given at the beginning.
   bool is_here() const { return !corners_.empty(); }
   const std::string& name() const { return name_; }
   const std::vector<Sample>& samples() const { return samples_; }
   double x() const { return x_; }
   double y() const { return y_; }
 
-  // Throws Error.
+  // Writes the record. Throws Error.
   void write_csv(const std::string& file) const;
 
  private:
@@ -47,8 +47,8 @@ class Gauge {
   std::vector<Sample> samples_;
 };
 
-// The first crest of a record: the arrival is when it first reaches `share` of the crest. The crest is the highest
-// sample from `from` to `until`.
+// The first crest of a record. It is the highest sample between `from` and `until`; its arrival is the time at which
+// the record first reaches `share` of its height.
 struct Crest {
   double arrival, time, height;
 };

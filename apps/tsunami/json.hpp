@@ -1,6 +1,7 @@
 // JsonWriter: writes one JSON document, piece by piece, indented by two.
 //
-// For the report alone: objects, arrays, numbers, texts. Keeps commas and quotes right; checks nothing else.
+// Used only by the report: objects, arrays, numbers, texts. It places commas and quotes correctly; it checks nothing
+// else.
 #pragma once
 
 #include <cmath>
@@ -67,7 +68,7 @@ class JsonWriter {
 
   std::string text_;
   std::size_t depth_ = 0;
-  bool first_ = true;  // in the object or array that is open
+  bool first_ = true;  // in the open object or array
 };
 
 }  // namespace tsunami

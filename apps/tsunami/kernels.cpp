@@ -1,4 +1,4 @@
-// The arithmetic of the scheme. See the header for where it comes from.
+// The arithmetic of the scheme. See the header for its sources.
 #include "kernels.hpp"
 
 #include <cmath>
@@ -11,11 +11,11 @@ using Index = std::ptrdiff_t;
 inline double smaller(double a, double b) { return a < b ? a : b; }
 inline double larger(double a, double b) { return a > b ? a : b; }
 
-// 1/h, but towards 0 in a film.
+// Returns 1/h, but tends to 0 in a film.
 inline double gentle_inverse(double h, double film2) { return 2.0 * h / (h * h + larger(h * h, film2)); }
 
-// Generalised minmod of the differences to both neighbours. The face values it gives lie between the neighbours', for
-// theta from 1 to 2: that keeps depths positive, and a lake at rest beside dry land at rest.
+// Returns the generalised minmod of the differences to both neighbours. For theta from 1 to 2 the face values lie
+// between the neighbours' values: that keeps depths positive, and a lake at rest beside dry land at rest.
 inline double limited(double behind, double ahead, double theta) {
   const double steep = theta * smaller(std::abs(behind), std::abs(ahead));
   const double size = smaller(steep, 0.5 * std::abs(behind + ahead));
@@ -32,7 +32,7 @@ struct FaceFlux {
 };
 
 inline FaceFlux face_flux(const Side& left, const Side& right) {
-  // Hydrostatic reconstruction: both sides see the higher of the two beds.
+  // Hydrostatic reconstruction: both sides use the higher of the two beds.
   const double bed = larger(left.eta - left.h, right.eta - right.h);
   const double hl = larger(0.0, left.eta - bed), hr = larger(0.0, right.eta - bed);
   const double cl = std::sqrt(gravity * hl), cr = std::sqrt(gravity * hr);
@@ -43,7 +43,7 @@ inline FaceFlux face_flux(const Side& left, const Side& right) {
   const double jump = 0.5 * gravity * (hr - hl) * (hr + hl);
   FaceFlux flux;
   flux.mass = (sr * ql - sl * qr + sl * sr * (hr - hl)) * inverse;
-  // HLL's momentum flux less the pressure of the left side, gathered so that equal pressures cancel exactly.
+  // HLL's momentum flux minus the pressure of the left side, arranged so that equal pressures cancel exactly.
   flux.normal = (sr * ql * left.normal - sl * qr * right.normal + sl * sr * (qr - ql) - sl * jump) * inverse;
   flux.transverse = flux.mass * (flux.mass > 0.0 ? left.transverse : right.transverse);
   flux.pressure_jump = jump;
@@ -141,7 +141,7 @@ void update_row(const Stage& stage, const RowGeometry& geometry, const RowFluxes
   const double *eta_along = fluxes.along.eta.data() + 1, *eta_across = fluxes.across.eta.data();
   const double e = geometry.east, no = geometry.north, so = geometry.south;
   const double keep = stage.keep, take = 1.0 - stage.keep, dt = stage.dt;
-  // Every read and write is of cell i alone, so that `out` may be `base`.
+  // Reads and writes touch only cell i, so that `out` may be `base`.
 #pragma GCC ivdep
   for (Index i = 0; i < n; ++i) {
     const double weight = gravity * now.h[i];
@@ -151,7 +151,7 @@ void update_row(const Stage& stage, const RowGeometry& geometry, const RowFluxes
         -e * (xn[i + 1] - (xn[i] - xj[i]) + weight * eta_along[i]) - (no * nt[i] - so * st[i]) + turn * now.hv[i];
     const double dv = -e * (xt[i + 1] - xt[i]) - (no * nn[i] - so * (sn[i] - sj[i])) -
                       geometry.dy_inverse * weight * eta_across[i] - turn * now.hu[i];
-    // The step keeps h ≥ 0 but for rounding.
+    // The step keeps h ≥ 0 except for rounding.
     out.h[i] = larger(0.0, keep * base.h[i] + take * (now.h[i] + dt * dh));
     out.hu[i] = keep * base.hu[i] + take * (now.hu[i] + dt * du);
     out.hv[i] = keep * base.hv[i] + take * (now.hv[i] + dt * dv);
@@ -188,7 +188,7 @@ double settle_row(const RowState& state, double film, double east, double across
 }
 
 void friction_row(const RowState& state, double manning, double film, double dt, Index n) {
-  constexpr double deepest = 200.0;  // below, friction is far under the scheme's own error
+  constexpr double deepest = 200.0;  // m; in deeper water, friction is far below the scheme's own error
   const double factor = dt * gravity * manning * manning;
   for (Index i = 0; i < n; ++i) {
     const double h = state.h[i];

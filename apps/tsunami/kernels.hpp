@@ -8,8 +8,8 @@
 // 445-473). Velocity near dry land: A. Kurganov & G. Petrova, Commun. Math. Sci. 5(1), 2007, 133-160. Friction:
 // Manning's law, semi-implicit.
 //
-// Every loop runs over contiguous memory without branches, for the vectoriser. kernels.cpp is the only file that is
-// compiled with relaxed floating-point rules; so it must never be asked whether a number is finite.
+// Every loop runs over contiguous memory without branches, for the vectoriser. Only kernels.cpp is compiled with
+// relaxed floating-point rules, so it must never test whether a number is finite.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@ struct Primitives {
   const double* v;
 };
 
-// Limited slopes of one row: the difference from one side of the cell to the other.
+// Limited slopes of one row: the differences between the two sides of each cell.
 struct Slopes {
   explicit Slopes(std::ptrdiff_t n);
   std::vector<double> h, eta, u, v;
 };
 
 // Fluxes through one row of faces, without the hydrostatic pressure of the cell itself, which cancels against the
-// bed: so that water at rest gives exact zeros, not differences of large numbers.
+// bed. So water at rest gives exact zeros, not differences of large numbers.
 struct Fluxes {
   explicit Fluxes(std::ptrdiff_t n);
   std::vector<double> mass, normal, transverse;
@@ -51,7 +51,7 @@ void fluxes_along(const Primitives& row, const Slopes& slopes, std::ptrdiff_t n,
 void fluxes_across(const Primitives& south, const Slopes& south_slopes, const Primitives& north,
                    const Slopes& north_slopes, std::ptrdiff_t n, Fluxes& out);
 
-// The geometry that one row's update needs beside the fluxes.
+// The geometry that one row's update needs in addition to the fluxes.
 struct RowGeometry {
   double east, north, south, dy_inverse;  // see Metric
   double tangent, coriolis;
@@ -94,8 +94,8 @@ struct PrimitiveRow {
 void primitives_row(const ConstRowState& state, const double* bed, double film, std::ptrdiff_t n,
                     const PrimitiveRow& out);
 
-// Takes away the momentum that a film thinner than `film` cannot have. Returns the largest
-// (|u| + c) · east + (|v| + c) · across over cells 0 … n-1, 1/s.
+// Removes the momentum that a film thinner than `film` cannot have. Returns the largest (|u| + c) · east + (|v| + c)
+// · across over cells 0 … n-1, 1/s.
 double settle_row(const RowState& state, double film, double east, double across, std::ptrdiff_t n);
 
 // Slows the water of one row by Manning's law over the time dt, where it is shallower than 200 m.

@@ -1,4 +1,4 @@
-// tsunami: the program. Exit codes: 0 good, 1 the run failed, 2 the command line is wrong.
+// tsunami: the program. Exit codes: 0 success, 1 the run failed, 2 the command line is wrong.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -15,7 +15,7 @@ void run_and_report(const Options& options, const Raster& coarse, Peers& peers) 
   if (peers.rank() == 0) report(options, result);
 }
 
-// The bathymetry is read before the processes are forked: once, and what is wrong with it is told once.
+// Reads the bathymetry before it forks the processes: so it is read once, and its errors are reported once.
 void launch(const Options& options) {
   const Raster coarse = read_bed(options);
   if (options.processes == 1) {

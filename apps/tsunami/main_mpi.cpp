@@ -1,5 +1,5 @@
-// tsunami_mpi: the program as mpiexec starts it, a process for each slab. Options and exit codes are those of
-// tsunami, but for --processes. A mistake that all processes find may be told by each.
+// tsunami_mpi: the program for mpiexec, one process per slab. Options and exit codes are those of tsunami, except
+// --processes. If all processes find an error, each may report it.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -20,7 +20,7 @@ void launch(Options options, int processes) {
   if (peers.rank() == 0) report(options, result);
 }
 
-// Ends all processes: those that wait for this one would do so for ever.
+// Ends all processes: those that wait for this one would wait for ever.
 [[noreturn]] void give_up(int rank, int size, const char* why) {
   std::fprintf(stderr, "tsunami: process %d of %d: %s\n", rank, size, why);
   MPI_Abort(MPI_COMM_WORLD, 1);

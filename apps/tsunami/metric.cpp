@@ -1,4 +1,4 @@
-// Metric of the sphere and of the plane. See the header.
+// Computes the metric of the sphere and of the plane. See the header.
 #include "metric.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void fill_sphere_row(Metric& metric, const Raster& grid, std::size_t j, bool cor
   const double latitude = grid.y(j) * degree;
   const double half = grid.dy * degree / 2;
   const double width = earth_radius * grid.dx * degree;  // of a cell on the equator
-  // The exact area between two parallels, so that the sum of the cells is the area of the domain.
+  // The exact area between two parallels, so that the areas of the cells add up to the area of the domain.
   metric.area[j] = earth_radius * width * (std::sin(latitude + half) - std::sin(latitude - half));
   metric.east[j] = earth_radius * 2 * half / metric.area[j];
   metric.north[j] = width * std::cos(latitude + half) / metric.area[j];

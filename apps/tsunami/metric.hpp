@@ -1,7 +1,7 @@
-// Metric: lengths and areas of the cells, a few numbers per row; and where things are on the Earth.
+// Metric: lengths and areas of the cells, a few numbers per row; and positions on the Earth.
 //
 // One grid serves both geometries: on the sphere (x = longitude, y = latitude, degrees) the rows have different
-// widths, on a plane (metres) they have not. The solver only sees the numbers. Constant after construction.
+// widths, on a plane (metres) they do not. The solver only sees the numbers. Constant after construction.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ constexpr double earth_rotation = 7.292115e-5;       // rad/s
 constexpr double degree = std::numbers::pi / 180.0;  // radians
 
 struct Metric {
-  // Per row: length of a cell's side by its area, 1/m.
+  // Per row: length of a cell's side divided by its area, 1/m.
   std::vector<double> east;      // of the eastern and western sides
   std::vector<double> north;     // of the northern side
   std::vector<double> south;     // of the southern side
@@ -36,7 +36,7 @@ struct EastNorth {
   double east, north;  // metres
 };
 
-// Where (x, y) lies as seen from (x0, y0): along the great circle on the sphere (azimuthal equidistant).
+// Returns the position of (x, y) relative to (x0, y0): along the great circle on the sphere (azimuthal equidistant).
 EastNorth from_here(Geometry geometry, double x0, double y0, double x, double y);
 
 }  // namespace tsunami

@@ -1,4 +1,4 @@
-// Peers by MPI. Its default error handler ends the program, so results are not looked at.
+// Peers by MPI. MPI's default error handler ends the program, so results are not checked.
 #include "mpi_peers.hpp"
 
 #include <numeric>

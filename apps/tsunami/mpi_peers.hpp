@@ -1,8 +1,8 @@
 // MpiPeers: peers that mpiexec has started, on any machines.
 //
-// The same interface as SharedPeers, by MPI's own calls; all on the thread that computes, so MPI_THREAD_FUNNELED is
-// enough. There is no limit to a wait: when a process fails, main_mpi.cpp has MPI end the others. With mpi_peers.cpp
-// and main_mpi.cpp all that knows MPI; built where CMake finds one.
+// It has the interface of SharedPeers, implemented by MPI calls. All of them are made on the thread that computes, so
+// MPI_THREAD_FUNNELED is enough. Waits have no limit: when a process fails, main_mpi.cpp makes MPI end the others.
+// Only mpi_peers.cpp and main_mpi.cpp use MPI; they are built if CMake finds one.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@ namespace tsunami {
 
 class MpiPeers final : public Peers {
  public:
-  // Neighbours exchange `halo` numbers. MPI must be initialised, and must not be finalised before this ends.
+  // Neighbours exchange `halo` numbers. MPI must be initialised, and must not be finalised before this object ends.
   explicit MpiPeers(std::size_t halo);
   ~MpiPeers() override;
   MpiPeers(const MpiPeers&) = delete;
@@ -30,11 +30,11 @@ class MpiPeers final : public Peers {
 
  private:
   struct Boxes {
-    std::vector<double> out, in;  // empty where there is no neighbour
+    std::vector<double> out, in;  // empty if there is no neighbour
   };
   Boxes& boxes(Side side) { return side == Side::south ? south_ : north_; }
 
-  MPI_Comm peers_ = MPI_COMM_NULL;  // of our own, so that nothing else is mistaken for ours
+  MPI_Comm peers_ = MPI_COMM_NULL;  // a duplicate, so that no other messages are mistaken for these
   int rank_ = 0, size_ = 1, on_this_node_ = 1;
   Boxes south_, north_;
   double seconds_ = 0;

@@ -1,4 +1,4 @@
-// NumPy's file format, as far as one array of float32 needs it.
+// NumPy's file format, as far as an array of float32 needs it.
 #include "npy.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// NpyFile: a raster as a NumPy file, float32, row 0 in the south; for those who draw the results.
+// NpyFile: a raster as a NumPy file, float32, row 0 in the south; for programs that plot the results.
 //
-// One process makes the file; then each writes its own rows. Format: "NEP 1, a simple file format for NumPy arrays",
-// version 1.0.
+// One process creates the file; then each writes its own rows. Format: "NEP 1, a simple file format for NumPy
+// arrays", version 1.0.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class NpyFile {
  public:
   NpyFile(std::string file, std::size_t nx, std::size_t ny);
 
-  // Makes the file, with nothing but its header. Throws Error.
+  // Creates the file with only its header. Throws Error.
   void create() const;
   // Writes the rows of this slab into the file that create() has made. Throws Error.
   void write(const Raster& slab) const;

@@ -1,4 +1,4 @@
-// Lists of numbers. See the header.
+// Parses lists of numbers. See the header.
 #include "numbers_list.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
-// Lists of numbers as the command line has them ("16,14,104"), and numbers as text.
+// Parses lists of numbers in the form of the command line ("16,14,104"), and converts numbers to text.
 //
-// Used by everything that reads an option with several values or prints one. Never knows what the numbers mean.
+// Used by all code that reads an option with several values or prints one. Gives the numbers no meaning.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace tsunami {
 
-// Exactly `count` numbers separated by commas. Throws Error: "OPTION: found …, expected FORM".
+// Returns exactly `count` numbers separated by commas. Throws Error: "OPTION: found …, expected FORM".
 std::vector<double> parse_numbers(const std::string& text, std::size_t count, const std::string& option,
                                   const std::string& form);
 
-// The text at commas, with nothing left out: "a,,b" has three parts.
+// Splits the text at commas, and keeps empty parts: "a,,b" has three parts.
 std::vector<std::string> split_at_commas(const std::string& text);
 
-// The shortest text that reads back as `value`, for JSON, YAML and messages. Finite values only.
+// Returns the shortest text that reads back as `value`, for JSON, YAML and messages. Finite values only.
 std::string shortest(double value);
 
 }  // namespace tsunami

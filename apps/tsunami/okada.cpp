@@ -8,8 +8,8 @@ namespace tsunami {
 namespace {
 
 constexpr double mu_ratio = 0.5;    // mu / (lambda + mu), of a Poisson solid
-constexpr double vertical = 1e-9;   // below this cosine the limits for cos(dip) = 0 are taken: equation (29)
-constexpr double singular = 1e-12;  // R + eta, as a share of R, below which its logarithm and inverse are replaced
+constexpr double vertical = 1e-9;   // below this cosine, the limits for cos(dip) = 0 are used: equation (29)
+constexpr double singular = 1e-12;  // R + eta as a share of R; below it, its logarithm and inverse are replaced
 
 // The terms that strike slip and dip slip share at one corner (xi, eta).
 struct Corner {
@@ -23,7 +23,7 @@ struct Corner {
     r = std::sqrt(xi * xi + eta * eta + q * q);
     y = eta * c + q * s;
     d = eta * s - q * c;
-    // On the line above the edge R + eta vanishes: Okada's rule (ii) there sets the inverse to zero and the
+    // On the line above the edge, R + eta vanishes. There Okada's rule (ii) sets the inverse to zero and the
     // logarithm to -ln(R - eta).
     const bool on_line = r + eta <= singular * r;
     log_r_eta = on_line ? -std::log(r - eta) : std::log(r + eta);

@@ -1,4 +1,4 @@
-// The command line, by CLI11. See the header.
+// Parses the command line with CLI11. See the header.
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 namespace tsunami {
 namespace {
 
-// Options that CLI11 reads as text, to be parsed afterwards.
+// Options that CLI11 reads as text, which are parsed afterwards.
 struct Texts {
   std::string fault, gaussian, region;
   std::vector<std::string> gauges;
@@ -53,7 +53,7 @@ void add_source(CLI::App& app, Texts& t) {
 
 void add_solver(CLI::App& app, Options& o, Texts& t) {
   const char* group = "Solver";
-  app.add_option("--steps", o.steps, "stop after so many steps")
+  app.add_option("--steps", o.steps, "stop after this many steps")
       ->check(CLI::PositiveNumber)
       ->option_text("N")
       ->group(group);
@@ -78,7 +78,7 @@ void add_solver(CLI::App& app, Options& o, Texts& t) {
       ->option_text("1..2 = 1.5")
       ->group(group);
   app.add_flag("--walls", t.walls, "the edges reflect; by default waves leave through them")->group(group);
-  app.add_flag("--no-coriolis", t.no_coriolis, "leave the Earth's rotation out")->group(group);
+  app.add_flag("--no-coriolis", t.no_coriolis, "ignore the Earth's rotation")->group(group);
   app.add_option("--threads", o.solver.threads, "threads that compute")
       ->check(CLI::Range(1, 1024))
       ->option_text("N = 1")
@@ -91,7 +91,7 @@ void add_processes(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 1024))
       ->option_text("N = 1")
       ->group(group);
-  app.add_option("--wait-limit", o.wait_limit, "the most that one waits for the others before it gives up")
+  app.add_option("--wait-limit", o.wait_limit, "how long a process waits for the others before it gives up")
       ->check(CLI::PositiveNumber)
       ->option_text("SECONDS = 600")
       ->group(group);
@@ -104,49 +104,49 @@ void add_output(CLI::App& app, Options& o) {
           {{"none", OutputKind::none}, {"hdf5", OutputKind::hdf5}, {"tailrace", OutputKind::tailrace}}))
       ->option_text("{tailrace,hdf5,none} = tailrace")
       ->group(group);
-  app.add_option("--out", o.directory, "directory for all files; made if it is missing")
+  app.add_option("--out", o.directory, "directory for all files; created if it is missing")
       ->option_text("DIR = out")
       ->group(group);
   app.add_option("--output-every", o.output_every, "steps between outputs (default: a 16th of the run)")
       ->check(CLI::PositiveNumber)
       ->option_text("N")
       ->group(group);
-  app.add_option("--precision", o.precision, "of what is written")
+  app.add_option("--precision", o.precision, "precision of the written fields")
       ->transform(one_of<Precision>({{"float32", Precision::float32}, {"float64", Precision::float64}}))
       ->option_text("{float32,float64} = float32")
       ->group(group);
   app.add_option("--sync", o.sync,
-                 "of hdf5: fdatasync after each output; direct: fields bypass the page cache; none: into the cache "
+                 "hdf5: fdatasync after each output; direct: fields bypass the page cache; none: into the cache "
                  "(measures memory)")
       ->transform(one_of<SyncMode>(
           {{"none", SyncMode::none}, {"fdatasync", SyncMode::fdatasync}, {"direct", SyncMode::direct}}))
       ->option_text("{fdatasync,direct,none} = fdatasync")
       ->group(group);
-  app.add_option("--budget", o.budget_mib, "of tailrace: MiB of memory (default: room for two outputs)")
+  app.add_option("--budget", o.budget_mib, "tailrace: MiB of memory (default: room for two outputs)")
       ->check(CLI::PositiveNumber)
       ->option_text("MIB")
       ->group(group);
-  app.add_option("--durability", o.durability, "of tailrace: what close waits for")
+  app.add_option("--durability", o.durability, "tailrace: the state of the data that close waits for")
       ->check(CLI::IsMember({"accepted", "written", "durable"}))
       ->option_text("{accepted,written,durable} = written")
       ->group(group);
-  app.add_option("--backend", o.backend, "of tailrace: how it writes")
+  app.add_option("--backend", o.backend, "tailrace: its storage back end")
       ->check(CLI::IsMember({"auto", "uring", "posix"}))
       ->option_text("{auto,uring,posix} = auto")
       ->group(group);
-  app.add_option("--place", o.place, "of tailrace: where it writes, a thread of each process or a server for all")
+  app.add_option("--place", o.place, "tailrace: writes in a thread of each process, or in one server for all")
       ->check(CLI::IsMember({"thread", "core"}))
       ->option_text("{thread,core} = thread")
       ->group(group);
-  app.add_option("--file-per", o.file_per, "of tailrace: whose blocks share a file")
+  app.add_option("--file-per", o.file_per, "tailrace: one file per process or per node")
       ->check(CLI::IsMember({"process", "node"}))
       ->option_text("{process,node} = process")
       ->group(group);
-  app.add_option("--compress", o.compress, "of tailrace: how files are made smaller")
+  app.add_option("--compress", o.compress, "tailrace: compression of the files")
       ->check(CLI::IsMember({"none", "deflate", "zstd"}))
       ->option_text("{none,deflate,zstd} = none")
       ->group(group);
-  app.add_option("--stored", o.stored, "of tailrace: the precision in files; float16 loses digits")
+  app.add_option("--stored", o.stored, "tailrace: precision in the files; float16 loses digits")
       ->check(CLI::IsMember({"full", "float16"}))
       ->option_text("{full,float16} = full")
       ->group(group);

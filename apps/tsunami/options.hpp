@@ -1,6 +1,6 @@
-// Options: everything that the command line says, checked.
+// Options: the contents of the command line, checked.
 //
-// options.cpp is the only file that knows CLI11. Reads no files; what the options name is looked at by run.cpp.
+// Only options.cpp uses CLI11. It reads no files; run.cpp opens the files that the options name.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct Options {
   std::string stored = "full";
 
   int processes = 1;
-  double wait_limit = 600;  // s; of one wait for the other processes
+  double wait_limit = 600;  // s; for one wait for the other processes
 
   std::vector<GaugeOption> gauges;
   std::string json;
@@ -55,8 +55,8 @@ struct Options {
   bool quiet = false;
 };
 
-// Either the options, or the exit code with which the program should end now (--help, or a mistake, which has been
-// explained on stderr).
+// Either the options, or the exit code with which the program should end now (after --help, or after an error that
+// was reported on stderr).
 struct ParsedOptions {
   std::optional<Options> options;
   int exit_code = 0;

@@ -1,8 +1,10 @@
-// Output: where the solver's fields go. Three ways behind one interface, so that they can be compared.
+// Output: the destination of the solver's fields. Three implementations of one interface, so that they can be
+// compared.
 //
-// The program fills memory that the output hands out and gives it back, variable by variable, then ends the
-// iteration: none of the three needs a copy of its own. output_none.cpp throws the fields away, output_hdf5.cpp
-// writes them before it returns, output_tailrace.cpp leaves them to tailrace. Never packs or converts: see pack.hpp.
+// The program fills memory that the output provides, and returns it, one variable after the other; then it ends the
+// iteration. So none of the three needs a copy of its own. output_none.cpp discards the fields, output_hdf5.cpp
+// writes them before it returns, output_tailrace.cpp hands them to tailrace. They never pack or convert fields: see
+// pack.hpp.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +21,27 @@ enum class SyncMode { none, fdatasync, direct };
 
 struct VariableSpec {
   std::string name;
-  std::string unit;               // as tailrace's configuration spells it
+  std::string unit;               // in the spelling of tailrace's configuration
   std::vector<double> dimension;  // powers of length, mass, time, current, temperature, amount, luminosity
   std::string description;
 };
 
-// The facts that every output must know to describe its files.
+// The facts by which every output describes its files.
 struct OutputSpec {
   std::string directory;
-  std::string name = "tsunami";  // files are named after it
+  std::string name = "tsunami";  // file names begin with it
   Precision precision = Precision::float32;
-  int process = 0, processes = 1;         // this one, and of how many
-  int processes_of_node = 1;              // of these, on this machine
+  int process = 0, processes = 1;         // this process's number, and the number of processes
+  int processes_of_node = 1;              // number of these on this machine
   std::size_t nx = 0, ny = 0;             // of the block that this process writes
-  std::size_t rows = 0, first_row = 0;    // of the whole array; where the block begins in it
+  std::size_t rows = 0, first_row = 0;    // of the whole array; row in it where the block begins
   double x0 = 0, y0 = 0, dx = 1, dy = 1;  // of the whole array
   bool degrees = true;                    // else metres
   double interval = 1;                    // seconds between iterations
   std::vector<VariableSpec> variables;
 
   SyncMode sync = SyncMode::fdatasync;  // hdf5
-  std::uint64_t budget = 0;             // bytes; tailrace; the same in all processes, as all of its configuration
+  std::uint64_t budget = 0;             // bytes; tailrace; equal in all processes, like all of its configuration
   std::string durability = "written";   // tailrace
   std::string backend = "auto";         // tailrace
   std::string place = "thread";         // tailrace
@@ -54,18 +56,18 @@ class Output {
  public:
   virtual ~Output() = default;
 
-  // Memory for one field, spec.bytes_per_field() long, to be filled and given back by put().
+  // Returns memory for one field, spec.bytes_per_field() long; the caller fills it and returns it by put().
   virtual void* field(std::size_t variable, std::int64_t iteration) = 0;
   virtual void put(std::size_t variable, std::int64_t iteration) = 0;
   virtual void end_iteration(std::int64_t iteration) = 0;
-  // Waits until everything is where it should be. All of these throw Error.
+  // Waits until all output has reached its destination. All of these throw Error.
   virtual void close() = 0;
 
-  // One line on what does the writing, for the report.
+  // Returns one line about the writer, for the report.
   virtual std::string description() const = 0;
-  // The files of all processes, in order. Those of tailrace may not be published before close().
+  // Returns the files of all processes, in order. Those of tailrace may not be published before close().
   virtual std::vector<std::string> files() const = 0;
-  // Counters for the report, by name; empty where there are none.
+  // Counters for the report, by name; empty if there are none.
   using Counters = std::vector<std::pair<std::string, double>>;
   virtual Counters counters() { return {}; }
 };

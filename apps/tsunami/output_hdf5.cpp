@@ -1,9 +1,9 @@
-// Synchronous output by plain HDF5: what a solver without tailrace does. The files have the same openPMD content.
+// Synchronous output by plain HDF5, as in a solver without tailrace. The files have the same openPMD content.
 //
-// A file a process and iteration, a dataset a field, contiguous, written whole before put() returns. So that storage
-// is measured, not memory, an iteration ends with fdatasync (the default), or its fields bypass the page cache
-// (direct: HDF5 lays the file out, and the bytes go with O_DIRECT to the offsets that it names). Files appear under
-// their final name when complete. The only file of this application that knows HDF5.
+// It writes one file per process and iteration, with one contiguous dataset per field, which put() writes completely
+// before it returns. An iteration ends with fdatasync (the default), so that storage is measured and not memory. Or
+// its fields bypass the page cache (direct): HDF5 lays the file out, and the bytes go with O_DIRECT to the offsets
+// that HDF5 assigned. Files get their final name when complete. Only this file of the application uses HDF5.
 #include <fcntl.h>
 #include <hdf5.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t piece = std::size_t{8} << 20;  // of one direct write
 
-// An HDF5 identifier, closed by the function that belongs to it.
+// An HDF5 identifier; the function that belongs to it closes it.
 class Id {
  public:
   Id(hid_t id, herr_t (*closing)(hid_t), const std::string& what) : id_(id), close_(closing) {
@@ -40,7 +40,7 @@ class Id {
   Id& operator=(Id&&) = delete;
   operator hid_t() const { return id_; }  // NOLINT: implicit on purpose
 
-  // Closing may write: so its failure must not be lost.
+  // Closing may write, so its failure must not be lost.
   void close(const std::string& what) {
     if (close_(std::exchange(id_, -1)) < 0) throw Error("HDF5 cannot " + what);
   }
@@ -178,7 +178,7 @@ class Hdf5Output final : public Output {
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     open_.emplace_back(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose,
                        "make the file '" + unfinished + "': " + std::strerror(errno));
-    // A descriptor of our own: the one inside HDF5 ends with H5Fclose, and the last metadata are written there.
+    // Opens a descriptor of its own: HDF5's own one ends with H5Fclose, which also writes the last metadata.
     const int direct = spec_.sync == SyncMode::direct ? O_DIRECT : 0;
     descriptor_ = ::open(unfinished.c_str(), O_RDWR | O_CLOEXEC | direct);
     if (descriptor_ < 0) fail("open", unfinished);
@@ -219,7 +219,7 @@ class Hdf5Output final : public Output {
     put_text(data, "description", v.description);
   }
 
-  // The body with O_DIRECT; the ragged end, less than a page, without.
+  // Writes the body with O_DIRECT, and the ragged end, less than a page, without.
   void write_direct(haddr_t offset) {
     const std::size_t size = spec_.bytes_per_field();
     const std::size_t body = size / page * page;
@@ -248,7 +248,7 @@ class Hdf5Output final : public Output {
     descriptor_ = -1;
   }
 
-  // After a failure: what was begun stays as .part.
+  // Ends the files after a failure: a file that was begun stays as .part.
   void abandon() {
     while (!open_.empty()) open_.pop_back();
     close_descriptor();
@@ -256,10 +256,10 @@ class Hdf5Output final : public Output {
 
   const OutputSpec spec_;
   std::unique_ptr<std::byte[], Free> field_;
-  std::vector<Id> open_;  // the file, then its group of meshes, of the iteration under way
+  std::vector<Id> open_;  // the file of the present iteration, then its group of meshes
   std::string file_;      // its final name; empty between iterations
   int descriptor_ = -1;
-  std::vector<std::string> begun_, files_;  // of all processes; the second up to the last that has ended
+  std::vector<std::string> begun_, files_;  // of all processes; the second up to the latest ended one
 };
 
 }  // namespace

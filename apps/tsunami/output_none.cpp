@@ -1,4 +1,4 @@
-// No output: the run to compare with. Packing still takes place, into memory that is used again and again.
+// No output: the run for comparison. Fields are still packed, into memory that is reused.
 #include "output.hpp"
 
 namespace tsunami {

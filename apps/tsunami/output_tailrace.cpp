@@ -1,8 +1,8 @@
-// Output through tailrace: fields are packed into its memory and committed; it writes while the solver computes on.
+// Output through tailrace: fields are packed into its memory and committed; it writes while the solver continues.
 //
-// Uses alloc and commit, so that no field is ever copied. The configuration is text made from the grid: no file to
-// keep in step with the program. It is the same in all processes: which rows are this one's are parameters, given
-// when it opens its client. The only file of this application that knows tailrace.
+// It uses alloc and commit, so that no field is ever copied. The configuration is a text made from the grid, so there
+// is no file to keep consistent with the program. It is the same in all processes: parameters, given when a process
+// opens its client, set that process's rows. Only this file of the application uses tailrace.
 #include <tailrace/tailrace.hpp>
 
 #include <cstdio>
@@ -16,7 +16,7 @@
 namespace tsunami {
 namespace {
 
-// A text in double quotes: YAML takes JSON's.
+// Returns the text in double quotes: YAML accepts JSON's strings.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -26,7 +26,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// A server must know whom to wait for; a thread has nobody else.
+// A server must know how many clients to wait for; a thread has only one.
 std::string place(const OutputSpec& spec) {
   if (spec.place == "thread") return "{kind: thread}";
   return "{kind: " + spec.place + ", clients: " + std::to_string(spec.processes_of_node) + "}";
@@ -156,7 +156,7 @@ class TailraceOutput final : public Output {
   tailrace::Client client_;
   std::string description_;
   std::vector<std::string> files_;
-  Counters last_;  // as they were before close()
+  Counters last_;  // their values before close()
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Packing of fields. See the header.
+// Packs fields. See the header.
 #include "pack.hpp"
 
 #if defined(__SSE2__)
@@ -20,8 +20,8 @@ std::vector<VariableSpec> output_variables() {
 
 namespace {
 
-// Stores past the cache: nobody here reads the packed field again, and the cache is better kept for the state. The
-// stores of a thread are seen by others after finish_streaming().
+// Stores bypass the cache: this program does not read the packed field again, and the state makes better use of the
+// cache. finish_streaming() makes a thread's stores visible to others.
 #if defined(__SSE2__) && defined(__x86_64__)
 void stream(double* to, double value) {
   _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(value));

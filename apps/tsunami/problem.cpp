@@ -1,4 +1,4 @@
-// Sources onto the grid. See the header.
+// Applies the sources to the grid. See the header.
 #include "problem.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace tsunami {
 namespace {
 
-// Adds to bed and surface of one row what the sources do there.
+// Adds the effect of the sources to bed and surface of one row.
 void move_row(Problem& problem, Geometry geometry, std::size_t j, std::vector<double>& surface) {
   Raster& bed = problem.bed;
   for (std::size_t i = 0; i < bed.nx; ++i) {

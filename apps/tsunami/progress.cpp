@@ -1,4 +1,4 @@
-// The bar itself. See the header.
+// Draws the bar. See the header.
 #include "progress.hpp"
 
 #include <unistd.h>

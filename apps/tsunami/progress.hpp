@@ -1,6 +1,6 @@
-// Progress: a bar on stderr, where somebody is looking.
+// Progress: a bar on stderr, for a user at a terminal.
 //
-// Redrawn at most ten times a second; nothing at all where stderr is no terminal, unless it is asked for.
+// Redrawn at most ten times a second. Draws nothing if stderr is no terminal, unless requested.
 #pragma once
 
 #include <string>

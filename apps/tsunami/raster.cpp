@@ -1,4 +1,4 @@
-// Refinement and cropping of a Raster. Pure functions.
+// Refines and crops a Raster. Pure functions.
 #include "raster.hpp"
 
 #include <cmath>
@@ -49,7 +49,7 @@ struct Range {
   std::size_t first, count;
 };
 
-// Indices of the points of x0 + k · dx inside [low, high]; a point on the edge belongs to it despite rounding.
+// Returns the indices of the points x0 + k · dx inside [low, high]; includes points on the edge despite rounding.
 Range inside(double x0, double dx, std::size_t n, double low, double high) {
   const double slack = 1e-6;
   const double first = std::max(0.0, std::ceil((low - x0) / dx - slack));

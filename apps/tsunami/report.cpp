@@ -1,4 +1,4 @@
-// Reports. See the header.
+// Writes reports. See the header.
 #include "report.hpp"
 
 #include <cstdio>

@@ -1,7 +1,6 @@
-// Report: what a run was and took, as JSON for programs and as a few lines for people.
+// report: writes a run's data and timings, as JSON for programs and as a few lines for people.
 //
-// Of several processes, times and timeline are those of the first, which ends with the last; the counters are added
-// up.
+// With several processes, times and timeline are those of the first, which ends with the last; the counters are sums.
 #pragma once
 
 #include "options.hpp"
@@ -9,7 +8,7 @@
 
 namespace tsunami {
 
-// Both, as the options ask for. Throws Error.
+// Writes both, as the options request. Throws Error.
 void report(const Options& options, const Result& result);
 
 }  // namespace tsunami

@@ -1,4 +1,4 @@
-// The main loop and what is around it. See the header.
+// The main loop and its preparation. See the header.
 #include "run.hpp"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 
 constexpr double most_points = 2e9;
 constexpr long default_outputs = 16;
-constexpr std::size_t fewest_rows = 4;  // of a process: its ghost rows are the next one's rows alone
+constexpr std::size_t fewest_rows = 4;  // per process: its ghost rows must all belong to the next process
 
 // Returns the number of rows of the largest slab.
 std::size_t most_rows(std::size_t rows, int processes) {
   return (rows + static_cast<std::size_t>(processes) - 1) / static_cast<std::size_t>(processes);
 }
 
-// The steps of the run: whichever end comes first.
+// Returns the steps of the run: the earlier of the two ends counts.
 long count_steps(const Options& options, double dt) {
   const double until = options.end_time > 0 ? std::ceil(options.end_time / dt - 1e-9) : 1e18;
   const double steps = options.steps > 0 ? std::min(until, static_cast<double>(options.steps)) : until;
@@ -59,7 +59,8 @@ OutputSpec make_spec(const Options& options, const Raster& whole, const Raster& 
   spec.file_per = options.file_per;
   spec.compress = options.compress;
   spec.stored = options.stored;
-  // Two outputs of the largest slab, each field rounded up to pages, and a little for what else the writer keeps.
+  // Space for two outputs of the largest slab, each field rounded up to pages, and a little for other data of the
+  // writer.
   const std::uint64_t field = spec.bytes_per_field() / spec.ny * most_rows(whole.ny, peers.size());
   const std::uint64_t room = 2 * variable_count * (field + 8192) + (std::uint64_t{1} << 20);
   spec.budget = options.budget_mib > 0 ? options.budget_mib << 20 : std::max(room, std::uint64_t{16} << 20);
@@ -75,7 +76,7 @@ std::unique_ptr<Output> make_output(OutputKind kind, const OutputSpec& spec) {
   return nullptr;
 }
 
-// The most memory that the process ever had in use, in bytes; 0 where the system does not tell.
+// Returns the most memory that the process ever used, in bytes; 0 if the system does not report it.
 double peak_rss() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -97,7 +98,7 @@ void check_sane(const Solver& solver) {
               "; a smaller --dt or --cfl may help");
 }
 
-// Gathers the share of each process, and tells all processes.
+// Gathers the share of each process in all processes.
 std::vector<Share> gather_shares(const Share& mine, Peers& peers) {
   std::vector<double> numbers = {static_cast<double>(mine.slab.first),
                                  static_cast<double>(mine.slab.count),
@@ -126,7 +127,7 @@ std::vector<Share> gather_shares(const Share& mine, Peers& peers) {
   return shares;
 }
 
-// The crests of all gauges, each from the process that has it.
+// Gathers the crests of all gauges, each from the process that has it.
 std::vector<GaugeCrest> gather_crests(const std::vector<Gauge>& gauges, Peers& peers) {
   std::vector<double> numbers;
   for (std::size_t k = 0; k < gauges.size(); ++k) {
@@ -143,7 +144,7 @@ std::vector<GaugeCrest> gather_crests(const std::vector<Gauge>& gauges, Peers& p
   return crests;
 }
 
-// One run in one process: its slab, its solver and its output, and what came of them.
+// One run in one process: its slab, its solver and its output, and their results.
 class Run {
  public:
   Run(const Options& options, const Raster& coarse, Peers& peers);
@@ -186,10 +187,10 @@ Run::Run(const Options& options, const Raster& coarse, Peers& peers)
   for (const GaugeOption& g : options.gauges) gauges_.emplace_back(g.name, g.x, g.y, whole_, *solver_);
   prepare_files(problem.bed);
   spec_ = make_spec(options, whole_, problem.bed, peers, solver_->dt() * static_cast<double>(result_.output_every));
-  problem.bed = {};  // the solver has its own
+  problem.bed = {};  // the solver has its own copy
   output_ = make_output(options.output, spec_);
   result_.description = output_->description();
-  peers.gather({});  // all are ready: so nobody's times begin with waiting for the others' preparations
+  peers.gather({});  // all are ready: no times include waiting for others' preparations
   peers_before_ = peers.seconds();
   result_.seconds_setup = setup_.seconds();
 }
@@ -204,7 +205,7 @@ void Run::prepare_files(const Raster& slab) {
   file.write(slab);
 }
 
-// Hands one iteration to the output; packing is work, the output's calls are waiting.
+// Hands one iteration to the output. Packing counts as work, the output's calls as waiting.
 void Run::write_iteration() {
   using Kind = Event::Kind;
   Timeline& timeline = result_.timeline;
@@ -231,7 +232,7 @@ void Run::compute() {
     progress.show(solver_->steps());
     if (solver_->steps() % result_.output_every != 0) continue;
     check_sane(*solver_);
-    // Iteration k is at k intervals; so the first one is 1.
+    // Iteration k is at k intervals, so the first one is 1.
     ++result_.outputs;
     result_.timeline.note(Event::Kind::compute, result_.outputs);
     write_iteration();
@@ -240,7 +241,7 @@ void Run::compute() {
   result_.timeline.note(Event::Kind::compute, result_.outputs + 1);  // the steps after the last output, if any
   output_->close();
   result_.counters = output_->counters();
-  peers_.gather({});  // the run ends when the last one has closed its output
+  peers_.gather({});  // the run ends when the last process has closed its output
   result_.timeline.note(Event::Kind::close, result_.outputs, result_.counters);
   progress.finish();
 }
@@ -290,7 +291,7 @@ Raster read_bed(const Options& options) {
 
 PeersNeed needed_of_peers(const Options& options, const Raster& coarse) {
   const Raster whole = refined_shape(coarse, options.refine);
-  // Three fields, with their ghost columns; a number a row for the volume, and what is gathered at the end.
+  // Three fields, with their ghost columns; one number per row for the volume, and the numbers gathered at the end.
   const std::size_t halo = 3 * ghosts * (whole.nx + 2 * ghosts);
   const std::size_t gathered = std::max(most_rows(whole.ny, options.processes), 64 + 4 * options.gauges.size());
   return {halo, gathered};

@@ -1,7 +1,7 @@
-// run: one whole run, from the options to the files; what it found out is the Result.
+// run: one whole run, from the options to the files. Result contains what it found.
 //
-// The composition of this application: reads the bathymetry, builds solver and output, and holds the main loop. With
-// several processes each of them runs it on its slab of the grid; the first one's Result is about all.
+// It composes this application: it reads the bathymetry, builds solver and output, and contains the main loop. With
+// several processes each of them runs it on its slab of the grid; the Result of the first one covers all.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace tsunami {
 struct Share {
   Slab slab{};
   double seconds_total = 0, seconds_computing = 0, seconds_waiting = 0;  // as in Timeline
-  double seconds_peers = 0;                                              // of computing: for the other processes
+  double seconds_peers = 0;                                              // of computing: waiting for other processes
   double peak_rss = 0;                                                   // bytes
   Output::Counters counters;
 };
@@ -39,14 +39,14 @@ struct Result {
   Timeline timeline;    // of the first process
   double peak_rss = 0;  // bytes; of all processes
   std::string description;
-  Output::Counters counters;  // of all processes, added up
+  Output::Counters counters;  // sums over all processes
   std::vector<std::string> files;
   std::string bathymetry;  // a .npy file; empty if nothing was written
   std::vector<GaugeCrest> gauges;
-  std::vector<Share> shares;  // one a process
+  std::vector<Share> shares;  // one per process
 };
 
-// The bathymetry that the options name, cut out but not yet refined. Throws Error.
+// Returns the bathymetry that the options name, cropped but not refined. Throws Error.
 Raster read_bed(const Options& options);
 
 // The sizes that Peers must be able to carry for a run.
@@ -55,7 +55,7 @@ struct PeersNeed {
 };
 PeersNeed needed_of_peers(const Options& options, const Raster& coarse);
 
-// `coarse` is what read_bed() gave. Collective. Throws Error.
+// `coarse` is the result of read_bed(). Collective. Throws Error.
 Result run(const Options& options, const Raster& coarse, Peers& peers);
 
 }  // namespace tsunami

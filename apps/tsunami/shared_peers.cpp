@@ -1,4 +1,4 @@
-// The common memory and the barrier in it. See the header.
+// The common memory and its barrier. See the header.
 #include "shared_peers.hpp"
 
 #include <linux/futex.h>
@@ -23,16 +23,16 @@ constexpr std::size_t line = 64;  // bytes of a cache line
 constexpr std::uint32_t stopped = 1, one_meeting = 2;
 constexpr std::size_t longest_message = 2000;
 
-using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, which the kernel's deadline is on, too
+using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as for the kernel's deadline
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-// Sleeps while `word` is `value`, until it is woken or the deadline has passed. False: it has passed.
+// Sleeps while `word` is `value`, until woken or until the deadline. Returns false if the deadline has passed.
 bool sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value, Clock::time_point deadline) {
   const auto since = deadline.time_since_epoch();
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(since);
   const timespec until{static_cast<time_t>(whole.count()), std::chrono::nanoseconds(since - whole).count()};
-  // Not the private kind: the others are other processes.
+  // Not FUTEX_PRIVATE: the waiters are other processes.
   const long result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, value, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
   return result == 0 || errno != ETIMEDOUT;
 }
@@ -46,16 +46,16 @@ void wake_all(std::atomic<std::uint32_t>& word) {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// Memory from mmap is zero, which is where all of these begin.
+// Memory from mmap is zero, the initial value of all of these.
 struct CrewMemory::Head {
-  // Twice the number of meetings, and 1 once the crew has been stopped: all that anybody sleeps on.
+  // Twice the number of meetings, plus 1 once the crew has been stopped. All waiters sleep on this word.
   alignas(line) std::atomic<std::uint32_t> word;
-  // Number of processes that have come to the meeting under way. The last one sets it back.
+  // Number of processes that have come to the present meeting. The last one resets it.
   alignas(line) std::atomic<std::uint32_t> arrived;
 
   enum : std::uint32_t { none, being_told, told };
   alignas(line) std::atomic<std::uint32_t> failure;
-  // Written by who made `failure` being_told, read by who found it told.
+  // Written by the process that set `failure` to being_told, read by processes that found it told.
   int failure_rank;
   char message[longest_message];
 };
@@ -64,7 +64,7 @@ struct alignas(line) CrewMemory::Seat {
   // Written by its process before a meeting, read by all after it.
   double mine[2];
   std::uint64_t gathered[2];
-  // The meetings that its process has come to; for messages alone.
+  // The number of meetings that its process has come to; only for messages.
   std::atomic<std::uint64_t> round;
 };
 
@@ -104,7 +104,7 @@ std::span<double> CrewMemory::pile(int set, int rank) const {
 }
 
 void CrewMemory::stop() {
-  // seq_cst, as it is rare. A sleeper that reads the word before this finds it changed when it goes to sleep.
+  // seq_cst, as it is rare. If a sleeper read the word before this, it finds the word changed when it goes to sleep.
   head().word.fetch_or(stopped);
   wake_all(head().word);
 }
@@ -134,7 +134,7 @@ std::span<double> SharedPeers::outbox(Side side) {
 
 std::span<const double> SharedPeers::inbox(Side side) const {
   if (!has_neighbour(side)) return {};
-  // The set of the meeting before: round_ has gone on since.
+  // The set of the previous meeting: round_ has advanced since.
   if (side == Side::south) return memory_.box(1 - set(), rank_ - 1, Side::north);
   return memory_.box(1 - set(), rank_ + 1, Side::south);
 }
@@ -166,15 +166,15 @@ std::vector<double> SharedPeers::gather(std::span<const double> mine) {
   return all;
 }
 
-// A barrier. What was written before it is seen by all after it.
+// A barrier. All processes see after it what any wrote before it.
 void SharedPeers::meet() {
   CrewMemory::Head& head = memory_.head();
   const Clock::time_point begin = Clock::now();
   ++round_;
   memory_.seat(rank_).round.store(round_, std::memory_order_relaxed);
-  // Cannot be counted on before we have arrived. Partner: the last one's fetch_add of the meeting before.
+  // Cannot change before this process has arrived. Partner: the last process's fetch_add of the previous meeting.
   const std::uint32_t word = head.word.load(std::memory_order_acquire);
-  // Release for what this process has written; acquire so that the last one has seen all of it, and passes it on.
+  // Release for this process's writes; acquire so that the last process has seen all of them, and passes them on.
   const std::uint32_t before = head.arrived.fetch_add(1, std::memory_order_acq_rel);
   if (before + 1 == static_cast<std::uint32_t>(size())) {
     // Seen by all who come to the next meeting: they have read the word after the release below.
@@ -195,7 +195,7 @@ void SharedPeers::wait_for_others(std::uint32_t word) {
     if ((now & stopped) != 0) throw Stopped();
     if ((now | stopped) != (word | stopped)) return;
     if (sleep_while(memory_.head().word, now, deadline)) continue;
-    // It may have happened at the last moment.
+    // The meeting may have ended at the last moment.
     if (memory_.head().word.load(std::memory_order_acquire) != now) continue;
     throw Error("waited " + shortest(limit_.count()) + " s for " + who_is_missing());
   }

@@ -1,11 +1,12 @@
-// SharedPeers: peers that are siblings on one machine and share a piece of memory; no MPI, no sockets.
+// SharedPeers: peers that are siblings on one machine and share memory; no MPI, no sockets.
 //
-// CrewMemory is mapped once, before the processes are forked (crew.hpp), so that it has no name, and no other program
-// can get at it. It is never written to a file and never seen by another build: hence it has no version. A collective
-// call is: write into your own part, meet the others at a barrier, read theirs. There are two sets of parts, used in
-// turn, so that one meeting is enough: who writes the next set but one has met all since they read this one.
+// CrewMemory is mapped once, before the processes are forked (crew.hpp). So it has no name, and no other program can
+// access it. It is never written to a file and never seen by another build, so it has no version. In a collective
+// call each process writes its own part, meets the others at a barrier, and reads their parts. There are two sets of
+// parts, used in turn, so that one meeting is enough: a process that writes a set again has met all others since they
+// read it.
 //
-// Nobody waits for ever: stop() ends all waits, and each wait has a limit.
+// No process waits for ever: stop() ends all waits, and each wait has a limit.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 
 namespace tsunami {
 
-// Thrown by a collective call when the crew has been stopped: another process has failed, and tells why.
+// Thrown by a collective call when the crew has been stopped: another process has failed, and reports why.
 class Stopped : public std::exception {
  public:
   const char* what() const noexcept override { return "another process has failed"; }
@@ -26,19 +27,19 @@ class Stopped : public std::exception {
 
 class CrewMemory {
  public:
-  // For `processes`, which exchange `halo` numbers with each neighbour and gather at most `gathered` each. Throws
-  // Error.
+  // Makes memory for `processes`, which exchange `halo` numbers with each neighbour and gather at most `gathered`
+  // each. Throws Error.
   CrewMemory(int processes, std::size_t halo, std::size_t gathered);
   ~CrewMemory();
   CrewMemory(const CrewMemory&) = delete;
   CrewMemory& operator=(const CrewMemory&) = delete;
 
-  // Wakes all who wait, now and later, with Stopped. Any process may, any number of times.
+  // Ends all present and later waits with Stopped. Any process may call it, any number of times.
   void stop();
 
-  // Keeps `message` as the failure of `rank`; only the first of all is kept.
+  // Records `message` as the failure of `rank`; only the first failure is kept.
   void tell_failure(int rank, const std::string& message);
-  // The first failure told; rank -1 if there was none.
+  // The first recorded failure; rank -1 if there is none.
   struct Failure {
     int rank = -1;
     std::string message;
@@ -67,7 +68,7 @@ class SharedPeers final : public Peers {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  // `memory` must outlive it. `limit` is of one wait.
+  // `memory` must outlive this object. `limit` applies to one wait.
   SharedPeers(CrewMemory& memory, int rank, Seconds limit);
 
   int rank() const override { return rank_; }
@@ -89,7 +90,7 @@ class SharedPeers final : public Peers {
   CrewMemory& memory_;
   const int rank_;
   const Seconds limit_;
-  std::uint64_t round_ = 0;  // of the meetings so far
+  std::uint64_t round_ = 0;  // number of meetings so far
   double seconds_ = 0;
 };
 

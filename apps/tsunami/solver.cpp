@@ -1,4 +1,4 @@
-// Steps, threads and boundaries of the solver; the arithmetic is in kernels.cpp.
+// Steps, threads and boundaries of the solver; kernels.cpp has the arithmetic.
 #include "solver.hpp"
 
 #include <algorithm>
@@ -15,17 +15,17 @@ using Index = std::ptrdiff_t;
 namespace {
 
 constexpr double positive_cfl = 0.5;  // up to here the scheme keeps depths positive
-constexpr int max_substeps = 1024;    // of one step
+constexpr int max_substeps = 1024;    // per step
 
-// Threads beyond this many would have bands too thin to hold the ghost rows' mirror images.
+// More threads would have bands too thin for the ghost rows' mirror images.
 int usable_threads(int wanted, std::size_t rows) {
   return std::clamp(wanted, 1, std::max(1, static_cast<int>(rows / 4)));
 }
 
 }  // namespace
 
-// The memory with which a thread works its way up through its rows, once. Everything that is derived from the state
-// lies in these few lines, so that main memory only ever sees the state.
+// The lines in which a thread works its way up through its rows, once. All values derived from the state are in these
+// few lines, so that main memory only contains the state.
 struct Solver::Lines {
   explicit Lines(Index n) : along(n), across{Slopes(n), Slopes(n)}, west_east(n), faces{Fluxes(n), Fluxes(n)} {
     for (Field& field : values) field = Field(n, rings - 2 * ghosts);
@@ -75,7 +75,7 @@ Solver::Solver(const Raster& bed, const std::vector<double>& surface, const Solv
 Solver::~Solver() = default;
 
 void Solver::set_bed(const Raster& bed) {
-  const bool wall = options_.boundary == Boundary::wall;  // then the mirror image, so that a wall sees itself
+  const bool wall = options_.boundary == Boundary::wall;  // a wall has the mirror image, so that it sees itself
   for (Index j = 0; j < ny_; ++j) {
     double* row = bed_.row(j);
     for (Index i = 0; i < nx_; ++i) row[i] = bed.at(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
@@ -109,7 +109,7 @@ void Solver::fill_ghost_columns(State& state, Index j) {
   }
 }
 
-// The ghost rows that lie beside these rows, if any; beyond the whole grid's edges only.
+// Fills the ghost rows beside these rows, if there are any; only beyond the whole grid's edges.
 void Solver::fill_ghost_rows(State& state, Band rows) {
   const bool wall = options_.boundary == Boundary::wall;
   for (Field* field : {&state.h, &state.hu, &state.hv}) {
@@ -125,7 +125,7 @@ void Solver::fill_ghost_rows(State& state, Band rows) {
   }
 }
 
-// Ghost rows from the neighbours' rows, with their ghost columns. Collective; returns the greatest `mine`.
+// Fills ghost rows from the neighbours' rows, with their ghost columns. Collective; returns the greatest `mine`.
 double Solver::share(std::initializer_list<Field*> fields, double mine) {
   const auto width = static_cast<std::size_t>(nx_ + 2 * ghosts);
   const auto each_row = [&](Index first, auto&& act) {
@@ -150,7 +150,7 @@ double Solver::share(std::initializer_list<Field*> fields, double mine) {
   return greatest;
 }
 
-// Ends the work on a row. Returns its largest Courant number for a step of one second.
+// Completes the work on a row. Returns its largest Courant number for a step of one second.
 double Solver::settle(State& state, Index j) {
   const auto k = static_cast<std::size_t>(j);
   const double across = std::max(metric_.north[k], metric_.south[k]);
@@ -160,7 +160,7 @@ double Solver::settle(State& state, Index j) {
   return fastest;
 }
 
-// Goes one row up: makes what row j needs that the rows below it have not made. `first` is where the band begins.
+// Advances by one row: computes what row j needs and the rows below it have not computed. `first` begins the band.
 void Solver::climb(const Advance& what, Lines& lines, Index j, Index first) {
   const State& now = what.now;
   const auto values = [&](Index row) { return lines.primitives(now, row); };
@@ -210,13 +210,13 @@ double Solver::advance(const Advance& what) {
   return share({&what.out.h, &what.out.hu, &what.out.hv}, *std::max_element(fastest_.begin(), fastest_.end()));
 }
 
-// Into how many parts a step must be divided; not a number, or infinite, if the solution is.
+// Returns into how many parts a step must be divided; NaN or infinite if the solution is.
 double Solver::parts_for(double fastest) const {
   return std::max(std::ceil(dt_ * fastest / positive_cfl - 1e-9), 1.0);
 }
 
 void Solver::step() {
-  double left = 1.0;  // of the step
+  double left = 1.0;  // share of the step
   double parts = parts_for(speed_);
   while (left > 0) {
     if (!(parts <= max_substeps)) {
@@ -225,7 +225,7 @@ void Solver::step() {
     }
     const double part = std::min(left, 1.0 / parts);
     const double dt = dt_ * part;
-    // The first stage may be faster than what it started from: then this part is done again, in halves.
+    // The first stage may be faster than its start: this part is then repeated, in halves.
     if (!(dt * advance({now_, now_, next_, {dt, 0.0}, 0.0}) <= positive_cfl)) {
       parts *= 2;
       continue;
@@ -245,7 +245,7 @@ double Solver::volume() const {
     for (Index i = 0; i < nx_; ++i) row += now_.h.row(j)[i];
     rows.push_back(row * metric_.area[static_cast<std::size_t>(j)]);
   }
-  // Row by row from the south, whoever has them: so the sum does not depend on the number of processes.
+  // Adds row by row from the south, whichever process has them, so that the sum does not depend on their number.
   double sum = 0;
   for (const double row : peers_.gather(rows)) sum += row;
   return sum;

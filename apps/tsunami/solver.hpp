@@ -5,10 +5,10 @@
 // R. J. LeVeque, K. T. Mandli, "The GeoClaw software for depth-averaged flows with adaptive refinement", Adv. Water
 // Resour. 34, 2011, 1195-1206, with Coriolis's force.
 //
-// A step has the same length throughout a run, so that outputs are equally spaced in time; where the water has become
+// A step has the same length throughout a run, so that outputs are equally spaced in time; where the water becomes
 // too fast for it, the step is divided. Several processes may share the grid: each has a Solver with a slab of rows,
-// and hands its edges to the neighbours after every stage (peers.hpp). Results do not depend on the number of threads
-// or processes. Never does any I/O.
+// and passes its edges to the neighbours after every stage (peers.hpp). Results do not depend on the number of
+// threads or processes. Never does any I/O.
 #pragma once
 
 #include <initializer_list>
@@ -41,12 +41,12 @@ struct SolverOptions {
 class Solver {
  public:
   // The bed is `bed`; the water reaches up to `surface` where that is above the bed. Both have the shape of `bed`.
-  // With peers, both are this process's slab, of at least `ghosts` rows, and constructor, step() and volume() are
-  // collective; `peers` must outlive the solver. Throws Error (grid reaches a pole, nothing is wet).
+  // With peers, both are this process's slab, of at least `ghosts` rows; constructor, step() and volume() are then
+  // collective, and `peers` must outlive the solver. Throws Error (grid reaches a pole, nothing is wet).
   Solver(const Raster& bed, const std::vector<double>& surface, const SolverOptions& options, Peers* peers = nullptr);
   ~Solver();
 
-  // Throws Error if the solution has become so fast that no division of the step helps.
+  // Makes one step. Throws Error if the solution has become so fast that no division of the step helps.
   void step();
 
   double dt() const { return dt_; }
@@ -54,27 +54,27 @@ class Solver {
   long steps() const { return steps_; }
   long substeps() const { return substeps_; }
   std::ptrdiff_t nx() const { return nx_; }
-  // Rows of this process's slab; row 0 is row first_row() of the whole grid.
+  // Returns the rows of this process's slab; row 0 is row first_row() of the whole grid.
   std::ptrdiff_t ny() const { return ny_; }
   std::ptrdiff_t first_row() const { return first_row_; }
   Team& team() { return team_; }
 
-  // Returns the state of this slab. Its ghost rows have the neighbours' rows, or those beyond the edge.
+  // Returns the state of this slab. Its ghost rows contain the neighbours' rows, or those beyond the edge.
   const State& state() const { return now_; }
   const Field& bed() const { return bed_; }
-  // Rows of this thread of the team: [first, last).
+  // The rows of a thread of the team: [first, last).
   struct Band {
     std::ptrdiff_t first, last;
   };
   Band band(int thread) const;
 
-  // m³ of water in the whole grid; not finite if the solution has blown up.
+  // Returns the m³ of water in the whole grid; not finite if the solution has become unstable.
   double volume() const;
 
  private:
   struct Lines;  // a thread's scratch rows
 
-  // A stage of a step: `out` from `now` and `base`, then friction over friction_dt.
+  // A stage of a step: computes `out` from `now` and `base`, then applies friction over friction_dt.
   struct Advance {
     const State& now;
     const State& base;
@@ -99,15 +99,15 @@ class Solver {
   const Metric metric_;
   Field bed_;
   double dt_ = 0;
-  Alone alone_;  // where there are no peers
+  Alone alone_;  // used if there are no peers
   Peers& peers_;
 
   State now_, next_;
   double speed_ = 0;  // Courant number of `now_` for a step of one second
   long steps_ = 0, substeps_ = 0;
   Team team_;
-  std::vector<std::unique_ptr<Lines>> lines_;  // one a thread
-  std::vector<double> fastest_;                // one a thread
+  std::vector<std::unique_ptr<Lines>> lines_;  // one per thread
+  std::vector<double> fastest_;                // one per thread
 };
 
 }  // namespace tsunami

@@ -1,4 +1,4 @@
-// Sources on the map: parsing, and the way from longitude and latitude to Okada's coordinates.
+// Parses sources, and converts longitude and latitude to Okada's coordinates.
 #include "source.hpp"
 
 #include <cmath>

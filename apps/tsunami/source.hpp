@@ -1,7 +1,8 @@
-// Sources: what makes the wave. A slipping fault lifts the sea floor and the water on it; a Gaussian lifts the water.
+// Sources: the cause of the wave. A slipping fault lifts the sea floor and the water on it; a Gaussian lifts the
+// water.
 //
-// Applied once, before the first step, to plain arrays of heights; solver.hpp makes water of them. Never touches a
-// running solver.
+// They are applied once, before the first step, to plain arrays of heights; solver.hpp turns these into water. They
+// never touch a running solver.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace tsunami {
 
-// A rectangular fault, as seismologists give it; (lon, lat) is the middle of the top edge.
+// A rectangular fault, in the terms of seismology; (lon, lat) is the middle of the top edge.
 struct Fault {
   double strike, dip, rake;              // degrees
   double length_km, width_km, depth_km;  // depth of the top edge
@@ -26,14 +27,14 @@ struct Gaussian {
   double height;  // metres
 };
 
-// From "strike,dip,rake,length_km,width_km,depth_km,slip_m,lon,lat" and "lon,lat,sigma_km,height_m". Throw Error that
-// names the value found and what was expected.
+// Parse "strike,dip,rake,length_km,width_km,depth_km,slip_m,lon,lat" and "lon,lat,sigma_km,height_m". Throw Error
+// that names the value found and what was expected.
 Fault parse_fault(const std::string& text);
 Gaussian parse_gaussian(const std::string& text);
 
-// Vertical displacement of the ground at (x, y), metres.
+// Returns the vertical displacement of the ground at (x, y), metres.
 double uplift(const Fault& fault, Geometry geometry, double x, double y);
-// Height of the surface above rest at (x, y), metres.
+// Returns the height of the surface above rest at (x, y), metres.
 double elevation(const Gaussian& hump, Geometry geometry, double x, double y);
 
 }  // namespace tsunami

@@ -1,4 +1,4 @@
-// The team's threads. See the header.
+// Runs the team's threads. See the header.
 #include "team.hpp"
 
 namespace tsunami {

@@ -1,8 +1,7 @@
 // Team: the solver's threads, kept between steps.
 //
 // run(work) calls work(0) … work(n-1), each on its own thread, work(0) on the caller's, and returns when all have
-// ended. Threads sleep in a barrier between calls. How many there are is the user's choice (--threads); never more
-// are made.
+// ended. Threads sleep in a barrier between calls. The user chooses their number (--threads); no more are made.
 #pragma once
 
 #include <barrier>
@@ -20,7 +19,7 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   int size() const { return size_; }
-  // `work` must not throw.
+  // Runs `work`, which must not throw.
   void run(const std::function<void(int)>& work);
 
  private:
@@ -28,7 +27,7 @@ class Team {
 
   const int size_;
   std::barrier<> gate_;
-  // Written by run() before the opening of the gate, read by the threads between opening and closing.
+  // run() writes it before the gate opens; the threads read it between opening and closing.
   const std::function<void(int)>* work_ = nullptr;
   std::vector<std::jthread> threads_;
 };

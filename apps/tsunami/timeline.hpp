@@ -1,6 +1,6 @@
-// Timeline: when the run computed and when it waited for output.
+// Timeline: the times at which the run computed and waited for output.
 //
-// Kept by the main loop, read by the report. Only ever appended to.
+// The main loop writes it, the report reads it. Events are only appended.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@ class Stopwatch {
 struct Event {
   enum class Kind { compute, pack, output, close };
   Kind kind;
-  std::int64_t iteration;     // that is being computed or written
+  std::int64_t iteration;     // that is computed or written
   double start, end;          // seconds since the beginning of the run
   Output::Counters counters;  // the output's, at `end`; only of output and close
 };
 
 class Timeline {
  public:
-  // Notes that what has been done since the last note was `kind`.
+  // Notes that the time since the last note was spent on `kind`.
   void note(Event::Kind kind, std::int64_t iteration, Output::Counters counters = {}) {
     const double now = watch_.seconds();
     events_.push_back({kind, iteration, last_, now, std::move(counters)});
@@ -41,7 +41,7 @@ class Timeline {
     for (const Event& event : events_) sum += event.kind == kind ? event.end - event.start : 0.0;
     return sum;
   }
-  // Computing is the solver's steps and the packing of fields; waiting is every call of the output, and the close.
+  // Computing is the solver's steps and the packing of fields; waiting is every call of the output, including close.
   double computing() const { return total(Event::Kind::compute) + total(Event::Kind::pack); }
   double waiting() const { return total(Event::Kind::output) + total(Event::Kind::close); }
   double now() const { return watch_.seconds(); }

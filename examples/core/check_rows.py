@@ -1,4 +1,4 @@
-"""Checks what rows.c has written: `check_rows.py DIRECTORY`, the directory that it ran in."""
+"""Checks the output of rows.c: `check_rows.py DIRECTORY`, the directory in which it ran."""
 
 import array
 import pathlib

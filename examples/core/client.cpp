@@ -1,5 +1,5 @@
-// The example of the README in C++ as one of several clients of a node: `client --client 3`. That a server process
-// writes the blocks (place core) is the configuration's affair: nothing here but the client's number tells.
+// The example of the README in C++ as one of several clients of a node: `client --client 3`. The configuration, not
+// the program, makes a server process write the blocks (place core): only the client's number shows it here.
 #include <cstdio>
 #include <string>
 #include <tailrace/tailrace.hpp>

@@ -1,7 +1,7 @@
 """The example of the README in Python as several clients of a node, each a process: `clients.py --clients 4`.
 
-That a server process writes the blocks (place core) is the configuration's affair: nothing here but the clients'
-numbers tells.
+The configuration, not the program, makes a server process write the blocks (place core): only the clients' numbers
+show it here.
 """
 
 import argparse
@@ -33,6 +33,6 @@ if __name__ == "__main__":
     if arguments.client is not None:
         run(arguments.client)
     else:
-        # "spawn": a forked process would have no threads, and libraries that had some may not work in it.
+        # "spawn": a forked process would have no threads; libraries that had some may not work in it.
         with multiprocessing.get_context("spawn").Pool(arguments.clients) as pool:
             pool.map(run, range(arguments.clients))

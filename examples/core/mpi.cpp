@@ -1,5 +1,5 @@
 // The example of the README under MPI, where the last rank of each node becomes the server: `mpiexec -n 5 mpi` has
-// four ranks that compute. Each is a client, and its number is its rank.
+// four ranks that compute. Each of these is a client, whose number is its rank.
 #include <tailrace/tailrace_mpi.hpp>
 
 namespace {

@@ -1,8 +1,8 @@
 """Particles that move between the clients of a node: `particles.py`. Arrays have another length in each iteration.
 
-Four processes have a quarter of a ring each, and the particles in it; in the beginning the last one has none. What
-flies into another quarter is handed to its process. In each iteration every client says how many particles it has now
-(`n`), how many there are (`total`), and how many belong to the clients before it (`first`).
+Four processes have a quarter of a ring each, and the particles in it; at the beginning the last one has none. A
+particle that flies into another quarter is handed to its process. In each iteration every client sets how many
+particles it has now (`n`), how many there are (`total`), and how many belong to the clients before it (`first`).
 """
 
 import multiprocessing
@@ -11,18 +11,18 @@ import numpy as np
 import tailrace
 
 CLIENTS = 4
-PARTICLES = 300  # of each client but the last, in the beginning
+PARTICLES = 300  # of each client except the last, at the beginning
 STEPS = 6
 
 
 def move(particles, mailboxes, client, barrier):
-    """Lets them fly for one step, and returns those that are here then."""
+    """Moves the particles by one step, and returns those that are in this quarter then."""
     particles["position"] = (particles["position"] + particles["velocity"]) % 1.0
     owner = (particles["position"] * CLIENTS).astype(int)
     for other, mailbox in enumerate(mailboxes):
         mailbox.put(particles[owner == other])
     here = np.concatenate([mailboxes[client].get() for _ in range(CLIENTS)])
-    barrier.wait()  # nobody begins the next step before all have their mail
+    barrier.wait()  # no process begins the next step before all have their mail
     return here
 
 
@@ -40,7 +40,7 @@ def run(client, mailboxes, counts, barrier):
             barrier.wait()
             of_all = list(counts)
             out.set_parameters(n=len(particles), first=sum(of_all[:client]), total=sum(of_all))
-            out.enable("velocity", step % 2 == 0)              # in every other iteration only
+            out.enable("velocity", step % 2 == 0)              # only in every other iteration
             for name in ("position", "velocity", "identity"):
                 out.write(name, step, np.ascontiguousarray(particles[name]))
             out.end_iteration(step)
@@ -48,7 +48,7 @@ def run(client, mailboxes, counts, barrier):
 
 
 if __name__ == "__main__":
-    # "spawn": a forked process would have no threads, and libraries that had some may not work in it.
+    # "spawn": a forked process would have no threads; libraries that had some may not work in it.
     context = multiprocessing.get_context("spawn")
     mailboxes = [context.Queue() for _ in range(CLIENTS)]
     counts = context.Array("q", CLIENTS)

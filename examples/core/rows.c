@@ -1,5 +1,5 @@
 /* Several clients of a node write one raw file, a matrix, in the program's own format: `rows --client 3`. Each has a
- * band of columns, so a piece of every row; the node's server makes large writes of all their pieces. */
+ * band of columns, and so a piece of every row; the node's server joins all their pieces into large writes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   tailrace_client* out = NULL;
   tailrace_file matrix;
   check(NULL, tailrace_open("sim.yaml", client, &out));
-  check(out, tailrace_file_open(out, "matrix.raw", TAILRACE_FILE_WRITE, &matrix)); /* made by whoever comes first */
+  check(out, tailrace_file_open(out, "matrix.raw", TAILRACE_FILE_WRITE, &matrix)); /* the first client creates it */
   for (int row = 0; row < ROWS; ++row) {
     const int first = client * BAND;
     for (int i = 0; i < BAND; ++i) band[row][i] = 1000.0 * row + first + i;

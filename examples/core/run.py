@@ -1,6 +1,6 @@
 """Starts clients of a node, and waits for them: `run.py 4 PROGRAM` runs `PROGRAM --client 0` to `--client 3` at once.
 
-What mpirun or a batch system does for real programs. Needs nothing but Python itself.
+For real programs, mpirun or a batch system does this. Needs only Python itself.
 """
 
 import subprocess

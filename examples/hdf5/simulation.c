@@ -9,7 +9,7 @@ enum { NX = 32, NY = 128, NZ = 128, STEPS = 4 };
 
 static double temperature[NX][NY][NZ];
 
-/* What a call of HDF5 returns: negative if it failed, and then HDF5 has told why. */
+/* Ends the program if a call of HDF5 failed: its result is then negative, and HDF5 has printed the reason. */
 static hid_t check(hid_t result) {
   if (result < 0) exit(1);
   return result;

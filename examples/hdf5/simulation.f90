@@ -71,7 +71,7 @@ contains
     call h5sclose_f(space, error)
   end subroutine
 
-  ! HDF5 has told why when a call of it failed.
+  ! HDF5 has printed the reason when one of its calls failed.
   subroutine check(error)
     integer, intent(in) :: error
     if (error < 0) error stop 1

@@ -1,12 +1,12 @@
 // tailrace.hpp: the C++ interface of tailrace: RAII, spans and exceptions over tailrace.h, and nothing else.
 //
-// Header-only, C++20, needs tailrace.h beside it and libtailrace to link with. It holds no logic: every check is made
-// behind the C interface, whose conventions hold here too. In particular:
-//  - A Client is used by one thread at a time (any thread); different clients are independent.
-//  - A child of fork() has its parent's objects, and each call of them throws Error (TAILRACE_FORKED); their
-//    destructors do nothing there.
-//  - Every failure is a tailrace::Error. One with earlier() true belongs to a request accepted before: the call that
-//    threw it *has been carried out* and must not be repeated.
+// Header-only, C++20. It needs tailrace.h beside it, and libtailrace to link with. It contains no logic: the C
+// interface makes every check, and its conventions hold here too. In particular:
+//  - One thread at a time uses a Client (any thread); different clients are independent.
+//  - In a child of fork(), each call on an object of the parent throws Error (TAILRACE_FORKED); their destructors do
+//    nothing there.
+//  - Every failure is a tailrace::Error. If earlier() is true, an earlier accepted request has failed: the call that
+//    threw *has been carried out* and must not be repeated.
 //  - `when_full: drop` is not a failure: the verbs return false (or an empty span, or an empty ticket) for a block of
 //    an iteration that was dropped.
 #ifndef TAILRACE_TAILRACE_HPP
@@ -30,27 +30,27 @@
 
 namespace tailrace {
 
-/// What a client has done so far; see tailrace_stats for each member.
+/// A client's counters so far; see tailrace_stats for each member.
 using Stats = tailrace_stats;
-/// The same of one variable; see tailrace_variable_stats and tailrace_times.
+/// The same for one variable; see tailrace_variable_stats and tailrace_times.
 using VariableStats = tailrace_variable_stats;
-/// The same of one raw file; see tailrace_file_stats and tailrace_sizes.
+/// The same for one raw file; see tailrace_file_stats and tailrace_sizes.
 using FileStats = tailrace_file_stats;
 
-/// The C++ types that a variable may hold: integers of 8 to 64 bits (not bool, not character types), float, double
-/// and long double.
+/// C++ types that a variable may have: integers of 8 to 64 bits (not bool, not character types), float, double and
+/// long double.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, long double> ||
     (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char> &&
      !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
      !std::same_as<T, char32_t>);
 
-/// Anything that lies in memory as one run of elements: std::vector, std::array, std::span, a C array.
+/// A contiguous range of elements: std::vector, std::array, std::span, a C array.
 template <class R>
 concept Block = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     Element<std::remove_cv_t<std::ranges::range_value_t<R>>>;
 
-/// The element type of tailrace that T is.
+/// Returns tailrace's element type for T.
 template <Element T>
 constexpr tailrace_type type_of() {
   if constexpr (std::same_as<T, float>) return TAILRACE_FLOAT32;
@@ -70,7 +70,7 @@ constexpr tailrace_type type_of() {
 
 namespace detail {
 
-// The contents of an Error. The copies of one exception share them, so that copying it cannot throw.
+// The contents of an Error. Copies of an exception share them, so that copying cannot throw.
 struct Failure {
   tailrace_status status = TAILRACE_OK;
   bool earlier = false;
@@ -96,8 +96,8 @@ inline Failure failure_of(const tailrace_error& error) {
   return failure;
 }
 
-// Copies the last error of `client`. `status` is what the call returned. With TAILRACE_BUSY another thread is inside
-// the client, and its last error is that thread's.
+// Copies the last error of `client` after a call that returned `status`. After TAILRACE_BUSY another thread is inside
+// the client, and the last error belongs to that thread.
 inline Failure last_failure(tailrace_client* client, tailrace_status status) {
   Failure failure;
   tailrace_error error{};
@@ -109,7 +109,7 @@ inline Failure last_failure(tailrace_client* client, tailrace_status status) {
   return failure;
 }
 
-// The failure of a close, with the others that it has not told.
+// Returns the failure of a close, together with the others that were unreported.
 inline Failure failure_of_close(tailrace_client* client, tailrace_status status) {
   Failure failure = last_failure(client, status);
   tailrace_error error{};
@@ -123,18 +123,18 @@ inline Failure failure_of_close(tailrace_client* client, tailrace_status status)
 
 }  // namespace detail
 
-/// A failure, whole: of the call that threw it, or (earlier() true) of a request accepted before.
+/// A failure with all its details: of the call that threw it, or (earlier() true) of an earlier accepted request.
 class Error : public std::exception {
  public:
   explicit Error(detail::Failure failure) : failure_(std::make_shared<const detail::Failure>(std::move(failure))) {}
 
-  /// One sentence or more, readable by itself.
+  /// One or more sentences that need no context.
   const char* what() const noexcept override { return failure_->message.c_str(); }
   /// The cause; never TAILRACE_EARLIER_FAILURE.
   tailrace_status status() const noexcept { return failure_->status; }
   /// "write", "open", "publish", …
   const std::string& operation() const noexcept { return failure_->operation; }
-  /// "" where no file is concerned; the same for variable().
+  /// "" if no file is involved; the same for variable().
   const std::string& file() const noexcept { return failure_->file; }
   const std::string& variable() const noexcept { return failure_->variable; }
   /// -1 where it does not apply.
@@ -143,11 +143,11 @@ class Error : public std::exception {
   int system_errno() const noexcept { return failure_->system_errno; }
   /// True: the call that threw was carried out; a request accepted earlier has failed.
   bool earlier() const noexcept { return failure_->earlier; }
-  /// Further failures that no call has told yet.
+  /// Further failures that no call has reported yet.
   uint64_t more() const noexcept { return failure_->more; }
-  /// Where borrow() threw with earlier() true: the ticket of the block it lent all the same. Else a zeroed one.
+  /// If borrow() threw with earlier() true: the ticket of the block, which is lent all the same. Otherwise zeroed.
   tailrace_ticket ticket() const noexcept { return failure_->ticket; }
-  /// Where Client::close() threw: the other failures that no call had told, the oldest first. Else empty.
+  /// If Client::close() threw: the other unreported failures, oldest first. Otherwise empty.
   std::vector<Error> others() const { return {failure_->others.begin(), failure_->others.end()}; }
 
  private:
@@ -164,7 +164,7 @@ inline void check(tailrace_client* client, tailrace_status status) {
   if (status != TAILRACE_OK) fail(client, status);
 }
 
-// For the verbs that may drop: false if the iteration was dropped.
+// Returns false if the iteration was dropped. For the verbs that may drop.
 inline bool accepted(tailrace_client* client, tailrace_status status) {
   if (status == TAILRACE_DROPPED) return false;
   check(client, status);
@@ -173,21 +173,21 @@ inline bool accepted(tailrace_client* client, tailrace_status status) {
 
 }  // namespace detail
 
-/// A handle on one borrowed block. A plain value: copy it, forget it. It is good until its client is closed.
+/// A handle on one borrowed block. A plain value: copy or discard it. It is valid until its client is closed.
 class Ticket {
  public:
   /// An empty ticket: nothing was lent, and there is nothing to wait for.
   Ticket() = default;
   explicit Ticket(tailrace_ticket ticket) : ticket_(ticket) {}
 
-  /// False for an empty ticket, as borrow() returns where nothing is lent.
+  /// False for an empty ticket, which borrow() returns if nothing is lent.
   explicit operator bool() const noexcept { return ticket_.client != nullptr; }
 
-  /// Waits until the block has been written; its memory is the caller's again. Throws Error if it could not be
-  /// written (the memory is the caller's again, too). May be called more than once.
+  /// Waits until the block has been written. Throws Error if it could not be written. In both cases its memory
+  /// belongs to the caller again. May be called more than once.
   void wait() const { detail::check(ticket_.client, tailrace_wait(ticket_, -1)); }
 
-  /// Waits for at most `timeout`; false if that was not enough: the block is still lent.
+  /// Waits for at most `timeout`. Returns false if the block is still lent then.
   bool wait(std::chrono::milliseconds timeout) const {
     const int64_t most = timeout.count() < 0 ? 0 : static_cast<int64_t>(timeout.count());
     const tailrace_status status = tailrace_wait(ticket_, most);
@@ -196,7 +196,7 @@ class Ticket {
     return true;
   }
 
-  /// Whether it has ended, without waiting. Throws Error if it has ended badly.
+  /// Returns true if the request has ended, without waiting. Throws Error if it has failed.
   bool test() const {
     int ended = 0;
     detail::check(ticket_.client, tailrace_test(ticket_, &ended));
@@ -210,8 +210,8 @@ class Ticket {
 /// `length` bytes of a file, from `offset` on.
 using Extent = tailrace_extent;
 
-/// How to open a raw file: to read one that is there; to read and write, made if need be; the same, and emptied; and
-/// these two with writes that do not gather to be merged with later ones.
+/// How to open a raw file: to read an existing one; to read and write, creating it if necessary; the same, and
+/// emptying it; and these two with writes that are not held back to be merged.
 enum class FileMode {
   read = TAILRACE_FILE_READ,
   write = TAILRACE_FILE_WRITE,
@@ -220,20 +220,20 @@ enum class FileMode {
   truncate_immediate = truncate | TAILRACE_FILE_IMMEDIATE
 };
 
-/// What lies in memory as one run of plain bytes: what raw files take and give.
+/// A contiguous range of plain bytes, as raw files take and return them.
 template <class R>
 concept RawBytes = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 
-/// A raw file of a client, in the program's own format; made by Client::open_file(). Movable, not copyable. Used by
-/// one thread at a time with its client, before which it must end.
+/// A raw file of a client, in the program's own format; made by Client::open_file(). Movable, not copyable. One
+/// thread at a time uses it together with its client. It must end before its client.
 ///
-/// close() it to learn of failures that nobody has asked about; the destructor closes too, but can only print them.
+/// Call close() to get unreported failures; the destructor closes too, but can only print them.
 class File {
  public:
-  /// A file that is not open: every call of it throws Error.
+  /// A file that is not open: every call on it throws Error.
   File() = default;
-  /// Takes a file of the C interface over.
+  /// Takes ownership of a file of the C interface.
   explicit File(tailrace_file file) : file_(file), open_(file.client != nullptr) {}
   File(File&& other) noexcept : file_(other.file_), open_(std::exchange(other.open_, false)) {}
   File& operator=(File&& other) noexcept {
@@ -248,24 +248,24 @@ class File {
   File& operator=(const File&) = delete;
   ~File() { close_quietly(); }
 
-  /// Writes all of `data` at `offset`: copies it, and returns. `data` is the caller's again.
+  /// Writes all of `data` at `offset`: copies it and returns. The caller may then reuse `data`.
   template <RawBytes R>
   void write(uint64_t offset, const R& data) {
     write(Extent{offset, bytes_in(data)}, data);
   }
-  /// Writes the extents (list I/O), whose bytes are in `data`, one after the other. Throws Error, also if `data` has
-  /// not as many bytes as the extents.
+  /// Writes the extents (list I/O). `data` contains their bytes, one extent after the other. Throws Error, also if
+  /// `data` and the extents differ in size.
   template <RawBytes R>
   void write(std::span<const Extent> extents, const R& data) {
     expect("file_write", extents, bytes_in(data));
     detail::check(file_.client, tailrace_file_write(file_, extents.size(), extents.data(), std::ranges::data(data)));
   }
-  /// Fills `data` with the bytes from `offset` on, and waits for it. Sees every earlier write of this client.
+  /// Fills `data` with the bytes from `offset` on, and waits for them. Sees every earlier write of this client.
   template <RawBytes R>
   void read(uint64_t offset, R&& data) {
     read(Extent{offset, bytes_in(data)}, data);
   }
-  /// The same with the extents, one after the other.
+  /// Does the same for the extents, one after the other.
   template <RawBytes R>
   void read(std::span<const Extent> extents, R&& data) {
     expect("file_read", extents, bytes_in(data));
@@ -273,20 +273,20 @@ class File {
   }
   /// Waits until all earlier writes of this client to the file are on the device.
   void sync() { detail::check(file_.client, tailrace_file_sync(file_)); }
-  /// The length in bytes, after all earlier writes of this client.
+  /// Returns the length in bytes, after all earlier writes of this client.
   uint64_t size() const {
     uint64_t bytes = 0;
     detail::check(file_.client, tailrace_file_size(file_, &bytes));
     return bytes;
   }
-  /// Cuts the file to `bytes`, or makes it that long: new bytes are 0.
+  /// Truncates or extends the file to `bytes`; new bytes are 0.
   void truncate(uint64_t bytes) { detail::check(file_.client, tailrace_file_truncate(file_, bytes)); }
   /// Reserves the bytes from `offset` on, and makes the file at least that long.
   void allocate(uint64_t offset, uint64_t bytes) {
     detail::check(file_.client, tailrace_file_allocate(file_, offset, bytes));
   }
-  /// Waits until they have ended, and closes. Throws Error if failures were not yet told; the file is closed all the
-  /// same.
+  /// Waits until all writes have ended, and closes the file. Throws Error if there are unreported failures; the file
+  /// is closed in any case.
   void close() {
     const tailrace_status status = tailrace_file_close(file_);
     if (status != TAILRACE_BUSY) open_ = false;
@@ -326,7 +326,7 @@ class File {
     if (!std::exchange(open_, false)) return;
     const tailrace_status status = tailrace_file_close(file_);
     if (status == TAILRACE_OK || status == TAILRACE_CLOSED) return;  // the client has closed it
-    if (status == TAILRACE_FORKED) return;                           // it is the parent's
+    if (status == TAILRACE_FORKED) return;                           // it belongs to the parent
     tailrace_error error{};
     error.struct_size = sizeof error;
     const bool told = status != TAILRACE_BUSY && tailrace_last_error(file_.client, &error) == TAILRACE_OK;
@@ -341,23 +341,23 @@ class File {
 /// Parameters of the configuration, and their values.
 using Parameters = std::vector<std::pair<std::string, int64_t>>;
 
-/// What open() and check() can be told beyond the configuration file. Empty means: as the file says.
+/// Options of open() and check() beyond the configuration file. Empty: as the file says.
 struct Options {
-  std::string text = {};       ///< the YAML itself, instead of a file
+  std::string text = {};       ///< the YAML itself instead of a file
   std::string path = {};       ///< replaces `storage.path`
   Parameters parameters = {};  ///< replace or add to `parameters:`
 };
 
 namespace detail {
 
-// As C takes them; good as long as `given` is.
+// Converts parameters to those of C, which borrow from `given`.
 inline std::vector<tailrace_parameter> c_parameters(const Parameters& given) {
   std::vector<tailrace_parameter> parameters;
   for (const auto& [name, value] : given) parameters.push_back({name.c_str(), value});
   return parameters;
 }
 
-// Calls `function` with the options as C takes them.
+// Calls `function` with the options in C's form.
 template <class Function>
 auto with_options(const Options& options, Function function) {
   const std::vector<tailrace_parameter> parameters = c_parameters(options.parameters);
@@ -374,10 +374,10 @@ auto with_options(const Options& options, Function function) {
 
 /// One process (or thread) of the application. Movable, not copyable; made by tailrace::open().
 ///
-/// close() it to learn of failures that nobody has asked about; the destructor closes too, but can only print them.
+/// Call close() to get unreported failures; the destructor closes too, but can only print them.
 class Client {
  public:
-  /// A client that is not open: every call of it throws Error.
+  /// A client that is not open: every call on it throws Error.
   Client() = default;
   /// Takes ownership of a handle of the C interface.
   explicit Client(tailrace_client* handle) : handle_(handle), open_(handle != nullptr) {}
@@ -394,20 +394,21 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Closes, if close() was not called. Never throws: a failure that no call has told is printed to stderr.
+  /// Closes the client unless close() was called. Never throws: prints unreported failures to stderr.
   ~Client() { close_quietly(); }
 
-  /// Hands over a copy of one block (one copy, no I/O); `data` is the caller's again when it returns. False: the
-  /// iteration was dropped. Throws Error, also if the element type or the number of elements is not the declared one.
+  /// Hands over a copy of one block (one copy, no I/O); the caller may then reuse `data`. Returns false if the
+  /// iteration was dropped. Throws Error, also if the element type or the number of elements differs from the
+  /// declared one.
   template <Block R>
   bool write(const std::string& variable, int64_t iteration, const R& data) {
     expect(variable, data);
     return detail::accepted(handle_, tailrace_write(handle_, variable.c_str(), iteration, std::ranges::data(data)));
   }
 
-  /// Memory of the pool to build one block in, without a copy. It is the caller's until commit(), and must not be
-  /// touched after it, nor after close(). A second alloc() before the commit returns the same memory. Empty: the
-  /// iteration was dropped.
+  /// Returns memory of the pool in which to build one block without a copy. It belongs to the caller until commit(),
+  /// and must not be touched after that, nor after close(). A second alloc() before the commit returns the same
+  /// memory. Empty if the iteration was dropped.
   template <Element T>
   std::span<T> alloc(const std::string& variable, int64_t iteration) {
     const tailrace_variable_info info = describe(variable);
@@ -417,14 +418,14 @@ class Client {
     return {static_cast<T*>(data), static_cast<size_t>(info.bytes / sizeof(T))};
   }
 
-  /// Hands over the block that alloc() returned. False: the iteration was dropped.
+  /// Hands over the block that alloc() returned. Returns false if the iteration was dropped.
   bool commit(const std::string& variable, int64_t iteration) {
     return detail::accepted(handle_, tailrace_commit(handle_, variable.c_str(), iteration));
   }
 
   /// Lends the caller's own memory: no copy. `data` must stay valid and unchanged until the ticket has ended, or
-  /// close() has returned; so temporaries are refused. An empty ticket: the iteration was dropped, or
-  /// the variable is off, and nothing is lent.
+  /// close() has returned; so temporaries are refused. The ticket is empty if the iteration was dropped or the
+  /// variable is off, and nothing is lent.
   template <class R>
   requires Block<std::remove_reference_t<R>> &&
       (std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<std::remove_cvref_t<R>>) [[nodiscard]] Ticket
@@ -440,34 +441,34 @@ class Client {
     throw Error(std::move(failure));
   }
 
-  /// Says that nothing more comes for `iteration`; its file is completed and published in the background. False: the
-  /// iteration was dropped.
+  /// Announces that nothing more comes for `iteration`; its file is completed and published in the background.
+  /// Returns false if the iteration was dropped.
   bool end_iteration(int64_t iteration) {
     return detail::accepted(handle_, tailrace_end_iteration(handle_, iteration));
   }
 
-  /// Records the event `event` of `iteration`. False: the iteration was dropped.
+  /// Raises the event `event` of `iteration`. Returns false if the iteration was dropped.
   bool signal(const std::string& event, int64_t iteration) {
     return detail::accepted(handle_, tailrace_signal(handle_, event.c_str(), iteration));
   }
 
-  /// Gives parameters new values, all together: the shapes that name them follow, for the blocks of the calls after.
-  /// A call that throws (but for an earlier failure) has changed nothing.
+  /// Gives parameters new values, all together. The shapes that name them change for the blocks of later calls. A
+  /// call that throws (except for an earlier failure) changes nothing.
   void set_parameters(const Parameters& parameters) {
     const std::vector<tailrace_parameter> c = detail::c_parameters(parameters);
     detail::check(handle_, tailrace_set_parameters(handle_, c.data(), c.size()));
   }
 
-  /// Switches a variable on or off. Of one that is off, blocks are accepted and not written; borrow() returns an
-  /// empty ticket.
+  /// Switches a variable on or off. Blocks of a variable that is off are accepted and not written; borrow() returns
+  /// an empty ticket.
   void enable(const std::string& variable, bool on = true) {
     detail::check(handle_, tailrace_enable(handle_, variable.c_str(), on ? 1 : 0));
   }
 
-  /// Waits until everything handed over has ended as `storage.durability` asks.
+  /// Waits until everything handed over has ended as `storage.durability` demands.
   void flush() { detail::check(handle_, tailrace_flush(handle_)); }
 
-  /// The same without waiting: the ticket ends when everything handed over before has ended.
+  /// Does the same without waiting: the ticket ends when everything handed over before has ended.
   [[nodiscard]] Ticket iflush() {
     tailrace_ticket ticket{};
     detail::check(handle_, tailrace_iflush(handle_, &ticket));
@@ -488,10 +489,10 @@ class Client {
     return File(file);
   }
 
-  /// Removes the raw file `path`, which nobody has open; see tailrace_file_remove.
+  /// Removes the raw file `path`, which no client has open; see tailrace_file_remove.
   void remove_file(const std::string& path) { detail::check(handle_, tailrace_file_remove(handle_, path.c_str())); }
 
-  /// Type, shape and size of a declared variable.
+  /// Returns type, shape and size of a declared variable.
   tailrace_variable_info describe(const std::string& variable) const {
     tailrace_variable_info info{};
     info.struct_size = sizeof info;
@@ -499,14 +500,14 @@ class Client {
     return info;
   }
 
-  /// What the writer is and got, as one line of text.
+  /// Describes the writer and its resources in one line of text.
   std::string describe() const {
     const char* text = nullptr;
     detail::check(handle_, tailrace_describe(handle_, &text));
     return text;
   }
 
-  /// What this client has done so far.
+  /// Returns this client's counters.
   Stats stats() const {
     Stats stats{};
     stats.struct_size = sizeof stats;
@@ -514,7 +515,7 @@ class Client {
     return stats;
   }
 
-  /// What this client has done so far with one declared variable.
+  /// Returns this client's counters for one declared variable.
   VariableStats stats(const std::string& variable) const {
     VariableStats stats{};
     stats.struct_size = sizeof stats;
@@ -522,7 +523,7 @@ class Client {
     return stats;
   }
 
-  /// What has become of requests for one raw file, by the path that it was opened by.
+  /// Returns the counters for one raw file, by the path that it was opened by.
   FileStats file_stats(const std::string& path) const {
     FileStats stats{};
     stats.struct_size = sizeof stats;
@@ -530,8 +531,8 @@ class Client {
     return stats;
   }
 
-  /// Waits until everything accepted has ended, and closes. Throws Error if failures were not yet told; the client is
-  /// closed all the same.
+  /// Waits until all accepted requests have ended, and closes the client. Throws Error if there are unreported
+  /// failures; the client is closed in any case.
   void close() {
     const tailrace_status status = tailrace_close(handle_);
     // Another thread is inside a call: the client is still open, and the destructor must close it.
@@ -539,11 +540,11 @@ class Client {
     if (status != TAILRACE_OK) throw Error(detail::failure_of_close(handle_, status));
   }
 
-  /// The handle of the C interface, for what only that can do. Still this object's.
+  /// Returns the handle of the C interface, for functions that only C has. This object still owns it.
   tailrace_client* handle() const noexcept { return handle_; }
 
  private:
-  // A block has no dimensions here: its type and its number of elements have to be right.
+  // Checks a block, which has no dimensions here: its type and its number of elements must be right.
   template <class R>
   void expect(const std::string& variable, const R& data) const {
     constexpr tailrace_type type = type_of<std::remove_cv_t<std::ranges::range_value_t<R>>>();
@@ -551,7 +552,7 @@ class Client {
     detail::check(handle_, tailrace_expect(handle_, variable.c_str(), type, info.rank, info.shape));
     const uint64_t count = std::ranges::size(data);
     if (count * sizeof(std::ranges::range_value_t<R>) == info.bytes) return;
-    // Stated as one dimension, so that the refusal names both sides.
+    // Stated as one dimension, so that the message names both sides.
     detail::check(handle_, tailrace_expect(handle_, variable.c_str(), type, 1, &count));
   }
 
@@ -570,7 +571,7 @@ class Client {
     }
   }
 
-  tailrace_client* handle_ = nullptr;  // kept after close(), so that C can say "closed"
+  tailrace_client* handle_ = nullptr;  // kept after close(), so that C can return TAILRACE_CLOSED
   bool open_ = false;
 };
 
@@ -583,23 +584,23 @@ inline Client open(const std::string& config, int client = 0, const Options& opt
   return Client(handle);
 }
 
-/// Checks a configuration whole, without opening anything; throws Error.
+/// Checks a whole configuration, and opens nothing; throws Error.
 inline void check(const std::string& config, const Options& options = {}) {
   detail::check(nullptr, detail::with_options(options, [&](const tailrace_open_options* c) {
                   return tailrace_check(config.c_str(), c);
                 }));
 }
 
-/// What a crash left of one file, and what recover() did about it.
+/// A file that a crash left, and the action of recover().
 struct Leftover {
   std::string file;
   tailrace_leftover kind;
   bool done;               ///< finished or removed
-  tailrace_status status;  ///< what went wrong with this one
+  tailrace_status status;  ///< the reason for a failure, or TAILRACE_OK
   std::string message;
 };
 
-/// Looks through `directory` for what a crash left there; with `apply` finishes or removes it, else only lists it.
+/// Searches `directory` for files that a crash left. With `apply` finishes or removes them, else only lists them.
 inline std::vector<Leftover> recover(const std::string& directory, bool apply = true) {
   struct Found {
     std::vector<Leftover> leftovers;
@@ -620,7 +621,7 @@ inline std::vector<Leftover> recover(const std::string& directory, bool apply = 
   return std::move(found.leftovers);
 }
 
-/// "0.1.0"
+/// Returns "0.1.0".
 inline std::string version() { return tailrace_version(); }
 
 }  // namespace tailrace

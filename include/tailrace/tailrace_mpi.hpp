@@ -1,5 +1,4 @@
-// tailrace_mpi.hpp: for MPI programs that give ranks away to place `core`. A header alone; tailrace itself needs no
-// MPI.
+// tailrace_mpi.hpp: for MPI programs that give ranks to place `core`. Header-only; tailrace itself needs no MPI.
 //
 //   MPI_Comm computing = tailrace::mpi::split(MPI_COMM_WORLD, "sim.yaml");  // MPI_COMM_NULL: this rank was a server
 //   if (computing != MPI_COMM_NULL) {
@@ -10,12 +9,12 @@
 //   }
 //   MPI_Finalize();
 //
-// Both calls are collective over their communicator. What follows them is not: a client never communicates by MPI.
-// Programs that leave a core to the server by `mpirun -n` need no more than tailrace::open(config, rank).
+// Both calls are collective over their communicator. Later calls are not: a client never communicates by MPI.
+// Programs that leave a core to the server by `mpirun -n` only need tailrace::open(config, rank).
 #ifndef TAILRACE_TAILRACE_MPI_HPP
 #define TAILRACE_TAILRACE_MPI_HPP
 
-// The C++ bindings that MPI has given up; only if nobody has asked for them before.
+// Skips MPI's deprecated C++ bindings, unless the program has requested them.
 #ifndef MPICH_SKIP_MPICXX
 #define MPICH_SKIP_MPICXX 1
 #endif
@@ -45,13 +44,13 @@
 
 namespace tailrace::mpi {
 
-/// What split() can be told. The first two as in open(): the servers have to know them, too.
+/// Options of split(). The first two are as in open(): the servers need them, too.
 struct SplitOptions {
   std::string path = {};                                         ///< replaces `storage.path`
   std::vector<std::pair<std::string, int64_t>> parameters = {};  ///< replace or add to `parameters:`
   int cores = 1;             ///< ranks of each node that become servers: `place.cores` of the configuration
-  std::string program = {};  ///< the path of tailrace-core, if it is where the library does not look
-  double wait = 600;         ///< seconds; a server to which no client has come by then ends
+  std::string program = {};  ///< the path of tailrace-core, if the library does not find it
+  double wait = 600;         ///< seconds; a server to which no client comes ends after this time
 };
 
 namespace detail {
@@ -60,7 +59,7 @@ inline void check_mpi(int code, const char* what) {
   if (code != MPI_SUCCESS) throw std::runtime_error(std::string("tailrace::mpi: ") + what + " failed");
 }
 
-/// The ranks of `comm` on this node, in the same order. The caller frees it.
+/// Returns the ranks of `comm` on this node, in the same order. The caller frees the communicator.
 inline MPI_Comm node_of(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm node = MPI_COMM_NULL;
@@ -76,7 +75,7 @@ inline std::pair<int, int> rank_and_size(MPI_Comm comm) {
   return of;
 }
 
-/// Of all nodes, in the order of their first ranks, the number of this one.
+/// Returns the number of this node among all nodes, in the order of their first ranks.
 inline int number_of_node(MPI_Comm comm, MPI_Comm node) {
   const int first = rank_and_size(node).first == 0 ? 1 : 0;
   int number = 0;
@@ -86,14 +85,14 @@ inline int number_of_node(MPI_Comm comm, MPI_Comm node) {
   return number;
 }
 
-/// How many nodes the ranks of `comm` are on.
+/// Returns the number of nodes of `comm`.
 inline int count_nodes(MPI_Comm comm, MPI_Comm node) {
   int nodes = rank_and_size(node).first == 0 ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
   return nodes;
 }
 
-/// What the configuration may name, of ranks that compute: their numbers as a whole and on their node.
+/// Parameters that the configuration may name, for a rank that computes: its numbers in the job and on its node.
 struct Where {
   int rank = 0;
   int size = 0;
@@ -108,7 +107,7 @@ struct Where {
   }
 };
 
-/// As the library looks for it; a name alone is looked for on PATH.
+/// Finds the program as the library does; searches PATH if it gets only a name.
 inline std::string program_of(const SplitOptions& options) {
   if (!options.program.empty()) return options.program;
   if (const char* named = std::getenv("TAILRACE_SERVER"); named != nullptr && *named != '\0') return named;
@@ -124,18 +123,18 @@ inline std::string program_of(const SplitOptions& options) {
   return "tailrace-core";
 }
 
-/// A status of waitpid(): "exit status 1", "signal 9 (Killed)".
+/// Describes a status of waitpid(): "exit status 1", "signal 9 (Killed)".
 inline std::string how_it_ended(int status) {
   if (!WIFSIGNALED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
 }
 
-/// The program of a server: a child of this rank, which does nothing but wait for it.
+/// The program of a server: a child of this rank, which only waits for it.
 class ServerProcess {
  public:
-  /// `known`: as open() will give it, so that a configuration that names it can be read. What differs from rank to
-  /// rank does not matter here.
+  /// `known` has the parameters that open() will give, so that the configuration can be read. Values that differ
+  /// between ranks do not matter here.
   ServerProcess(const std::string& config, int number, const Where& known, const SplitOptions& options) {
     std::vector<std::string> words = {program_of(options),
                                       "--config",
@@ -157,7 +156,7 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  /// Returns when clients can come, or the program has failed, which it has told on stderr.
+  /// Returns when clients can come, or when the program has failed and reported it on stderr.
   void wait_ready() {
     if (socket_ < 0) return;
     char text[256];
@@ -170,13 +169,13 @@ class ServerProcess {
     int status = 0;
     while (process_ > 0 && waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
-    // The clients start another one, or fail and say why: nothing is lost in silence.
+    // The clients start another one, or fail and report why: no failure is silent.
     if (process_ <= 0 || status == 0) return;
     std::fprintf(stderr, "tailrace::mpi: a server ended with %s\n", how_it_ended(status).c_str());
   }
 
  private:
-  static constexpr int kAnnounce = 3;  // the descriptor on which the program says that it is ready
+  static constexpr int kAnnounce = 3;  // descriptor on which the program announces that it is ready
 
   void start(std::vector<std::string>& words) {
     int ends[2];
@@ -203,9 +202,9 @@ class ServerProcess {
 
 }  // namespace detail
 
-/// Makes servers of the last `cores` ranks of each node, and returns the communicator of all others, in the same
-/// order, when the servers are ready. On a rank that becomes a server it returns when the last client has gone, and
-/// returns MPI_COMM_NULL. Throws std::invalid_argument, on all ranks, if a node would have nobody left to compute.
+/// Makes servers of the last `cores` ranks of each node. Returns the communicator of all other ranks, in the same
+/// order, when the servers are ready. On a rank that becomes a server it returns MPI_COMM_NULL after the last client
+/// has left. Throws std::invalid_argument, on all ranks, if a node would have no rank left to compute.
 inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptions& options = {}) {
   MPI_Comm node = detail::node_of(comm);
   const auto [local_rank, local_size] = detail::rank_and_size(node);
@@ -240,10 +239,10 @@ inline MPI_Comm split(MPI_Comm comm, const std::string& config, const SplitOptio
   return MPI_COMM_NULL;
 }
 
-/// Opens the client whose number is the rank in `comm`. The configuration has the parameters rank and size,
-/// local_rank and local_size (of the ranks of `comm` on this node), node (its number), and nodes (how many there
-/// are); those in `options` go before them. Collective: returns when all ranks have opened, or failed to, so that the
-/// server, which ends with its last client, does not end before a slow rank has come.
+/// Opens the client whose number is the rank in `comm`. The configuration gets the parameters rank and size,
+/// local_rank and local_size (of the ranks of `comm` on this node), node (its number), and nodes (their number);
+/// those in `options` take precedence. Collective: returns when all ranks have opened, or failed to. Otherwise the
+/// server, which ends with its last client, could end before a slow rank comes.
 inline Client open(MPI_Comm comm, const std::string& config, Options options = {}) {
   MPI_Comm node = detail::node_of(comm);
   detail::Where where;

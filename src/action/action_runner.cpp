@@ -65,7 +65,7 @@ ActionRunner::~ActionRunner() = default;
 
 Status ActionRunner::add_segment(uint32_t number, int fd, uint64_t bytes) {
   TAILRACE_REQUIRE(segments_.count(number) == 0);
-  // Opened anew, so that nobody can make the plugin host's view of it writable.
+  // Opens the memory again, so that nobody can make the plugin host's descriptor writable.
   FileDescriptor read_only(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC));
   if (!read_only.is_open()) return Status::of_errno("open", "shared memory of a client, for its actions", errno);
   for (Host& host : hosts_) {
@@ -118,7 +118,7 @@ ActionProgress ActionRunner::progress() {
 }
 
 Nanoseconds ActionRunner::deadline() const {
-  // A failure or an end that has not been reported is reported at once.
+  // A failure or an end that has not been reported is due at once.
   if (!progress_.failures.empty() || !progress_.ended.empty()) return Nanoseconds::zero();
   Nanoseconds earliest = Nanoseconds::max();
   for (const Host& host : hosts_) {
@@ -134,7 +134,7 @@ void ActionRunner::stop() {
     if (!host.process) continue;
     if (host.process->free()) {
       host.process->stop(options_.stop_limit);
-    } else {  // still loading, for nobody
+    } else {  // a load, which no event waits for
       dying_.push_back(std::move(*host.process).take_process());
       dying_.back().kill();
       host.process.reset();
@@ -146,7 +146,7 @@ bool ActionRunner::stopped() const {
   return stopping_ && std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return !!host.process; });
 }
 
-// False if it cannot be started, which disables all of its actions.
+// Starts the host. If that fails, disables all of its actions and returns false.
 bool ActionRunner::start_host(Host& host) {
   if (host.process) return true;
   Result<PluginHost> started = PluginHost::start(options_.host_executable, epoll_.get(), clock_);
@@ -160,7 +160,7 @@ bool ActionRunner::start_host(Host& host) {
   return true;
 }
 
-// Begins to load a function of the host that is not loaded. False if there is none, or the host is busy.
+// Begins to load one function that the host has not loaded. Returns false if there is none, or if the host is busy.
 bool ActionRunner::load_next(Host& host) {
   if (host.busy) return false;
   const auto next = std::find_if(host.actions.begin(), host.actions.end(),
@@ -181,7 +181,7 @@ void ActionRunner::host_ended(Host& host, HostEnd ended) {
   if (ended.lost) {
     dying_.push_back(std::move(*host.process).take_process());
     host.process.reset();
-    // Another host has to load the others again.
+    // Another host has to load the functions again.
     for (const uint32_t other : host.actions) {
       if (phases_[other] == Phase::loaded) phases_[other] = Phase::unloaded;
     }
@@ -226,7 +226,7 @@ void ActionRunner::advance_events() {
   }
 }
 
-// Begins the next call of the event if it can be begun. True if the event has ended.
+// Begins the next call of the event if possible. Returns true if the event has ended.
 bool ActionRunner::advance(Event& event) {
   while (!event.running && event.next < event.actions.size()) {
     const uint32_t index = event.actions[event.next];

@@ -6,8 +6,8 @@
 namespace tailrace::impl {
 namespace {
 
-// Bytes of the UTF-8 character that `rest` begins with; 0 if it is none. Longer forms than need be, surrogates and
-// numbers past the last character are none.
+// Returns the bytes of the UTF-8 character at the beginning of `rest`; 0 if there is none. Overlong forms, surrogates
+// and numbers beyond the last character are invalid.
 size_t length_of_character(std::string_view rest) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(rest[i])); };
   const uint32_t first = byte(0);

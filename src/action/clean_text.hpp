@@ -1,4 +1,4 @@
-// clean_text: what foreign code says, as a text that files, terminals and Python can take.
+// clean_text: makes output of foreign code safe for files, terminals and Python.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tailrace::impl {
 
-// `text` with '?' for each byte that is not UTF-8 and each control character but line ends and tabs.
+// Returns `text` with '?' for each byte that is not UTF-8 and each control character except line ends and tabs.
 std::string clean_text(std::string_view text);
 
 }  // namespace tailrace::impl

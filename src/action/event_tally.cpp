@@ -19,7 +19,7 @@ EventTally::EventTally(const std::vector<Action>& actions, size_t expected) : ex
 }
 
 void EventTally::join(int client) {
-  // One that comes again may count its iterations from the beginning.
+  // A client that comes again may number its iterations from the beginning.
   if (!came_.insert(client).second) past_.clear();
   clients_.insert(client);
 }
@@ -55,7 +55,7 @@ void EventTally::forget(int64_t iteration) {
   std::erase_if(raised_, [&](const auto& entry) { return entry.first.first == iteration; });
 }
 
-// Takes out what all clients have raised. Those who raised it and have left since are named, too.
+// Removes and returns the events that all clients have raised. They also name clients that raised them and have left.
 std::vector<DueEvent> EventTally::complete() {
   std::vector<DueEvent> due;
   if (came_.size() < expected_) return due;

@@ -1,8 +1,8 @@
-// EventTally: who has raised which event, and so for whom its actions are due.
+// EventTally: counts which clients have raised which event, to decide when its actions are due.
 //
-// Actions of scope `client` are due whenever a client raises the event; those of scope `node` once all clients have
-// raised it for the same iteration: all that the node has must have come, and those that are there have raised it.
-// Pure book-keeping on the server's thread.
+// Actions of scope `client` are due whenever a client raises the event. Those of scope `node` are due when all
+// clients have raised it for the same iteration: all of the node's clients have come, and those present have raised
+// it. Pure book-keeping on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DueEvent {
   std::string event;
   int64_t iteration = 0;
   Action::Scope scope = Action::Scope::client;
-  std::vector<int32_t> clients;  // who raised it, ascending
+  std::vector<int32_t> clients;  // clients that raised it, ascending
 };
 
 // Returns true if a `drop` is among the due actions: the iteration must not be stored.
@@ -29,24 +29,25 @@ bool drops(const std::vector<Action>& actions, const DueEvent& due);
 
 class EventTally {
  public:
-  // Only what `actions` binds is ever due. `expected`: how many clients must have come before anything of scope
-  // `node` is.
+  // Only events that `actions` binds are ever due. Events of scope `node` are not due before `expected` clients have
+  // come.
   explicit EventTally(const std::vector<Action>& actions, size_t expected = 0);
 
   void join(int client);
-  // The client had been there, and had left, before anybody counted.
+  // Notes a client that had come and left before this tally existed.
   void note_left(int client) { came_.insert(client); }
-  // May make events due that all others have raised.
+  // Removes a client. Returns the events that are now due because all others have raised them.
   std::vector<DueEvent> leave(int client);
-  // Clients that have yet to come are not waited for any more. May make events due that all others have raised.
+  // Stops waiting for clients that have not come. Returns the events that are now due because all others have raised
+  // them.
   std::vector<DueEvent> expect_no_more();
-  // `client` has joined. What has been due for the node already is not due again.
+  // Notes an event of `client`, which has joined. An event that was due for the node is not due again.
   std::vector<DueEvent> raise(int client, const std::string& event, int64_t iteration);
-  // Returns true if the event has been due for the node before. Only the latest kPastKept events are remembered.
+  // Returns true if the event was due for the node before. Only the latest kPastKept events are remembered.
   bool past(const std::string& event, int64_t iteration) const { return past_.contains({iteration, event}); }
-  // `client` will raise nothing more of the iteration: what the others have raised is not kept waiting by it.
+  // Notes that `client` raises nothing more of the iteration, so that events of the others do not wait for it.
   std::vector<DueEvent> pass(int client, int64_t iteration);
-  // All have ended the iteration: events of it that not all have raised will never be due.
+  // Forgets an iteration that all have ended: its incomplete events will never be due.
   void forget(int64_t iteration);
 
   static constexpr size_t kPastKept = 4096;
@@ -60,8 +61,8 @@ class EventTally {
   size_t expected_;
 
   std::set<int> clients_;
-  std::set<int> came_;                                               // ever
-  std::set<std::pair<int64_t, std::string>> past_;                   // what was due for the node
+  std::set<int> came_;                                               // all clients so far
+  std::set<std::pair<int64_t, std::string>> past_;                   // events that were due for the node
   std::map<std::pair<int64_t, std::string>, std::set<int>> raised_;  // for the scope `node`; never empty sets
 };
 

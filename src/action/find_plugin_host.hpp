@@ -1,4 +1,4 @@
-// Where tailrace-plugin-host lies.
+// find_plugin_host: finds the program tailrace-plugin-host.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tailrace::impl {
 
-// The program beside `program` (the path of the running server), where it is installed seen from there, or where a
-// build puts it. Fails with TAILRACE_NOT_FOUND, naming all places looked at.
+// Looks beside `program` (the path of the running server), in an installation around it, and where a build puts it.
+// Fails with TAILRACE_NOT_FOUND and names all places it looked at.
 Result<std::string> find_plugin_host(const std::string& program);
 
 }  // namespace tailrace::impl

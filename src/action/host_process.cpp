@@ -17,7 +17,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kPatience = 1000;  // ms, for the end of a process that was killed
+constexpr int kPatience = 1000;  // ms, for the end of a killed process
 
 // The ends of the channels to a new process.
 struct Ends {
@@ -26,7 +26,7 @@ struct Ends {
   FileDescriptor nothing;
 };
 
-// Past the descriptors that the new process gets: else putting one in its place could close another.
+// Moves a descriptor above those that the new process gets: otherwise assigning one of these could close it.
 FileDescriptor out_of_the_way(int fd) {
   FileDescriptor low(fd);
   return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, HostProcess::kSocket + 1));
@@ -47,7 +47,7 @@ Result<Ends> make_ends() {
   if (!ends.socket_there.is_open() || !ends.output_there.is_open() || !ends.nothing.is_open()) {
     return Status::of_errno("open", "channels to the plugin host", errno);
   }
-  // On this side alone: the host sleeps in its calls.
+  // Only on this side: the host sleeps in its calls.
   if (::fcntl(ends.socket_here.get(), F_SETFL, O_NONBLOCK) != 0 ||
       ::fcntl(ends.output_here.get(), F_SETFL, O_NONBLOCK) != 0) {
     return Status::of_errno("set up", "channels to the plugin host", errno);
@@ -109,7 +109,7 @@ Result<HostProcess> HostProcess::start(const std::string& executable) {
   const int error = SpawnPlan(ends).spawn(executable, pid);
   if (error != 0) return Status::of_errno("start", executable, error);
   restore_descriptor_limit_of(pid);
-  // The number cannot have gone to another process: this one is not reaped yet.
+  // No other process can have the number: this one has not been reaped.
   FileDescriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.is_open()) {
     const Status status = Status::of_errno("watch", executable, errno);
@@ -133,11 +133,11 @@ HostProcess::~HostProcess() {
 
 void HostProcess::close_requests() { ::shutdown(socket_.get(), SHUT_WR); }
 
-// The group's number is the process's own, which nobody else can have before it is reaped.
+// The group's number is the process's own, which no other process can have before this one is reaped.
 void HostProcess::kill() {
   if (!pidfd_.is_open()) return;
   ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);  // if the group is not there yet
+  ::kill(pid_, SIGKILL);  // if the group does not exist yet
 }
 
 std::optional<std::string> HostProcess::reap() {
@@ -147,7 +147,7 @@ std::optional<std::string> HostProcess::reap() {
     if (errno != EINTR) return std::nullopt;
   }
   if (info.si_pid == 0) return std::nullopt;
-  kill();  // what it started and left behind
+  kill();  // processes that it started and left behind
   while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) continue;
   pidfd_.close();
   return describe(info);

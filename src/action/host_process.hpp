@@ -1,8 +1,9 @@
-// HostProcess: the process that runs foreign code for the server: started, killed and reaped, and never waited for.
+// HostProcess: a process that runs foreign code for the server. The server starts, kills and reaps it, and never
+// waits for it.
 //
-// Three descriptors lead to it: a socket for messages, a pipe with all that it prints, and one that becomes readable
-// when it has ended. The process leads a process group of its own, so that what it starts ends with it. No signal
-// reaches the server.
+// Three descriptors lead to it: a socket for messages, a pipe with its output, and one that becomes readable when it
+// has ended. The process leads a process group of its own, so that processes it starts end with it. No signal reaches
+// the server.
 #pragma once
 
 #include <sys/types.h>
@@ -17,26 +18,26 @@ namespace tailrace::impl {
 
 class HostProcess {
  public:
-  // The descriptor of the socket in the new process, whose standard output and standard error are the pipe.
+  // The socket's descriptor in the new process. Its standard output and standard error are the pipe.
   static constexpr int kSocket = 3;
 
-  // The process ends with the thread that starts it, at the latest.
+  // Starts the process, which ends at the latest with the thread that starts it.
   static Result<HostProcess> start(const std::string& executable);
 
   HostProcess(HostProcess&&) = default;
   HostProcess& operator=(HostProcess&&) = delete;
-  // Kills it, and waits until it is gone, for at most a second.
+  // Kills the process, and waits until it is gone, for at most a second.
   ~HostProcess();
 
-  // All non-blocking.
+  // Return descriptors; all are non-blocking.
   int socket() const { return socket_.get(); }
   int output() const { return output_.get(); }
   int ended() const { return pidfd_.get(); }
 
-  // Lets it see the end of its requests.
+  // Closes this side of the socket, so that the process sees the end of its requests.
   void close_requests();
   void kill();
-  // How it has ended, once: "killed by signal 11 (Segmentation fault)"; nothing while it has not.
+  // Returns once how it ended: "killed by signal 11 (Segmentation fault)"; none while it runs.
   std::optional<std::string> reap();
 
  private:

@@ -33,7 +33,8 @@ std::vector<HeldBlock> KeptBlocks::end(int source, int64_t iteration) {
     std::map<int64_t, Held>& iterations = i->second;
     const auto ending = iterations.find(iteration);
     if (ending != iterations.end()) ending->second.ended = true;
-    // Counts those that have ended from the latest on; an iteration without a block of this variable counts not.
+    // Counts the iterations that have ended, from the latest on; iterations without a block of this variable do not
+    // count.
     uint32_t ended = 0;
     for (auto held = iterations.end(); held != iterations.begin();) {
       --held;

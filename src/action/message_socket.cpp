@@ -11,7 +11,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Takes the descriptors that came with `header`: the first is kept, and there should be no more.
+// Takes the descriptors that came with `header`: keeps the first, and closes any others.
 bool take_descriptors(msghdr& header, FileDescriptor& fd) {
   bool one = true;
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
@@ -52,7 +52,7 @@ Delivery send_message(int socket, std::span<const std::byte> message, int fd) {
     const ssize_t sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
     if (sent == static_cast<ssize_t>(message.size())) return Delivery::done;
     if (sent < 0 && errno == EINTR) continue;
-    // ETOOMANYREFS: too many descriptors are under way; they are fewer when the other side has taken some.
+    // ETOOMANYREFS: too many descriptors are in flight, until the other side takes some.
     if (sent < 0 && (errno == EAGAIN || errno == ETOOMANYREFS || errno == ENOBUFS)) return Delivery::again;
     return Delivery::gone;
   }
@@ -90,7 +90,7 @@ Result<FileDescriptor> to_memory_file(std::span<const std::byte> bytes) {
 }
 
 Result<std::vector<std::byte>> from_memory_file(int fd, uint64_t size) {
-  // Reading anything else could make the reader wait.
+  // Accepts memory files only: reading anything else could block.
   if (::fcntl(fd, F_GET_SEALS) < 0) return Status::of_errno("read", "memory file of an action", errno);
   std::vector<std::byte> bytes(size);
   for (size_t done = 0; done < bytes.size();) {

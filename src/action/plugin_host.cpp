@@ -14,7 +14,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kMostReads = 64;  // of the pipe in one go: who prints without end must not keep the server
+constexpr int kMostReads = 64;  // of the pipe in a row: endless output must not occupy the server
 
 bool change_watch(int epoll, int operation, int fd, uint32_t events) {
   epoll_event event{};
@@ -55,7 +55,7 @@ PluginHost::PluginHost(HostProcess process, int epoll, const Clock& clock)
     : process_(std::move(process)), epoll_(epoll), clock_(&clock) {}
 
 void PluginHost::add_segment(uint32_t number, int fd, uint64_t bytes) {
-  // A copy, as it may have to wait in the outbox. If there is none to be had, the calls that need it say so.
+  // Duplicates the descriptor, as it may have to wait in the outbox. If that fails, the calls that need it report it.
   put({{.verb = HostVerb::segment, .number = number, .bytes = bytes},
        FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0))});
 }
@@ -112,14 +112,14 @@ void PluginHost::send() {
   watch(epoll_, EPOLL_CTL_MOD, process_.socket(), to_send ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-// The end of the output would wake the server for ever.
+// Stops watching the pipe, whose end would wake the server for ever.
 void PluginHost::close_output() {
   if (output_closed_) return;
   output_closed_ = true;
   watch(epoll_, EPOLL_CTL_DEL, process_.output(), 0);
 }
 
-// A process without its connection is of no use; most often it is about to end by itself, which this does not change.
+// Gives up the connection, without which the process is useless; usually it is about to end by itself anyway.
 void PluginHost::close_connection() {
   if (closed_) return;
   closed_ = true;
@@ -131,7 +131,7 @@ std::optional<HostEnd> PluginHost::progress() {
   if (lost_) return std::nullopt;
   read_output();
   send();
-  // Before looking whether the process has ended: it may have answered first.
+  // Receives before checking for the process's end: it may have answered first.
   if (std::optional<HostEnd> ended = receive()) return ended;
   if (const std::optional<std::string> how = process_.reap()) {
     read_output();
@@ -198,7 +198,7 @@ HostEnd PluginHost::lose(std::string why) {
   ended.lost = true;
   ended.idle = idle;
   lost_ = true;
-  // The output that is left wakes nobody any more, except at the end of the process.
+  // The rest of the output wakes the server no more; only the process's end does.
   close_output();
   if (!closed_) watch(epoll_, EPOLL_CTL_DEL, process_.socket(), 0);
   closed_ = true;

@@ -1,7 +1,7 @@
-// PluginHost: the server's side of one plugin host: asks it to load and call functions, one at a time, and learns how
-// that ended: with an answer, not within the limit, or with the end of the process.
+// PluginHost: the server's side of one plugin host. It asks the host to load and call functions, one at a time, and
+// gets one of three ends: an answer, a timeout, or the end of the process.
 //
-// Never blocks. Once lost, a host stays lost: its owner makes another one. Knows nothing of actions and their order.
+// It never blocks. A lost host stays lost: its owner makes another one. It knows nothing of actions and their order.
 #pragma once
 
 #include <deque>
@@ -16,40 +16,40 @@
 
 namespace tailrace::impl {
 
-inline constexpr size_t kMostHostOutput = size_t{64} << 10;  // bytes of what a call prints that are kept
+inline constexpr size_t kMostHostOutput = size_t{64} << 10;  // bytes of a call's output that are kept
 
-// How a load or a call has ended, or (`idle`) the host between two of them.
+// The end of a load or a call, or (`idle`) the end of the host between two of them.
 struct HostEnd {
   bool failed = false;
   bool lost = false;        // the host is gone
-  bool idle = false;        // … and nothing was asked of it
-  std::string why;          // failed: what was found and what was expected, without a subject
+  bool idle = false;        // … while no request was open
+  std::string why;          // if failed: "found …, expected …", without a subject
   PluginAnswer answer;      // empty if lost
-  std::string output;       // what was printed meanwhile, at most kMostHostOutput bytes
-  uint64_t output_cut = 0;  // bytes that were printed beyond that
+  std::string output;       // its output meanwhile, at most kMostHostOutput bytes
+  uint64_t output_cut = 0;  // bytes of output beyond that
 };
 
 class PluginHost {
  public:
-  // Starts the process, and registers what it must be woken for with `epoll`, level-triggered. The clock is borrowed.
+  // Starts the process, and registers its descriptors with `epoll`, level-triggered. Borrows the clock.
   static Result<PluginHost> start(const std::string& executable, int epoll, const Clock& clock);
 
-  // `fd` is read-only and stays the caller's; the host sees it before the next call.
+  // `fd` is read-only, and the caller keeps it; the host sees the segment before the next call.
   void add_segment(uint32_t number, int fd, uint64_t bytes);
   void forget_segment(uint32_t number);
 
-  // Require free(). `limit` begins now.
+  // Begin a load or a call. Require free(). `limit` begins now.
   void begin_load(uint64_t number, const PluginFunction& function, Nanoseconds limit);
   void begin_call(uint64_t number, const PluginCall& call, Nanoseconds limit);
-  // Nothing is asked of it, so that something may be.
+  // Returns true if no request is open, so that the next one may begin.
   bool free() const { return !asked_ && !stopping_ && !lost_; }
 
-  // Lets the host end in its own way, within `limit`. Requires free(). The end is told by progress().
+  // Lets the host end by itself, within `limit`. Requires free(). progress() reports the end.
   void stop(Nanoseconds limit);
 
-  // Goes on as far as it can: sends, receives, looks at the time.
+  // Sends, receives and checks the time, as far as possible now. Returns an end if there is one.
   std::optional<HostEnd> progress();
-  // When progress() must be called at the latest; Nanoseconds::max() if that does not matter.
+  // Returns when progress() must be called at the latest; Nanoseconds::max() if there is no limit.
   Nanoseconds deadline() const { return deadline_; }
 
   // Takes the process of a lost host, which may not have ended yet.
@@ -79,11 +79,11 @@ class PluginHost {
   std::deque<Outgoing> outbox_;
   bool watching_to_send_ = false;
   bool asked_ = false;
-  uint64_t number_ = 0;  // of what is asked
+  uint64_t number_ = 0;  // of the open request
   bool stopping_ = false;
-  bool closed_ = false;  // no connection any more: only the end of its process is waited for
+  bool closed_ = false;  // no connection any more: only the end of the process is awaited
   bool lost_ = false;
-  std::string cause_;  // why it was killed, if it was
+  std::string cause_;  // the reason why it was killed, if it was
   Nanoseconds limit_{};
   Nanoseconds deadline_ = Nanoseconds::max();
   bool output_closed_ = false;

@@ -45,12 +45,12 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-// Once something was not there, it is not ok any more, and all it gives is empty.
+// Once a field is missing, the reader is no longer ok, and returns only empty values.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
-  // Everything was there, and nothing more.
+  // Returns true if all fields were there, and nothing more.
   bool complete() const { return ok_ && rest_.empty(); }
   bool ok() const { return ok_; }
 
@@ -74,7 +74,7 @@ class Reader {
     return values;
   }
 
-  // The number of items that follow, each of `size` bytes or more: never so many that the rest could not hold them.
+  // Returns the number of items that follow, each of `size` bytes or more: never more than the rest can contain.
   size_t count(size_t size) {
     const auto number = get<uint64_t>();
     if (number > rest_.size() / size) ok_ = false;

@@ -9,11 +9,11 @@
 namespace tailrace::impl {
 namespace {
 
-// Values that are summed in one go: the error of the mean grows with this and with the number of such runs, not with
+// Values summed in a row: the error of the mean grows with this number and with the number of such runs, not with
 // their product.
 constexpr size_t kRun = 4096;
 
-// The edges of the bins, as numpy.linspace makes them.
+// The edges of the bins, computed as numpy.linspace does.
 class Bins {
  public:
   Bins(double first, double last) : first_(first), last_(last) {
@@ -25,7 +25,7 @@ class Bins {
     const double step = (last_ - first_) / kHistogramBins;
     for (size_t i = 0; i < kHistogramBins; ++i) {
       const auto at = static_cast<double>(i);
-      // The range itself may be more than a double can be.
+      // The range itself may exceed the largest double.
       edges_[i] = std::isfinite(step) ? first_ + at * step
                                       : first_ * (1 - at / kHistogramBins) + last_ * (at / kHistogramBins);
     }
@@ -34,9 +34,9 @@ class Bins {
 
   size_t of(double value) const {
     const double at = (value / 2 - first_ / 2) / (width_ / 2);
-    // Written so that it also holds for NaN and infinity, which a width of 0 makes.
+    // Written so that it also handles NaN and infinity, which a width of 0 produces.
     size_t bin = at >= kHistogramBins - 1 ? kHistogramBins - 1 : at > 0 ? static_cast<size_t>(at) : 0;
-    // By the edges, as the quotient is rounded. They may be one off, and for a range of few doubles more.
+    // Compares with the edges, as the quotient is rounded. It may be off by one, or more for a range of few doubles.
     while (bin > 0 && value < edges_[bin]) --bin;
     while (bin + 1 < kHistogramBins && value >= edges_[bin + 1]) ++bin;
     return bin;
@@ -73,7 +73,7 @@ class Scan {
   }
 
  private:
-  // Counts, least and largest value; returns the sum.
+  // Counts, and finds the least and largest value; returns the sum.
   long double first_pass() {
     found_.least = std::numeric_limits<double>::infinity();
     found_.most = -found_.least;

@@ -1,8 +1,8 @@
-// The two kinds of defects. Both checks stay on in release.
+// Checks for the two kinds of defects. Both stay on in release.
 //
-// TAILRACE_REQUIRE(condition): the caller inside tailrace broke a contract. TAILRACE_ASSERT(condition): this code is
-// wrong. Either prints the condition and place and aborts: to go on would risk the user's data. What users and the
-// world can do wrong is a Status instead, and never ends here.
+// TAILRACE_REQUIRE(condition) fails if the caller inside tailrace broke a contract. TAILRACE_ASSERT(condition) fails
+// if this code is wrong. Either prints the condition and its place and aborts, because going on would risk the user's
+// data. Faults of users and of the world are a Status instead and never abort.
 #pragma once
 
 namespace tailrace::impl {

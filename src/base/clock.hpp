@@ -1,4 +1,4 @@
-// The seam for time: everything below runtime that needs it takes a Clock, so that tests can run it.
+// Clock: the seam for time. All code below runtime that needs the time takes a Clock, so that tests can control it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Monotonic time since an arbitrary start. Any thread.
+  // Returns the monotonic time since an arbitrary start. Any thread.
   virtual Nanoseconds now() const = 0;
 };
 

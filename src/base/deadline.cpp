@@ -28,7 +28,7 @@ short wait_for_events(int fd, short events, const Deadline& deadline) {
     const int count = ppoll(&entry, 1, &left, nullptr);
     if (count >= 0) return count == 0 ? short{0} : entry.revents;
     TAILRACE_ASSERT(errno == EINTR || errno == ENOMEM);
-    if (errno == ENOMEM) return POLLERR;  // what the caller tries next says more
+    if (errno == ENOMEM) return POLLERR;  // the caller's next call reports more
   }
 }
 

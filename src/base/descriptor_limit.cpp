@@ -9,8 +9,7 @@
 namespace tailrace::impl {
 namespace {
 
-// The limit is the process's, and so is what it was before it was raised; none: it was not. Written before there are
-// threads.
+// The limit of the process before this code raised it; none: it has not. Written before there are threads.
 std::optional<rlimit> before;
 
 rlimit present() {
@@ -31,7 +30,7 @@ void raise_descriptor_limit() {
 }
 
 void restore_descriptor_limit_of(pid_t child) {
-  // A wish: the child works with more, too.
+  // Failure is ignored: the child works with a higher limit, too.
   if (before) (void)prlimit(child, RLIMIT_NOFILE, &*before, nullptr);
 }
 

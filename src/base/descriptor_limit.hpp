@@ -7,15 +7,15 @@
 
 namespace tailrace::impl {
 
-// How many descriptors this process may have open at once, at present.
+// Returns how many descriptors this process may have open at once now.
 uint64_t descriptor_limit();
 
-// Raises it as far as the system lets this process. Before there are threads, and for programs that are tailrace's
-// own: the limit of an application is the application's.
+// Raises the limit as far as the system allows. Call it before there are threads, and only in tailrace's own
+// programs: an application's limit belongs to the application.
 void raise_descriptor_limit();
 
-// Gives a child, which inherits the limit, the one that this process had before it was raised: what others wrote may
-// use descriptors in ways that many of them break (select).
+// Gives a child, which inherits the raised limit, the limit that this process had before. Foreign code in the child
+// may use calls (select) that break with high descriptors.
 void restore_descriptor_limit_of(pid_t child);
 
 }  // namespace tailrace::impl

@@ -1,7 +1,7 @@
-// EndedNumbers: which iterations have ended, in little memory, however many there are.
+// EndedNumbers: the set of iterations that have ended, in little memory, however many there are.
 //
-// Programs end iterations in steps: 0, 10, 20, …, also backwards. Numbers are kept as such runs, so that a regular
-// program needs one run for ever. Bounded: past kMaxRuns the oldest run is forgotten. One thread.
+// Programs end iterations in steps: 0, 10, 20, …, also backwards. The set is stored as such runs, so a regular
+// program needs only one. Bounded: beyond kMaxRuns it forgets the oldest run. One thread.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class EndedNumbers {
   bool contains(int64_t number) const;
 
  private:
-  // first, first + step, …, `count` of them.
+  // Contains first, first + step, …: `count` numbers.
   struct Run {
     int64_t first = 0;
     int64_t step = 0;
@@ -28,7 +28,7 @@ class EndedNumbers {
     bool contains(int64_t number) const;
   };
 
-  std::vector<Run> runs_;  // a circle once it is full
+  std::vector<Run> runs_;  // a ring once it is full
   size_t latest_ = 0;
 };
 

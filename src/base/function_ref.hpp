@@ -1,4 +1,4 @@
-// FunctionRef: a callable that is only used during the call it is passed to. Owns and allocates nothing.
+// FunctionRef: a reference to a callable, valid during the call that it is passed to. Owns and allocates nothing.
 #pragma once
 
 #include <type_traits>

@@ -1,9 +1,9 @@
-// Histogram: how long things took, from nanoseconds to half an hour, in fixed memory.
+// Histogram: counts durations, from nanoseconds to half an hour, in fixed memory.
 //
-// One thread adds, any thread reads. Each number stands by itself, so relaxed order suffices, and as nobody else
-// writes, adding needs no locked instruction: three plain loads and stores. A reader may see a time counted that is
-// not in the sum yet; never a torn number. Buckets are a quarter of an octave wide at most, so a percentile is at
-// most a quarter too high. Holds no pointers: may lie in memory that processes share.
+// One thread adds, any thread reads. Each number stands by itself, so relaxed order suffices. Only one thread writes,
+// so adding needs no locked instruction: three plain loads and stores. A reader may see a duration in a bucket before
+// it is in the sum, but never a torn number. A bucket is at most a quarter of an octave wide, so a percentile is at
+// most a quarter too high. Holds no pointers, so it may lie in memory that processes share.
 #pragma once
 
 #include <algorithm>
@@ -30,18 +30,18 @@ class Tally {
 
 class Histogram {
  public:
-  static constexpr uint32_t kQuarters = 4;  // buckets an octave
+  static constexpr uint32_t kQuarters = 4;  // buckets per octave
   static constexpr uint32_t kOctaves = 41;  // up to 2^41 ns, 37 minutes; the last bucket takes the rest
-  static constexpr uint32_t kBuckets = kOctaves * kQuarters;  // 0 to 3 ns have buckets of their own
+  static constexpr uint32_t kBuckets = kOctaves * kQuarters;  // 0 to 3 ns have their own buckets
   static constexpr uint64_t kMostInBucket = UINT32_MAX;
 
-  // The one thread that measures.
+  // Adds one duration. Only the thread that measures.
   void add(uint64_t nanoseconds) {
     count_in(bucket(nanoseconds), 1);
     sum_.add(nanoseconds);
     most_.raise(nanoseconds);
   }
-  // All that another has.
+  // Adds all durations of another histogram.
   void add(const Histogram& other) {
     for (uint32_t index = 0; index < kBuckets; ++index) count_in(index, other.in_bucket(index));
     sum_.add(other.sum());
@@ -56,11 +56,11 @@ class Histogram {
   }
   uint64_t sum() const { return sum_.get(); }
   uint64_t most() const { return most_.get(); }
-  // At most kMostInBucket: a bucket that is full stays so.
+  // Returns the count of one bucket, at most kMostInBucket: a full bucket does not wrap.
   uint64_t in_bucket(uint32_t index) const { return buckets_[index].load(std::memory_order_relaxed); }
 
-  // The time that `share` (0 to 1) of all are no longer than: the upper end of its bucket, or the longest time. 0 if
-  // nothing was added.
+  // Returns the duration that `share` (0 to 1) of all durations do not exceed: the upper end of its bucket, or the
+  // longest duration if that is less. 0 if nothing was added.
   uint64_t percentile(double share) const {
     const uint64_t all = count();
     if (all == 0) return 0;
@@ -74,7 +74,7 @@ class Histogram {
     return most();
   }
 
-  // Which bucket a time falls into, and the longest time of a bucket.
+  // Returns the bucket of a duration; upper_end() returns the longest duration of a bucket.
   static constexpr uint32_t bucket(uint64_t nanoseconds) {
     if (nanoseconds < kQuarters) return static_cast<uint32_t>(nanoseconds);
     const auto octave = static_cast<uint32_t>(std::bit_width(nanoseconds)) - 1;  // at least 2
@@ -94,7 +94,7 @@ class Histogram {
     buckets_[index].store(static_cast<uint32_t>(count), std::memory_order_relaxed);
   }
 
-  std::array<std::atomic<uint32_t>, kBuckets> buckets_{};  // 32 bits: there are several histograms a variable
+  std::array<std::atomic<uint32_t>, kBuckets> buckets_{};  // 32 bits: there are several histograms per variable
   Tally sum_;
   Tally most_;
 };

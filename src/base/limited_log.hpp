@@ -1,9 +1,8 @@
-// LimitedLog: a log that nobody can fill. For the server of a node, whose clients decide how much there is to say.
+// LimitedLog: a log that no client can flood. Used by a node's server, whose clients decide how much it logs.
 //
-// Of each kind of message it passes on the first few, and of the rest the 8th, 16th, 32nd …; at its end it says how
-// many it left out. Each client's messages are counted in a part of its own, so that one client cannot hide what is
-// said of another. The number of parts is limited as well: what is said of clients that come later is counted
-// together.
+// It passes on the first few messages of each kind, and then the 8th, 16th, 32nd …; at its end it logs how many it
+// left out. It counts each client's messages in a separate part, so that one client cannot suppress the messages
+// about another. The number of parts is limited as well: messages about all later clients are counted together.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +16,16 @@
 
 namespace tailrace::impl {
 
-// How many messages of each kind there were. Not thread-safe.
+// MessageCounts: how many messages of each kind there were. Not thread-safe.
 class MessageCounts {
  public:
-  static constexpr uint64_t kFirst = 4;  // messages of a kind that are all said
+  static constexpr uint64_t kFirst = 4;  // messages of a kind that are all logged
 
-  // One more message of that kind: which one it is. `kind` stays.
+  // Counts one more message of that kind and returns its number, from 1. `kind` must outlive this object.
   uint64_t add(LogLevel level, std::string_view kind);
   static bool is_said(uint64_t number) { return number <= kFirst || (number & (number - 1)) == 0; }
   bool empty() const { return kinds_.empty(); }
-  // A line for each kind of which messages were left out since the last one that was said.
+  // Logs, for each kind, how many messages were left out since the last one that was logged.
   void say_rest(Log& to) const;
 
  private:
@@ -39,18 +38,18 @@ class MessageCounts {
 
 class LimitedLog final : public Log {
  public:
-  static constexpr int kMostParts = 256;        // that have something to say, or still may
-  static constexpr size_t kMostMessage = 2000;  // bytes; of a longer message the end is cut off
+  static constexpr int kMostParts = 256;        // parts that have logged something, or still may
+  static constexpr size_t kMostMessage = 2000;  // bytes; longer messages are cut
 
-  // Messages below `level` are not counted. `to` is borrowed.
+  // Does not count messages below `level`. Borrows `to`.
   LimitedLog(Log& to, LogLevel level) : to_(to), level_(level) {}
   ~LimitedLog() override;
 
-  // Not limited in number: for what the user asked to see.
+  // Logs a message without limiting the number: for output that the user asked for.
   void put(LogLevel level, std::string_view message) override;
   void put_of_kind(LogLevel level, std::string_view kind, std::string_view message) override;
-  // It counts by itself, as long as there are not too many; silent ones that have ended do not matter. The part ends
-  // before this does.
+  // Returns a log that counts its messages separately, unless there are kMostParts already; parts that ended without
+  // a message do not count. The part must end before this object.
   std::unique_ptr<Log> part() override;
 
  private:
@@ -61,7 +60,7 @@ class LimitedLog final : public Log {
   Log& to_;
   const LogLevel level_;
   Mutex mutex_;
-  MessageCounts counts_ TAILRACE_GUARDED_BY(mutex_);  // of this and of the parts beyond the limit
+  MessageCounts counts_ TAILRACE_GUARDED_BY(mutex_);  // of this log and of the parts beyond the limit
   int parts_ TAILRACE_GUARDED_BY(mutex_) = 0;
 };
 

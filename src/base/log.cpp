@@ -53,7 +53,7 @@ Result<std::unique_ptr<Log>> open_log(LogLevel level, const std::string& path, c
     auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>();
     return std::unique_ptr<Log>(new SpdLog(level, std::move(sink), who));
   }
-  try {  // spdlog reports a file it cannot open by exception; this is the border where exceptions end.
+  try {  // spdlog reports a file that it cannot open by an exception; exceptions end here
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     return std::unique_ptr<Log>(new SpdLog(level, std::move(sink), who));
   } catch (const spdlog::spdlog_ex&) {

@@ -1,5 +1,5 @@
-// Mutex, MutexLock and Condition: those of the standard library, with the attributes by which clang checks that a
-// guarded member is only touched with its mutex held (preset thread-safety). Other compilers see no attributes.
+// Mutex, MutexLock and Condition: those of the standard library, with attributes by which clang checks that a guarded
+// member is touched only while its mutex is held (preset thread-safety). Other compilers see no attributes.
 //
 //   Mutex mutex_;
 //   std::deque<Job> jobs_ TAILRACE_GUARDED_BY(mutex_);
@@ -14,9 +14,9 @@
 #define TAILRACE_THREAD_ATTRIBUTE(attribute)
 #endif
 
-// The member is read and written with `mutex` held only.
+// The member may be read and written only while `mutex` is held.
 #define TAILRACE_GUARDED_BY(mutex) TAILRACE_THREAD_ATTRIBUTE(guarded_by(mutex))
-// The function is called with `mutex` held only.
+// The function may be called only while `mutex` is held.
 #define TAILRACE_REQUIRES(mutex) TAILRACE_THREAD_ATTRIBUTE(requires_capability(mutex))
 
 namespace tailrace::impl {
@@ -31,7 +31,7 @@ class TAILRACE_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds the mutex for its life, but for the time between unlock() and lock().
+// Holds the mutex for its life, except between unlock() and lock().
 class TAILRACE_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) TAILRACE_THREAD_ATTRIBUTE(acquire_capability(mutex)) : mutex_(mutex) {
@@ -59,7 +59,7 @@ class TAILRACE_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
 
 class Condition {
  public:
-  // Gives the mutex up, sleeps until somebody notifies, or for no reason, and takes the mutex again.
+  // Releases the mutex, sleeps until a thread notifies, or wakes spuriously, and takes the mutex again.
   void wait(Mutex& mutex) TAILRACE_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);

@@ -1,7 +1,7 @@
-// SizeHistogram: how long things were, in bytes, in fixed memory: a bucket for each power of two.
+// SizeHistogram: counts sizes in bytes, in fixed memory, with a bucket for each power of two.
 //
-// As in Histogram, one thread adds and any thread reads, each number by itself. Holds no pointers: may lie in memory
-// that processes share.
+// As in Histogram, one thread adds and any thread reads, each number by itself. Holds no pointers, so it may lie in
+// memory that processes share.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 class SizeHistogram {
  public:
-  // From 2^i bytes on, below 2^(i+1); the last has all that is longer.
+  // Bucket i counts sizes from 2^i bytes to below 2^(i+1); the last one counts all longer sizes too.
   static constexpr uint32_t kBuckets = 48;
 
   // The counts at one moment.
@@ -66,7 +66,7 @@ class SizeHistogram {
     if (bytes == 0) return 0;
     return std::min(static_cast<uint32_t>(std::bit_width(bytes)) - 1, kBuckets - 1);
   }
-  // The least size of a bucket.
+  // Returns the least size of a bucket.
   static constexpr uint64_t least(uint32_t index) { return uint64_t{1} << index; }
 
  private:

@@ -14,7 +14,7 @@ Status Status::of_errno(std::string operation, std::string file, int system_errn
   Fault fault;
   fault.code = TAILRACE_IO_ERROR;
   fault.message = fmt::format("{} '{}': {}", operation, file, std::generic_category().message(system_errno));
-  // No system that tailrace runs on lacks a call that it makes.
+  // All systems that tailrace supports have the calls that it makes.
   if (system_errno == ENOSYS) {
     fault.message += "; does a sandbox (a container's seccomp profile, a batch system's) forbid this system call?";
   }

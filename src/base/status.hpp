@@ -1,8 +1,8 @@
-// Status and Result: how the world's faults (a full disk, a wrong file) travel through tailrace.
+// Status and Result: carry the world's faults (a full disk, a wrong file) through tailrace.
 //
-// A Status is TAILRACE_OK or a Fault that says everything that is known about what went wrong. The codes are those
-// of the C ABI, so that there is one list of them. Defects of callers and of ours never travel this way: see
-// assert.hpp. Copies share the Fault, so that one failure can be the end of many requests.
+// A Status is TAILRACE_OK or a Fault that contains all that is known about the error. The codes are those of the C
+// ABI, so that there is one list of them. Defects of callers and of tailrace never become a Status: see assert.hpp.
+// Copies share the Fault, so that one failure can end many requests.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -19,8 +19,8 @@ namespace tailrace::impl {
 
 struct Fault {
   tailrace_status code = TAILRACE_INTERNAL;
-  std::string message;    // readable by itself; names what was found and what was expected
-  std::string operation;  // "write", "open", …; empty where it does not apply, as the next two
+  std::string message;    // complete by itself; names what was found and what was expected
+  std::string operation;  // "write", "open", …; empty where it does not apply, like the next two
   std::string file;
   std::string variable;
   int64_t iteration = -1;
@@ -35,7 +35,7 @@ class [[nodiscard]] Status {
   }
   Status(tailrace_status code, std::string message) : Status(Fault{code, std::move(message), {}, {}, {}, -1, 0}) {}
 
-  // The operating system refused `operation` on `file` with `system_errno`.
+  // Makes the Status of an operating system that refused `operation` on `file` with `system_errno`.
   static Status of_errno(std::string operation, std::string file, int system_errno);
 
   bool ok() const { return fault_ == nullptr; }
@@ -50,7 +50,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Fault> fault_;
 };
 
-// A value, or why there is none.
+// Result: a value, or the Status that explains why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:

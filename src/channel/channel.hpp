@@ -1,11 +1,11 @@
-// Channel: everything that one client and its server share, whatever the place.
+// Channel: the state that one client and its server share, in every place.
 //
 //   client ── descriptors ──► ring ──► server            (doorbell of the place wakes the server)
 //   client ── bytes ──► memory ──► server ──► free stack ──► client
 //   client ◄── tickets, failures, counters ── server     (WaitBell wakes the client)
 //
-// A view: it refers to memory that the place has made, private for place `thread`, shared for `core` (where each side
-// has a view of its own), and keeps what each side remembers of it.
+// It is a view: it refers to memory that the place has made, private for place `thread`, shared for `core`. There
+// each side has a view of its own, with private state of that side.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@
 
 namespace tailrace::impl {
 
-// By block of the pool: the sequence of the last verb that has ended with it, and in which of its lives the server
-// said so. Written by the server before it gives the block back, so that after its death another knows what is done,
-// and the client which blocks it will never be given back: those that a dead server had ended, and not returned. A
-// block that was `held` is not given back yet: actions may look at it, and the next server sees to it.
+// One mark per block of the pool: the sequence of the last verb that ended with it, and the server's life that noted
+// it. The server writes the mark before it returns the block. After its death, another server learns from the marks
+// which verbs are done. The client learns which blocks it will never get back: those that a dead server had ended and
+// not returned. A `held` block is not returned yet: actions may still read it, and the next server takes care of it.
 struct EndedMark {
   static constexpr int kLifeBits = 16;
   static constexpr uint64_t kHeld = uint64_t{1} << kLifeBits;
@@ -55,24 +55,24 @@ struct Channel {
   WaitBell& client_bell;                   // the server rings
   FailureLog failures;                     // the server adds, the client takes
   ServerCounters& counters;                // the server writes, the client reads
-  std::span<VariableCounters> variables;   // by variable; likewise
+  std::span<VariableCounters> variables;   // one per variable; the server writes, the client reads
   IterationLog iterations;                 // the server writes, anybody reads
   FileLog files;                           // both write, anybody reads
   IterationTable<> unfinished;             // the client takes words, the server gives them back
-  std::atomic<uint32_t>& life;             // the server writes, when it begins: which of its lives this is
-  // How the server learns that the client waits for memory, which it may keep for longer than writing takes. The
-  // client rings when it has written, and the server when it has seen that and there is something to take. The server
-  // writes how many blocks it has given back; the client 1 + how many it has had back when it found no room, or 0.
+  std::atomic<uint32_t>& life;             // the number of the server's life; the server writes it when it begins
+  // Tells the server that the client waits for memory, which the server may keep for longer than writing takes. The
+  // client rings after it writes `hungry`; the server rings when it has seen that and there is memory to take.
+  // `given_back`: how many blocks the server has returned. `hungry`: 1 + how many blocks the client had got back when
+  // it found no memory, or 0.
   std::atomic<uint64_t>& given_back;
   std::atomic<uint64_t>& hungry;
-  // How many clients that have yet to come the end of this one's close waits for. The server writes, the client
-  // reads: the server does not hang meanwhile, and gives them up in its own time.
+  // The number of clients that have not come yet and that the end of this client's close waits for. The server
+  // writes, the client reads: meanwhile the server is not hanging, and gives up those clients by its own timeout.
   std::atomic<uint32_t>& awaited;
-  // Set when the memory that the two share has gone: bytes that are read from it afterwards mean nothing. Null: the
-  // memory cannot go.
+  // Set when the shared memory is lost: bytes read from it afterwards are invalid. Null if it cannot be lost.
   const std::atomic<bool>* lost = nullptr;
 
-  // acquire: who has read a zero in the place of what is gone sees this; partner: MemoryGuard.
+  // acquire: a thread that has read a zero in place of lost memory sees this flag; partner: MemoryGuard.
   bool is_lost() const { return lost != nullptr && lost->load(std::memory_order_acquire); }
 };
 

@@ -4,7 +4,7 @@
 
 namespace tailrace::impl {
 
-// relaxed: only servers write it, one after the other.
+// relaxed: only servers write it, one after another.
 ChannelEnds::ChannelEnds(Channel& channel) : channel_(channel), life_(channel.life.load(std::memory_order_relaxed)) {}
 
 void ChannelEnds::take_over() {
@@ -15,9 +15,10 @@ void ChannelEnds::take_over() {
 void ChannelEnds::give_back(uint32_t block, uint64_t sequence) {
   note_end(block, sequence);
   channel_.returned.push(block);
-  // relaxed: only servers write it. After the push: a death between the two makes a client look hungrier, not less.
+  // relaxed: only servers write it. After the push: if the server dies between the two, the client looks hungrier,
+  // not less.
   channel_.given_back.store(channel_.given_back.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  // relaxed: a client that is not seen to wait yet rings the server, which then calls wake_if_memory_came().
+  // relaxed: if the server does not see the client wait yet, the client rings it, and it calls wake_if_memory_came().
   if (channel_.hungry.load(std::memory_order_relaxed) != 0) channel_.client_bell.ring();
 }
 

@@ -1,4 +1,4 @@
-// ChannelEnds: reaches a client through the memory of their channel, whatever the place.
+// ChannelEnds: implements ClientEnds on the memory of the channel, in every place.
 #pragma once
 
 #include "channel/channel.hpp"
@@ -8,7 +8,7 @@ namespace tailrace::impl {
 
 class ChannelEnds final : public ClientEnds {
  public:
-  // `channel` is the server's view; it is borrowed.
+  // Borrows `channel`, the server's view.
   explicit ChannelEnds(Channel& channel);
 
   std::span<std::byte> memory() const override { return channel_.memory; }
@@ -43,7 +43,7 @@ class ChannelEnds final : public ClientEnds {
 
  private:
   Channel& channel_;
-  uint32_t life_;  // which of the channel's servers this is
+  uint32_t life_;  // the number of this server's life on the channel
 };
 
 }  // namespace tailrace::impl

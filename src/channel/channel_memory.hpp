@@ -1,8 +1,8 @@
-// ChannelMemory: where in a piece of memory the parts of a channel lie, and how a side gets its view of them.
+// ChannelMemory: the layout of a channel's parts in memory, and a side's view of them.
 //
-// The same for every place: private memory for `thread`, a segment that two processes map for `core`. All parts but
-// the pool's bytes, each on cache lines of its own. Sizes travel beside the memory, never in it: a side computes with
-// the sizes that it knows, and reads none that the other could have changed.
+// The layout is the same in every place: private memory for `thread`, a segment that two processes map for `core`. It
+// contains all parts except the pool's bytes, each on cache lines of its own. Sizes travel beside the memory, never
+// in it: a side computes with the sizes that it knows, and reads none that the other side could have changed.
 #pragma once
 
 #include <atomic>
@@ -17,21 +17,21 @@ namespace tailrace::impl {
 struct ChannelSizes {
   uint32_t variables = 0;
   uint32_t ring = 4096;     // descriptors; a power of two
-  uint32_t tickets = 4096;  // open at once
-  uint32_t blocks = 16384;  // of the pool
+  uint32_t tickets = 4096;  // most open at once
+  uint32_t blocks = 16384;  // of the pool, at most
 
   bool operator==(const ChannelSizes&) const = default;
 };
 
 // The parts of fixed size.
 struct ChannelControl {
-  alignas(64) SleepFlag<> server_asleep;  // place `core`: whether the client must ring
+  alignas(64) SleepFlag<> server_asleep;  // place `core`: the client must ring
   std::atomic<uint32_t> server_life{0};
   std::atomic<uint64_t> given_back{0};
-  // Place `core`: how far the client is, for a server that finds the channel after another's death.
-  static constexpr uint32_t kClientUnaware = 0;  // it has not been told of the channel yet
+  // Place `core`: the client's state, for a server that finds the channel after another's death.
+  static constexpr uint32_t kClientUnaware = 0;  // it does not know of the channel yet
   static constexpr uint32_t kClientHere = 1;
-  static constexpr uint32_t kClientLeft = 2;  // it will not come back, and everything has ended that it waited for
+  static constexpr uint32_t kClientLeft = 2;  // it will not return, and all requests that it waited for have ended
   std::atomic<uint32_t> client_state{kClientUnaware};
   std::atomic<uint64_t> hungry{0};
   std::atomic<uint32_t> awaited{0};
@@ -56,9 +56,9 @@ class ChannelMemory {
   // Returns the size of all parts, a multiple of the page.
   uint64_t bytes() const { return bytes_; }
 
-  // Makes the parts in `memory`, which is aligned to cache lines. Once, before anybody looks at it.
+  // Constructs the parts in `memory`, which is aligned to cache lines. Call it once, before either side reads it.
   void construct(std::byte* memory) const;
-  // A side's view of the parts that are there, and of the pool.
+  // Returns a side's view of constructed parts and of the pool.
   Channel view(std::byte* memory, std::span<std::byte> pool) const;
   static ChannelControl& control(std::byte* memory) { return *reinterpret_cast<ChannelControl*>(memory); }
 

@@ -1,8 +1,8 @@
-// ClientEnds: the server's way back to one client. The server ends the client's tickets, gives its memory back,
-// reports failures to it, and counts what it has done for it.
+// ClientEnds: the server's path back to one client. Through it the server ends the client's tickets, returns its
+// memory, reports failures, and counts its own work.
 //
-// A port: `ChannelEnds` implements it on memory that the two share. Every function is the server thread's alone, and
-// none of them waits.
+// A port: `ChannelEnds` implements it on shared memory. Only the server's thread calls these functions; none of them
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +18,32 @@ namespace tailrace::impl {
 
 class ClientEnds {
  public:
-  // How the last verb that used a block of the pool has ended.
+  // The end of the last verb that used a block of the pool.
   struct BlockEnd {
-    uint64_t sequence = 0;  // of that verb; 0: no verb has ended with it
+    uint64_t sequence = 0;  // of that verb; 0: no verb has ended with the block
     bool kept = false;      // the bytes are in their file, but the client has not got the block back
   };
 
   virtual ~ClientEnds() = default;
 
   // ---- memory ----
-  // The bytes of the client's pool, as the server addresses them. They stay as long as this.
+  // Returns the bytes of the client's pool at the server's addresses. They live as long as this object.
   virtual std::span<std::byte> memory() const = 0;
-  // The number of blocks that the pool can be cut into: blocks are numbered from 0.
+  // Returns the most blocks that the pool can have: blocks are numbered from 0.
   virtual uint32_t blocks() const = 0;
-  // Notes that the verb `sequence` has ended with the block, and gives the block back to the client.
+  // Notes that the verb `sequence` has ended with the block, and returns the block to the client.
   virtual void give_back(uint32_t block, uint64_t sequence) = 0;
-  // Notes the end without giving the block back: the client takes it back by itself, once it sees the verb's end.
+  // Notes the end without returning the block: the client reclaims it by itself when it sees the verb's end.
   virtual void note_end(uint32_t block, uint64_t sequence) = 0;
   // Notes the end, and keeps the block until give_back().
   virtual void keep(uint32_t block, uint64_t sequence) = 0;
-  // The latest end that this server or an earlier one has noted for the block.
+  // Returns the latest end of the block that this server or an earlier one has noted.
   virtual BlockEnd end_of(uint32_t block) const = 0;
-  // Returns true if the client waits for memory, and has seen all that was given back.
+  // Returns true if the client waits for memory and has seen all blocks that were returned.
   virtual bool waits_for_memory() const = 0;
   // Wakes the client if it waits for memory and can take some.
   virtual void wake_if_memory_came() = 0;
-  // Returns true if the memory that the two share has gone: its contents mean nothing from then on.
+  // Returns true if the shared memory is lost: its contents are invalid from then on.
   virtual bool is_lost() const = 0;
 
   // ---- verbs ----
@@ -53,20 +53,20 @@ class ClientEnds {
   virtual void end_ticket(uint64_t ticket, bool ok) = 0;
   // Returns true if the ticket has not ended. An earlier server may have ended it.
   virtual bool is_pending(uint64_t ticket) const = 0;
-  // Reports a failure: of the verb with that ticket, or, with kNoTicket, of one without, or of none.
+  // Reports a failure: of the verb with that ticket; or, with kNoTicket, of a verb without one, or of no verb.
   virtual void report(uint64_t ticket, const Status& failure) = 0;
-  // Tells the client for how many other clients the end of its close waits.
+  // Tells the client how many other clients the end of its close waits for.
   virtual void set_awaited(uint32_t clients) = 0;
 
   // ---- iterations ----
-  // How many iterations may be unfinished at once.
+  // Returns the most iterations that may be unfinished at once.
   virtual uint32_t iteration_limit() const = 0;
   virtual void set_iteration_limit(uint32_t limit) = 0;
-  // The client's own iteration has left: the client may begin another one. Wakes it.
+  // Reports that the client's own iteration has left, so that the client may begin another one. Wakes it.
   virtual void give_room(int64_t iteration) = 0;
-  // Some client has begun the iteration, which all share. Wakes the client.
+  // Reports that some client has begun the iteration, which all share. Wakes the client.
   virtual void begun_by_any(int64_t iteration) = 0;
-  // The shared iteration has left. Wakes the client.
+  // Reports that the shared iteration has left. Wakes the client.
   virtual void left_for_all(int64_t iteration) = 0;
   // Forgets the shared iterations that an earlier server has noted.
   virtual void forget_shared() = 0;
@@ -77,7 +77,7 @@ class ClientEnds {
   virtual IterationLog& iterations() = 0;
   virtual FileLog& files() = 0;
 
-  // This server takes the client over from an earlier one. Before anything else.
+  // Takes the client over from an earlier server. Called before all other functions.
   virtual void take_over() = 0;
 };
 

@@ -1,6 +1,6 @@
-// Counters of the server for a client: of the client as a whole, and of each variable.
+// The server's counters for a client: for the client as a whole, and for each variable.
 //
-// Written by the server, read by the client; each number stands by itself (base/histogram.hpp).
+// The server writes them, the client reads them; each number stands by itself (base/histogram.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 
 struct ServerCounters {
-  // Place `core`: taken from the ring, whether by this server or one before it.
+  // Place `core`: verbs taken from the ring, by this server and by earlier ones.
   Tally blocks_accepted;
   Tally bytes_accepted;
   Tally blocks_written;
@@ -19,34 +19,34 @@ struct ServerCounters {
   Tally bytes_failed;
   Tally iterations_published;
   Tally iterations_failed;
-  Tally busy_nanoseconds;  // with at least one transfer under way
-  Tally requests_merged;   // went to storage together with others
-  Tally requests_peak;     // the most at once that had not ended
+  Tally busy_nanoseconds;  // with at least one transfer in progress
+  Tally requests_merged;   // written or read together with others
+  Tally requests_peak;     // most unfinished at once
   Tally transfers;
-  Tally transfers_direct;    // past the page cache
+  Tally transfers_direct;    // bypassing the page cache
   Tally transfers_again;     // ended short or interrupted, and continued
-  Tally transfer_fallbacks;  // refused past the page cache, and sent through it
+  Tally transfer_fallbacks;  // refused past the page cache, and repeated through it
   Tally accesses;            // that pieces of requests were merged into
-  Tally bytes_overwritten;   // never written, since a later write of the same client had them
-  Tally bytes_stolen;        // of reads, that came from the memory of pending writes
-  Tally bytes_sieved;        // read for nothing: holes between bytes that were wanted
+  Tally bytes_overwritten;   // never written, since a later write of the same client replaced them
+  Tally bytes_stolen;        // of reads: copied from the memory of pending writes
+  Tally bytes_sieved;        // read in vain: holes between requested bytes
 };
 
 struct VariableCounters {
   Tally blocks_written;
   Tally blocks_failed;
   Tally blocks_merged;
-  Tally blocks_cached;  // long enough to go past the page cache, and did not, in whole or in part
+  Tally blocks_cached;  // long enough for direct transfer, but written through the page cache in whole or in part
   Tally bytes_written;
-  Histogram queued;   // from hand-over until the first transfer
+  Histogram queued;   // from hand-over to the first transfer
   Histogram writing;  // from there until written or failed
   // Filtered variables:
   Tally chunks_filtered;
-  Tally chunks_relaxed;  // of these, by the compressor's fastest level, for want of time
-  Tally chunks_skipped;  // … and not compressed, for want of time
-  Tally bytes_filtered;  // of these chunks, before
+  Tally chunks_relaxed;  // of these, with the compressor's fastest level, for lack of time
+  Tally chunks_skipped;  // … and not compressed, for lack of time
+  Tally bytes_filtered;  // of these chunks, before filtering
   Tally bytes_stored;    // … and after
-  Histogram filtering;   // of a block: all of its chunks, one after the other
+  Histogram filtering;   // time per block: all of its chunks, one after the other
 };
 
 }  // namespace tailrace::impl

@@ -10,10 +10,10 @@ namespace tailrace::impl {
 void FailureLog::add(uint64_t ticket, const Status& status) {
   TAILRACE_REQUIRE(!status.ok());
   if (!ring_.push(to_record(ticket, status))) {
-    // relaxed: only the server writes it, and `added`, which is stored after it, says that there is something.
+    // relaxed: only the server writes it; `added`, stored after it, announces it.
     shared_->lost.store(shared_->lost.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  // release: the record or the number of lost ones is before; partner: the acquire in collect().
+  // release: the record, or the number of lost ones, comes before; partner: the acquire in collect().
   shared_->added.store(shared_->added.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
@@ -24,7 +24,7 @@ void FailureLog::add_own(Status status) {
   ++own_;
 }
 
-// Takes what the server has sent, as far as there is room for it.
+// Takes the records that the server has sent, as far as there is room for them.
 void FailureLog::collect() {
   (void)shared_->added.load(std::memory_order_acquire);
   FailureRecord record;

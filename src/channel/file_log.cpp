@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kWord = sizeof(uint64_t);
 
-// release and acquire as in IterationLog: whoever sees a number of the next file sees that the version had become odd
-// before.
+// release and acquire as in IterationLog: a reader that sees a number of the next file also sees that the version had
+// become odd before.
 constexpr auto kRelease = std::memory_order_release;
 constexpr auto kAcquire = std::memory_order_acquire;
 
@@ -32,7 +32,7 @@ std::string path_of(const FileRecord& record) {
     const uint64_t word = record.path[i].load(kAcquire);
     std::memcpy(bytes.data() + i * kWord, &word, kWord);
   }
-  // A client gone wild may have written no NUL.
+  // A faulty client may have written no NUL.
   return {bytes.data(), std::find(bytes.begin(), bytes.end(), '\0')};
 }
 
@@ -79,7 +79,7 @@ std::optional<FileFigures> FileLog::read(const Shared& shared, uint32_t record) 
   figures.sieved = from.sieved.get(kAcquire);
   figures.before = from.before.read(kAcquire);
   figures.after = from.after.read(kAcquire);
-  // relaxed: the acquires above keep it behind them.
+  // relaxed: the acquires above keep this load behind them.
   if (from.version.load(std::memory_order_relaxed) != version) return std::nullopt;
   return figures;
 }

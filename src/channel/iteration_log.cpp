@@ -8,11 +8,11 @@ namespace {
 
 Nanoseconds time_of(uint64_t value) { return Nanoseconds(static_cast<int64_t>(value)); }
 
-// acquire: whoever sees a number of the next iteration sees that the version had become odd before; partner: the
-// releases in IterationLog::begin().
+// acquire: a reader that sees a number of the next iteration also sees that the version had become odd before;
+// partner: the releases in IterationLog::begin().
 uint64_t get(const Tally& tally) { return tally.get(std::memory_order_acquire); }
 
-// Nothing if the record is not in use, or was given to another iteration while it was read.
+// Reads a record; none if it is unused, or was reassigned to another iteration during the read.
 std::optional<IterationFigures> read(const IterationRecord& from) {
   const uint64_t version = from.version.load(std::memory_order_acquire);
   if (version == 0 || version % 2 == 1) return std::nullopt;
@@ -31,10 +31,10 @@ std::optional<IterationFigures> read(const IterationRecord& from) {
   figures.chunks_relaxed = get(from.chunks_relaxed);
   figures.chunks_skipped = get(from.chunks_skipped);
   figures.waited = time_of(get(from.waited));
-  // A writer gone wild may have put any number there.
+  // A faulty writer may have put any number there.
   const uint64_t last = static_cast<uint64_t>(IterationFigures::Outcome::empty);
   figures.outcome = static_cast<IterationFigures::Outcome>(std::min(get(from.outcome), last));
-  // relaxed: the acquires above keep it behind them.
+  // relaxed: the acquires above keep this load behind them.
   if (from.version.load(std::memory_order_relaxed) != version) return std::nullopt;
   return figures;
 }
@@ -44,7 +44,7 @@ std::optional<IterationFigures> read(const IterationRecord& from) {
 IterationRecord& IterationLog::begin(int64_t iteration, Nanoseconds now) {
   const uint64_t count = shared_->begun.get();
   IterationRecord& record = at(count);
-  // It may be odd already: of a server that died just here.
+  // The version may be odd already, if an earlier server died at this point.
   const uint64_t odd = record.version.load(std::memory_order_relaxed) | 1;
   record.version.store(odd, std::memory_order_relaxed);
   // release: see get().

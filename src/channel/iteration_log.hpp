@@ -1,10 +1,11 @@
-// IterationLog: what each of a client's latest iterations has cost its server: how long it was busy, what came, what
-// was stored.
+// IterationLog: records the costs of a client's latest iterations to its server: busy times, bytes taken, bytes
+// stored.
 //
-// Fixed-width records in memory that both sides see, one an iteration, the oldest given up for the newest. Written by
-// the server alone; read by anybody who maps them, the client or one who only looks on. The numbers of a record grow
-// one by one, each by itself (base/histogram.hpp); only that a record has been given to another iteration meanwhile
-// must be noticed: for that it has a version. What lies there decides nothing: a client may write into it.
+// It consists of fixed-width records in memory that both sides see, one per iteration; the newest replaces the
+// oldest. Only the server writes them. Any process that maps them may read them: the client, or a process that only
+// watches. Each number of a record grows by itself (base/histogram.hpp). Readers need only detect that a record was
+// reassigned during a read, and compare its version for that. Nothing here affects the server's decisions, since a
+// client may write into it.
 #pragma once
 
 #include <array>
@@ -18,25 +19,25 @@
 
 namespace tailrace::impl {
 
-// Times are nanoseconds of the clock that all processes of the node have in common; 0: not yet.
+// Times are nanoseconds of a clock that all processes of the node share; 0: not yet.
 struct IterationRecord {
   enum class Outcome : uint64_t { open = 0, published = 1, failed = 2, dropped = 3, empty = 4 };
 
-  std::atomic<uint64_t> version{0};  // 0: never used; odd: just being given to another iteration
+  std::atomic<uint64_t> version{0};  // 0: never used; odd: being reassigned to another iteration
   Tally iteration;
-  Tally begun;            // the first of it was taken
+  Tally begun;            // its first verb was taken
   Tally ended;            // its end was taken
-  Tally left;             // it was published, removed, or had failed; 0, too, if there was nothing to do for that
+  Tally left;             // it was published or removed, or had failed; also 0 if that needed no work
   Tally next;             // the client's next iteration began
-  Tally busy;             // from `begun` to `next`, the server wrote, read or filtered, for whichever client
-  Tally moving;           // … had transfers under way
-  Tally filtering;        // … and its filters worked, all threads together
+  Tally busy;             // from `begun` to `next`, the time that the server wrote, read or filtered, for any client
+  Tally moving;           // … had transfers in progress
+  Tally filtering;        // … and its filters ran, summed over all threads
   Tally bytes_taken;      // of the iteration's blocks
   Tally bytes_stored;     // … in its file, filtered or not
   Tally chunks_filtered;  // …
-  Tally chunks_relaxed;   // … of these, with less effort, for want of time
-  Tally chunks_skipped;   // … and not compressed, for want of time
-  Tally waited;           // the client waited for memory since the end of the one before, as it says itself
+  Tally chunks_relaxed;   // … of these, with less effort, for lack of time
+  Tally chunks_skipped;   // … and not compressed, for lack of time
+  Tally waited;           // time the client waited for memory since the end of the one before, by its own account
   Tally outcome;
 };
 static_assert(sizeof(IterationRecord) == 128);
@@ -45,7 +46,7 @@ static_assert(offsetof(IterationRecord, busy) == 48);
 static_assert(offsetof(IterationRecord, bytes_taken) == 72);
 static_assert(offsetof(IterationRecord, outcome) == 120);
 
-// The contents of a record at one moment.
+// A snapshot of a record.
 struct IterationFigures {
   using Outcome = IterationRecord::Outcome;
   int64_t iteration = 0;
@@ -64,22 +65,22 @@ class IterationLog {
   static constexpr uint32_t kKept = 128;
 
   struct Shared {
-    alignas(64) Tally begun;  // iterations ever
+    alignas(64) Tally begun;  // iterations so far
     alignas(64) std::array<IterationRecord, kKept> records;
   };
 
-  // Borrowed.
+  // Borrows `shared`.
   explicit IterationLog(Shared& shared) : shared_(&shared) {}
 
   // ---- the server ----
-  // A record for an iteration that has none.
+  // Assigns a record to an iteration that has none.
   IterationRecord& begin(int64_t iteration, Nanoseconds now);
-  // The record of an iteration, null if it has none (any more); and of the latest one that began.
+  // Returns the record of an iteration, null if it has none any more; or that of the latest one that began.
   IterationRecord* find(int64_t iteration);
   IterationRecord* latest();
 
   // ---- anybody ----
-  // In the order in which they began.
+  // Returns the records in the order in which their iterations began.
   std::vector<IterationFigures> read() const { return read(*shared_); }
   static std::vector<IterationFigures> read(const Shared& shared);
 

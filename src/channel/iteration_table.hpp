@@ -1,11 +1,12 @@
-// IterationTable: how many iterations are unfinished, as a client knows it, and how many may be, without locks.
+// IterationTable: counts a client's unfinished iterations and limits them, without locks.
 //
-// One word an iteration that has begun and not left. It leaves when its file has been published or removed, or could
-// not be. The client takes a word when it begins the iteration; the server gives it back when the iteration has left.
-// Where clients share files, the server also tells each of them which iterations any of them has begun: to begin one
-// of those costs nothing, and a client that is late must not wait for those who are ahead. The server finds words by
-// the iteration's number, which a client never begins again: so one that takes the place of a dead server may give a
-// word back twice. Nothing that stands here decides anything for the server. `Atomic` as in FreeStack.
+// It has one word for each iteration that has begun and not left. An iteration leaves when its file has been
+// published or removed, or could not be. The client takes a word when it begins an iteration; the server returns the
+// word when the iteration has left. If clients share files, the server also tells each of them which iterations any
+// of them has begun. Beginning one of those costs nothing: a client that is late must not wait for those that are
+// ahead. The server finds words by the iteration's number, which a client never begins again; so a server that
+// replaces a dead one may return a word twice. Nothing in this table affects the server's decisions. `Atomic` as in
+// FreeStack.
 #pragma once
 
 #include <array>
@@ -21,10 +22,10 @@ template <template <class> class Atomic = std::atomic>
 class IterationTable {
  public:
   static constexpr uint32_t kMost = 256;         // the largest limit
-  static constexpr uint32_t kWords = 2 * kMost;  // a client joins in what others have begun beyond its limit
+  static constexpr uint32_t kWords = 2 * kMost;  // a client may join iterations of others beyond its limit
 
   struct Shared {
-    // Each the iteration's number + 1; 0: free.
+    // Each word is the iteration's number + 1; 0: free.
     using Words = std::array<Atomic<uint64_t>, kWords>;
 
     alignas(64) Atomic<uint32_t> limit{kMost};
@@ -32,24 +33,24 @@ class IterationTable {
     Words common{};  // of all clients that share files with it
   };
 
-  // Borrowed.
+  // Borrows `shared`.
   explicit IterationTable(Shared& shared) : shared_(&shared) {}
 
   // ---- the server ----
-  // At most so many may be unfinished, from 1 to kMost.
+  // Limits the unfinished iterations, from 1 to kMost.
   void set_limit(uint32_t limit) {
     TAILRACE_REQUIRE(limit > 0 && limit <= kMost);
     // relaxed: the number stands by itself. An iteration that has begun stays, whatever the limit becomes.
     shared_->limit.store(limit, std::memory_order_relaxed);
   }
-  // The client's own iteration has left. Does nothing if an earlier server has said so.
+  // Reports that the client's own iteration has left. Does nothing if an earlier server has reported it.
   void give_back(int64_t iteration) { free(shared_->own, iteration); }
-  // A client that shares files with this one has begun the iteration; it has left.
+  // Reports that a client that shares files with this one has begun the iteration, or that it has left.
   void begun_by_any(int64_t iteration) {
     if (!contains(shared_->common, iteration)) (void)put(shared_->common, iteration);
   }
   void left(int64_t iteration) { free(shared_->common, iteration); }
-  // Nothing of what an earlier server said.
+  // Forgets the iterations that an earlier server reported.
   void forget_common() {
     for (Atomic<uint64_t>& word : shared_->common) word.store(0, std::memory_order_relaxed);
   }
@@ -57,7 +58,7 @@ class IterationTable {
   // ---- the client ----
   uint32_t limit() const { return limit(*shared_); }
   uint32_t count() const { return count(*shared_); }
-  // How many of its own have not left.
+  // Returns how many of its own iterations have not left.
   uint32_t count_own() const {
     uint32_t count = 0;
     for (const Atomic<uint64_t>& word : shared_->own) count += word.load(std::memory_order_acquire) != 0 ? 1 : 0;
@@ -65,16 +66,16 @@ class IterationTable {
   }
   // Returns true if the iteration may begin within the limit.
   bool has_room_for(int64_t iteration) const { return count() < limit() || contains(shared_->common, iteration); }
-  // Begins an iteration. If there is no word left, it is not counted: then more have begun than any limit allows.
+  // Begins an iteration. If no word is left, it is not counted: then more have begun than any limit allows.
   void take(int64_t iteration) { (void)put(shared_->own, iteration); }
 
   // ---- anybody ----
-  // From 1 to kMost, whatever stands there.
+  // Returns a limit from 1 to kMost, even if the shared word is invalid.
   static uint32_t limit(const Shared& shared) {
     const uint32_t limit = shared.limit.load(std::memory_order_relaxed);
     return limit == 0 || limit > kMost ? kMost : limit;
   }
-  // How many iterations are unfinished, the client's own and the common ones.
+  // Returns how many iterations are unfinished: the client's own and the common ones, each counted once.
   static uint32_t count(const Shared& shared) {
     uint32_t count = 0;
     for (const Atomic<uint64_t>& word : shared.common) count += word.load(std::memory_order_acquire) != 0 ? 1 : 0;
@@ -98,8 +99,8 @@ class IterationTable {
     }
     return false;
   }
-  // The side that takes words. relaxed: of its own words, the ring orders this before the other's free(); of common
-  // ones the number says all.
+  // Called by the side that takes words. relaxed: for the client's own words, the ring orders this before the
+  // server's free(); for common ones the number is all the information.
   static bool put(Words& words, int64_t iteration) {
     for (Atomic<uint64_t>& word : words) {
       if (word.load(std::memory_order_relaxed) != 0) continue;
@@ -108,11 +109,11 @@ class IterationTable {
     }
     return false;
   }
-  // While a word holds an iteration, nobody but the server writes it.
+  // While a word holds an iteration, only the server writes it.
   static void free(Words& words, int64_t iteration) {
     for (Atomic<uint64_t>& word : words) {
       if (word.load(std::memory_order_relaxed) != word_of(iteration)) continue;
-      // release: what the server did for the iteration is before the client's next one; partner: count().
+      // release: the server's work for the iteration comes before the client's next one; partner: count().
       word.store(0, std::memory_order_release);
       return;
     }

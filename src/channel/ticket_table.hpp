@@ -1,8 +1,8 @@
-// TicketTable: how the server tells a client which of its requests have ended, without locks.
+// TicketTable: tells a client which of its requests have ended, without locks.
 //
-// One word a slot: the ticket's number and its state. The client opens a ticket, the server ends it, the client
-// looks. Numbers never repeat, so a slot can be used again once its ticket has ended: an older number than the slot's
-// is a ticket that has ended, and if it failed, the failure log knows. `Atomic` as in FreeStack.
+// Each slot is one word: the ticket's number and its state. The client opens a ticket, the server ends it, the client
+// looks. Numbers never repeat, so a slot can be reused once its ticket has ended. A ticket with a lower number than
+// its slot's has ended; if it failed, the failure log knows. `Atomic` as in FreeStack.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ enum class TicketState : uint8_t { pending = 1, done = 2, failed = 3 };
 template <template <class> class Atomic = std::atomic>
 class TicketTable {
  public:
-  // All words zero at first; they outlive the table.
+  // All words are zero at first; they outlive the table.
   explicit TicketTable(std::span<Atomic<uint64_t>> words) : words_(words) { TAILRACE_REQUIRE(!words.empty()); }
 
-  // The client only: a new ticket, or 0 if the slot of the next one is still pending.
+  // Opens a new ticket; returns 0 if the slot of the next one is still pending. Only the client.
   uint64_t open() {
     Atomic<uint64_t>& word = slot(last_ + 1);
     const uint64_t now = word.load(std::memory_order_acquire);
@@ -32,31 +32,32 @@ class TicketTable {
     return last_;
   }
 
-  // The server only. Does nothing if it has ended (an earlier server may have ended it).
+  // Ends a ticket. Does nothing if it has ended (an earlier server may have ended it). Only the server.
   void end(uint64_t ticket, bool ok) {
     Atomic<uint64_t>& word = slot(ticket);
     if (!pending(ticket)) return;
-    // release: what the request did (bytes read, a failure logged) is before the client's look; partner: look().
+    // release: the request's effects (bytes read, a failure logged) come before the client's look; partner: look().
     word.store(pack(ticket, ok ? TicketState::done : TicketState::failed), std::memory_order_release);
   }
 
-  // The server only.
+  // Returns true if the ticket has not ended. Only the server.
   bool pending(uint64_t ticket) const {
     // relaxed: the client stores no other word there before it has seen this ticket's end.
     return slot(ticket).load(std::memory_order_relaxed) == pack(ticket, TicketState::pending);
   }
 
-  // The client only. A ticket whose slot was used again has ended: `done`, unless the failure log says otherwise.
+  // Returns the ticket's state. A ticket whose slot was reused is `done`, unless the failure log disagrees. Only the
+  // client.
   TicketState look(uint64_t ticket) const {
     TAILRACE_REQUIRE(ticket != 0 && ticket <= last_);
     const uint64_t now = slot(ticket).load(std::memory_order_acquire);
     return now >> 2 == ticket ? state_of(now) : TicketState::done;
   }
 
-  // How many can be open at once; a ticket's slot is its number modulo this.
+  // Returns how many can be open at once; a ticket's slot is its number modulo this.
   size_t capacity() const { return words_.size(); }
 
-  // The client only: whether such a ticket was ever opened.
+  // Returns true if such a ticket was ever opened. Only the client.
   bool known(uint64_t ticket) const { return ticket != 0 && ticket <= last_; }
 
  private:

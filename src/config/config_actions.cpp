@@ -22,7 +22,8 @@ constexpr std::string_view run_rule =
     "store, statistics, drop, \"library:FILE:FUNCTION\" or \"python:FILE:FUNCTION\"";
 constexpr std::string_view limit_rule = "a time from 1 ms to 24 h, such as '10 s', '500 ms' or '2 min'";
 
-// Beside the configuration file; with what the program gave as a text, in the current directory.
+// Relative names start at the folder of the configuration file; if the program gave the text, at the current
+// directory.
 std::string absolute(const std::string& path, const Config& config) {
   std::error_code ignored;  // without a current directory the name stays relative
   const auto folder = std::filesystem::path(config.source).parent_path();
@@ -30,7 +31,7 @@ std::string absolute(const std::string& path, const Config& config) {
   return full.empty() ? path : full.lexically_normal().string();
 }
 
-// "track.py:locate", behind the first colon of what `run` says.
+// Reads "track.py:locate", the part of `run` behind the first colon.
 void read_function(const YamlValue& value, std::string_view text, const Config& config, Action& action) {
   const size_t colon = text.rfind(':');
   const std::string_view function = colon == std::string_view::npos ? "" : text.substr(colon + 1);
@@ -59,7 +60,7 @@ void read_run(const YamlValue& value, const Config& config, Action& action) {
   }
 }
 
-// "5 s"
+// Reads a time, such as "5 s".
 std::optional<std::chrono::nanoseconds> time_of_text(std::string_view text) {
   constexpr std::pair<std::string_view, double> units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
   double number = 0;
@@ -69,7 +70,7 @@ std::optional<std::chrono::nanoseconds> time_of_text(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   for (const auto& [name, seconds] : units) {
     const std::chrono::duration<double> time(number * seconds);
-    const bool allowed = time >= std::chrono::milliseconds(1) && time <= most_limit;  // so not for NaN
+    const bool allowed = time >= std::chrono::milliseconds(1) && time <= most_limit;  // false for NaN, too
     if (text == name && allowed) return std::chrono::duration_cast<std::chrono::nanoseconds>(time);
   }
   return std::nullopt;
@@ -110,14 +111,14 @@ void check_place(const YamlValue& run, const Config& config, const Action& actio
             "other actions run in place core: write place: {kind: core}");
 }
 
-// "All clients" must be a number that the server knows.
+// With scope `node` the server must know how many clients there are.
 void read_scope(const YamlValue& value, const Config& config, Action& action) {
   constexpr Action::Scope scopes[] = {Action::Scope::client, Action::Scope::node};
   action.scope = scopes[value.choice({"client", "node"})];
   if (action.scope != Action::Scope::node || config.place.kind != PlaceKind::core) return;
   if (config.place.clients == 0) {
     value.fault("'node' without place.clients", "the number of the node's clients in place.clients",
-                "it says whom the actions wait for");
+                "the actions wait for that many clients");
   } else if (config.place.cores > 1) {
     value.fault(fmt::format("'node' with place.cores: {}", config.place.cores), "place.cores: 1",
                 "no server sees the blocks of another's clients");
@@ -135,7 +136,7 @@ Action read_action(const YamlValue& value, const Config& config) {
   if (action.event.size() > kMaxEvent) on->wrong(event_rule);
   read_run(*run, config, action);
   if (action.run == Action::Run::store && action.event != kEndIteration) {
-    on->wrong(kEndIteration, "every iteration is stored, but for those in which 'drop' has run");
+    on->wrong(kEndIteration, "every iteration is stored, except those in which 'drop' has run");
   }
   check_place(*run, config, action);
   if (const auto scope = value.find("scope")) read_scope(*scope, config, action);
@@ -152,10 +153,10 @@ Action read_action(const YamlValue& value, const Config& config) {
   return action;
 }
 
-// The blocks of an iteration are held until its actions have ended, and kept ones longer: this must leave room for
-// the blocks of the other variables, or the program would wait for ever.
+// Blocks of an iteration stay in memory until its actions have ended, and those of kept iterations longer. The budget
+// must leave room for the blocks of the other variables, or the program would wait for ever.
 void check_memory(const YamlValue& value, const Config& config) {
-  if (config.layouts.empty()) return;  // which has been told
+  if (config.layouts.empty()) return;  // already reported
   std::vector<bool> held(config.variables.size());
   for (const Action& action : config.actions) {
     if (is_call(action) && action.variables.empty()) held.assign(held.size(), true);
@@ -189,7 +190,7 @@ std::vector<Action> default_actions() {
 void read_actions(const YamlValue& value, Config& config) {
   constexpr std::string_view expected = "a list of actions, such as [{on: end_iteration, run: store}]";
   const std::vector<YamlValue> items = value.items(expected);
-  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for the usual");
+  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for the default");
   if (items.size() > most_actions) {
     value.fault(fmt::format("{} actions", items.size()), fmt::format("at most {}", most_actions));
   }

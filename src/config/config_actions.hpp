@@ -1,6 +1,6 @@
-// The part of the configuration that says what runs on which event: actions, and the Python that they run in.
+// Reads the parts of the configuration that bind actions to events, and the Python environment for them.
 //
-// Used by config_yaml alone. Looks for no file; a relative name is one beside the configuration file.
+// Used only by config_yaml. Opens no file; a relative name starts at the folder of the configuration file.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace tailrace::impl {
 
-// Requires that config.place, config.memory and config.variables are read.
+// Requires that config.place, config.memory and config.variables have been read.
 void read_actions(const YamlValue& value, Config& config);
 
 void read_python(const YamlValue& value, Config& config);
 
-// Returns the actions of a configuration without the key `actions`: every iteration is stored when it ends.
+// Returns the actions of a configuration without the key `actions`: they store every iteration when it ends.
 std::vector<Action> default_actions();
 
 }  // namespace tailrace::impl

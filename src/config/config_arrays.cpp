@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t most_layouts = 100'000;
 constexpr size_t most_variables = 100'000;
-constexpr size_t longest_message = 400;  // bytes, of parse_unit, which shows what it was given
+constexpr size_t longest_message = 400;  // bytes, for parse_unit, whose messages repeat the text
 constexpr int64_t most_keep = 1000;      // iterations
 constexpr uint64_t least_chunk = uint64_t{4} << 10;
 constexpr uint64_t most_chunk = uint64_t{1} << 30;
@@ -38,7 +38,7 @@ ElementType read_type(const YamlValue& value) {
   return types[value.choice(words)];
 }
 
-// Extents or offsets, and which parameters they came from.
+// Extents or offsets, and the parameters that they came from.
 struct Extents {
   std::vector<uint64_t> numbers;
   std::vector<int32_t> sources;
@@ -49,7 +49,7 @@ struct Extents {
   }
 };
 
-// One extent or offset: an integer, or the name of a parameter, which may change later, and be 0.
+// Reads one extent or offset: an integer, or the name of a parameter, which may change later and may be 0.
 void read_extent(const YamlValue& value, const Parameters& parameters, int64_t least, Extents& to) {
   if (!value.is_scalar() || !is_identifier(value.raw())) {
     if (!value.maybe_integer()) {
@@ -78,7 +78,7 @@ void read_extent(const YamlValue& value, const Parameters& parameters, int64_t l
          static_cast<int32_t>(std::distance(parameters.begin(), parameter)));
 }
 
-// A list with one item a dimension. `rank` is 0 for the shape itself, which sets the rank.
+// Reads a list with one item per dimension. `rank` is 0 for the shape itself, which sets the rank.
 std::vector<YamlValue> read_per_axis(const YamlValue& value, size_t rank, std::string_view what) {
   std::vector<YamlValue> items = value.items(fmt::format("a list of {}", what));
   if (!value.is_list()) return {};
@@ -128,7 +128,7 @@ void put(Extents extents, std::vector<uint64_t>& numbers, std::vector<int32_t>& 
   sources = std::move(extents.sources);
 }
 
-// Shape, global shape and offset: each as long as the others, the block inside the whole.
+// Reads shape, global shape and offset: all of equal rank, with the block inside the whole.
 void read_place(const YamlValue& value, const YamlValue& shape, const Parameters& parameters, Layout& layout) {
   const size_t rank = layout.shape.size();
   layout.global_shape = layout.shape;
@@ -156,7 +156,7 @@ void check_size(const YamlValue& shape, const Layout& layout, const Config& conf
   if (*bytes <= config.memory.budget) return;
   shape.fault(fmt::format("layout '{}' with blocks of {} bytes", layout.name, *bytes),
               fmt::format("blocks that fit into the memory budget of {} bytes", config.memory.budget),
-              fmt::format("a budget of {} would do for one block at a time", size_text(*bytes)));
+              fmt::format("a budget of {} is enough for one block at a time", size_text(*bytes)));
 }
 
 std::vector<std::string> default_labels(size_t rank) {
@@ -211,7 +211,7 @@ void check_name(const YamlValue& value) {
     value.fault_at_key("the name " + in_quotes(value.key()), std::string(identifier_rule));
 }
 
-// The entries of a map that must have some, each with a proper name.
+// Returns the entries of a map that must have entries, each with a valid name.
 std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expected, size_t most) {
   std::vector<YamlValue> entries = value.entries(expected);
   if (value.is_map() && entries.empty()) value.wrong(expected);
@@ -263,7 +263,7 @@ uint64_t read_chunk(const YamlValue& value) {
   return most_chunk;
 }
 
-// `zstd` alone, or a mapping.
+// Reads either a filter's name alone (`zstd`) or a mapping.
 Compression read_compression(const YamlValue& value) {
   Compression compression;
   if (value.is_scalar()) {

@@ -1,4 +1,4 @@
-// `merge:` of the configuration.
+// Reads `merge:` of the configuration, and compares it between configurations.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace tailrace::impl {
 
 void read_merge(const YamlValue& value, Config& config);
 
-// A key in which two configurations differ, and what they say.
+// A key in which two configurations differ, and both values.
 struct MergeDifference {
   std::string key;
   std::string found;

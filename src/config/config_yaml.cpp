@@ -19,15 +19,15 @@ namespace {
 constexpr int most_cpu = 8191;
 constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
-constexpr int64_t most_trace_events = 10'000'000;  // half a GB a side
+constexpr int64_t most_trace_events = 10'000'000;  // half a GB per side
 constexpr size_t most_paths = 64;
-constexpr int64_t most_cores = 64;  // servers of a node
+constexpr int64_t most_cores = 64;  // servers per node
 constexpr int64_t most_filter_threads = 64;
-constexpr int64_t most_clients = 4096;  // of a node
+constexpr int64_t most_clients = 4096;  // clients per node
 constexpr int64_t most_nodes = 1'000'000;
 
 bool is_series_name(std::string_view text) {
-  // The names of files add an iteration and a suffix to it, and end at 255 bytes.
+  // File names append an iteration and a suffix, and may have 255 bytes.
   constexpr size_t longest = 200;
   constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
   return !text.empty() && text.size() <= longest && text.find_first_not_of(allowed) == std::string_view::npos;
@@ -56,7 +56,7 @@ void read_cpus(const YamlValue& value, Config& config) {
 
 void read_place(const YamlValue& value, Config& config) {
   const auto kind = value.find("kind");
-  // Before the other keys, since those of the later places are unknown here.
+  // Checked before the other keys: this version does not know the keys of later places.
   if (kind && kind->raw() == "node") {
     kind->fault("'node', which is not in this version", "thread or core");
   } else if (kind) {
@@ -64,7 +64,7 @@ void read_place(const YamlValue& value, Config& config) {
     config.place.kind = choices[kind->choice({"thread", "core"})];
   }
   if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
-  // The keys of `core` are checked, and mean nothing, in place `thread`: so that one word changes the place.
+  // The keys of `core` are accepted but ignored in place `thread`, so that changing one word changes the place.
   value.only({"kind", "cpus", "filter_threads", "cores", "clients", "node", "nodes", "server", "on_server_loss",
               "on_missing", "patience"},
              {"servers"});
@@ -87,7 +87,7 @@ void read_place(const YamlValue& value, Config& config) {
   }
 }
 
-// A number, or a parameter, which the program knows.
+// Reads a number, or the name of a parameter that the program set.
 int read_number(const YamlValue& value, const Parameters& parameters, int64_t least, int64_t most) {
   const auto named = parameters.find(std::string(value.is_scalar() ? value.raw() : ""));
   if (named == parameters.end()) return static_cast<int>(value.integer(least, most));
@@ -131,14 +131,14 @@ void check_shared_files(const YamlValue& top, const Config& config) {
   }
 }
 
-// Returns true if files of that name could be taken for those of a client or a node: "cm1_c0".
+// Returns true if files of that name could be mistaken for a client's or a node's files: "cm1_c0".
 bool ends_as_files_do(std::string_view name) {
   const size_t last = name.find_last_not_of("0123456789");
   return last != std::string_view::npos && last + 1 < name.size() &&
          (name.substr(0, last + 1).ends_with("_c") || name.substr(0, last + 1).ends_with("_n"));
 }
 
-// One server writes the files of a job, and they have its name alone.
+// One server writes the files of a job, and their name has no number.
 void check_file_per_job(const YamlValue& top, const Config& config) {
   if (config.storage.file_per != FilePer::job) return;
   const auto place = top.find("place");
@@ -157,7 +157,7 @@ void check_file_per_job(const YamlValue& top, const Config& config) {
   }
 }
 
-// A client that goes on alone has its own blocks only, and no plugin host.
+// A client that continues without its server has only its own blocks, and no plugin host.
 void check_sync(const YamlValue& top, const Config& config) {
   if (config.place.on_server_loss != OnServerLoss::sync) return;
   const auto place = top.find("place");
@@ -172,7 +172,7 @@ void check_sync(const YamlValue& top, const Config& config) {
   }
 }
 
-// Checks that the number of this server among all servers is known, which decides its slot.
+// Checks that this server's number among all servers is known, because it selects the slot.
 void check_slots(const YamlValue& top, const Config& config) {
   if (!config.storage.slots || config.place.nodes > config.place.node) return;
   const auto storage = top.find("storage");
@@ -199,7 +199,7 @@ void read_memory(const YamlValue& value, Config& config) {
   }
 }
 
-// "out/" → "out": messages and file names put their own '/' behind it.
+// Turns "out/" into "out": messages and file names append their own '/'.
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -301,7 +301,7 @@ void read_measurements(const YamlValue& value, Config& config) {
 void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (top.is_nothing()) return top.fault("an empty file", "a configuration, beginning with 'tailrace: 1'");
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
-  // First of all, since another version may have other keys.
+  // The version comes first, since another version may have other keys.
   read_version(top);
   top.only({"tailrace", "name", "place", "memory", "storage", "format", "merge", "schedule", "time", "log",
             "measurements", "parameters", "layouts", "variables", "actions", "python"});
@@ -322,7 +322,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   check_shared_files(top, config);
   check_file_per_job(top, config);
   check_slots(top, config);
-  // Programs that have raw files alone need neither.
+  // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.find("variables")) read_variables(*variables, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
@@ -360,7 +360,7 @@ Config defaults(const std::string& file) {
 
 }  // namespace
 
-// Reads one byte more than a configuration may have, so that parse_yaml sees that it is too long.
+// Reads one byte beyond the limit, so that parse_yaml detects a file that is too long.
 Result<std::string> read_config_text(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Status::of_errno("open", path, errno);

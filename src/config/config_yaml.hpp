@@ -1,7 +1,7 @@
-// read_config: a configuration file (docs/formats/configuration.md) becomes a Config, checked whole, or a message.
+// read_config: turns a configuration file (docs/formats/configuration.md) into a checked Config, or into a message.
 //
-// The first step of opening a client. Reads one file and nothing else: it does not look whether directories exist or
-// processors are there, and it starts nothing.
+// It is the first step of opening a client. It reads one file and nothing else: it does not check that directories or
+// processors exist, and starts nothing.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct ConfigInput {
   std::optional<std::string> files_override;  // replaces storage.files
   std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
   int client = 0;                                           // the value of the parameter `client`
-  bool flush_waits = false;                                 // or the configuration is refused
+  bool flush_waits = false;                                 // refuse a configuration in which flush does not wait
   std::string program_python;                               // Config::program_python
 };
 
 // Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint"), with
-// TAILRACE_IO_ERROR and errno if the file cannot be read, and with TAILRACE_INVALID_ARGUMENT if what the program gave
-// in `path_override` or `parameters` is wrong. Never throws.
+// TAILRACE_IO_ERROR and errno if the file cannot be read, and with TAILRACE_INVALID_ARGUMENT if `path_override` or
+// `parameters` is wrong. Never throws.
 Result<Config> read_config(const ConfigInput& input);
 
-// The bytes of a configuration file, or one more than it may have.
+// Returns the bytes of a configuration file, at most one beyond the limit.
 Result<std::string> read_config_text(const std::string& path);
 
 }  // namespace tailrace::impl

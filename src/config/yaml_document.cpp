@@ -29,13 +29,13 @@ size_t depth_of(const YamlNode& node) {
   return deepest + 1;
 }
 
-// Builds the tree from the parser's events. After the first fault it lets the rest of the events pass.
+// Builder: builds the tree from the parser's events. After the first fault it ignores further events.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(YamlReport& report) : report_(report) {}
 
   YamlNode take_root() { return std::move(root_); }
-  // Where the parser is, for faults that it finds itself.
+  // Returns the parser's position as a key path, for faults that the parser finds.
   std::string path() const;
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -75,13 +75,13 @@ class Builder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  // A list or map whose end has not been seen.
+  // A list or map whose end has not been reached.
   struct Open {
     YamlNode node;
     YAML::anchor_t anchor;
-    std::optional<std::string> key{};  // read, its value not yet
+    std::optional<std::string> key{};  // read, but not its value
     YamlPlace key_place{};
-    std::unordered_map<std::string, int> lines{};  // by key: where it stands
+    std::unordered_map<std::string, int> lines{};  // of each key
   };
 
   void fault(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
@@ -90,7 +90,7 @@ class Builder final : public YAML::EventHandler {
   void check_encoding(YamlPlace place, const std::string& value);
   void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor);
   void close();
-  // A node is whole: it becomes a key, a value, an item or the root.
+  // Places a complete node: it becomes a key, a value, an item or the root.
   void complete(YamlNode node, YAML::anchor_t anchor);
   void take_key(const YamlNode& node);
   bool keep(YAML::anchor_t anchor, const YamlNode& node);
@@ -120,7 +120,7 @@ void Builder::check_tag(YamlPlace place, const std::string& tag) {
   fault(place, {"the tag " + in_quotes(tag), "a plain value", "leave the tag out"});
 }
 
-// The parser lets bytes through that are no characters.
+// The parser accepts invalid UTF-8.
 void Builder::check_encoding(YamlPlace place, const std::string& value) {
   if (is_utf8(value)) return;
   fault(place, {in_quotes(value), "text in UTF-8", "store the file in UTF-8"});
@@ -180,7 +180,7 @@ void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
   parent.node.children.push_back(std::move(node));
 }
 
-// A copy counts as the values that it has: anchors inside each other would make many of few.
+// A copy counts as all its values: nested anchors would otherwise expand few values into many.
 bool Builder::keep(YAML::anchor_t anchor, const YamlNode& node) {
   nodes_ += count_nodes(node);
   if (nodes_ <= yaml_most_nodes) anchors_[anchor] = node;
@@ -208,9 +208,9 @@ bool has_tab_before(const std::string& text, int line) {
   return false;
 }
 
-constexpr size_t longest_reason = 200;  // bytes; the parser puts pieces of the text into its reasons
+constexpr size_t longest_reason = 200;  // bytes; the parser's reasons contain pieces of the text
 
-// Keys on the way to the parser's fault are not always complete; what there is of them still helps.
+// The key path at the parser's fault may be incomplete; what there is still helps.
 void report_syntax(const Builder& builder, const std::string& text, const YAML::Mark& mark, const std::string& why,
                    YamlReport& report) {
   const bool tab = !mark.is_null() && has_tab_before(text, mark.line);

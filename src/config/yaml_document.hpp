@@ -1,8 +1,8 @@
-// YamlNode: a YAML document as a plain tree in which every value knows its line and column.
+// YamlNode: a YAML document as a plain tree in which every value has its line and column.
 //
-// The only place that knows yaml-cpp, and where its exceptions end. Stricter than YAML, since a configuration is
-// written by hand: one document, keys are plain names and stand once, no tags. Size and depth have limits, also
-// after aliases are put in. Knows nothing of what the keys mean.
+// Only this file uses yaml-cpp, and catches its exceptions. It is stricter than YAML, since people write
+// configurations by hand: one document, plain unique keys, no tags. Size and depth are limited, also after aliases
+// are expanded. It gives keys no meaning.
 #pragma once
 
 #include <optional>
@@ -22,15 +22,16 @@ struct YamlNode {
 
   Kind kind = Kind::nothing;
   YamlPlace place;
-  std::string text;                // of a scalar
-  bool in_quotes = false;          // of a scalar: so it is a text, even if it looks like a number
-  bool has_key = false;            // is an entry of a map
-  std::string key;                 // of an entry of a map
-  YamlPlace key_place;             // of an entry of a map
-  std::vector<YamlNode> children;  // items of a list, entries of a map in the order of the file
+  std::string text;                // scalars only
+  bool in_quotes = false;          // scalars only: the value is a text, even if it looks like a number
+  bool has_key = false;            // the node is an entry of a map
+  std::string key;                 // map entries only
+  YamlPlace key_place;             // map entries only
+  std::vector<YamlNode> children;  // items of a list, or entries of a map in the file's order
 };
 
-// Parses `text`. Nothing, after reporting why, if it is not YAML as said above. An empty text is Kind::nothing.
+// Parses `text`. Returns none, after reporting the reason, if it is not YAML of this kind. An empty text gives
+// Kind::nothing.
 std::optional<YamlNode> parse_yaml(const std::string& text, YamlReport& report);
 
 }  // namespace tailrace::impl

@@ -46,7 +46,7 @@ constexpr SizeUnit size_units[] = {
     {"TB", 1'000'000'000'000},
 };
 
-// Half a unit may be written ("1.5 GiB"), half a byte not.
+// Fractions of a unit are accepted ("1.5 GiB"), fractions of a byte are not.
 std::optional<uint64_t> size_of_text(std::string_view text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   std::string_view unit = text.substr(digits);
@@ -71,7 +71,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
   return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
 }
 
-// The last word of a size that was not understood is its unit, most likely.
+// The last word of an invalid size is most likely its unit.
 std::string size_hint(std::string_view text) {
   const size_t at = text.find_first_not_of("0123456789. ");
   if (at == std::string_view::npos) return {};

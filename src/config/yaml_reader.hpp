@@ -1,8 +1,8 @@
-// YamlValue: one value of the configuration file, read as what it should be.
+// YamlValue: one value of the configuration file, read as the type that is expected.
 //
-// Between the tree (yaml_document) and the schema (config_yaml, config_arrays). Every getter either returns what the
-// file says or reports found and expected with file, line, column and key, and returns a harmless value instead, so
-// that a schema reads like a list of its keys. Knows nothing of what the keys mean.
+// It lies between the tree (yaml_document) and the schema (config_yaml, config_arrays). Every getter returns the
+// file's value. If that is wrong, the getter reports found and expected with file, line, column and key, and returns
+// a harmless value, so that a schema reads like a list of its keys. It gives keys no meaning.
 #pragma once
 
 #include <cstdint>
@@ -28,58 +28,58 @@ class YamlValue {
   bool is_scalar() const { return node_->kind == YamlNode::Kind::scalar; }
   bool is_list() const { return node_->kind == YamlNode::Kind::list; }
   bool is_map() const { return node_->kind == YamlNode::Kind::map; }
-  // The scalar as it stands in the file; empty if it is none.
+  // Returns the scalar as it is in the file; empty if this is no scalar.
   const std::string& raw() const { return node_->text; }
 
   // ---- scalars
 
-  // A text without control characters, not empty.
+  // Returns a text that is not empty and has no control characters.
   std::string text(std::string_view expected) const;
-  // Reads a text that may be empty or have several lines.
+  // Returns a text that may be empty or have several lines.
   std::string prose() const;
-  // A text that fulfils `accept`.
+  // Returns a text for which `accept` returns true.
   std::string name(bool (*accept)(std::string_view), std::string_view expected) const;
   int64_t integer(int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) const;
-  // The scalar as an integer, without a report if it is none.
+  // Returns the scalar as an integer; none, without a report, if it is not one.
   std::optional<int64_t> maybe_integer() const;
-  // Finite.
+  // Returns a finite number.
   double number(std::string_view expected) const;
   bool flag() const;
-  // "1 GiB", "256MiB", 4096
+  // Reads a size: "1 GiB", "256MiB", 4096.
   static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
-  // Index of the scalar in `words`; 0 after a report.
+  // Returns the index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 
   // ---- lists and maps
 
-  // The items; none after a report.
+  // Returns the items; none after a report.
   std::vector<YamlValue> items(std::string_view expected) const;
-  // The entries of a map; none after a report.
+  // Returns the entries of a map; none after a report.
   std::vector<YamlValue> entries(std::string_view expected) const;
   std::optional<YamlValue> find(std::string_view key) const;
-  // Reports if the key is missing.
+  // Returns the entry of the key, and reports if it is missing.
   std::optional<YamlValue> require(std::string_view key, std::string_view expected) const;
-  // Reports a value that is no map, keys of `later`, which are known but not in this version, and other keys that
-  // are not in `known`.
+  // Reports a value that is no map, and any key that is not in `known`. Keys in `later` are reported as not in this
+  // version.
   void only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later = {}) const;
 
   // ---- reports
 
-  // Returns true if nothing has been reported yet: the first fault alone is told.
+  // Returns true if nothing has been reported yet: only the first fault is reported.
   bool reports() const { return report_->ok(); }
   // Reports that this value should be something else.
   void wrong(std::string_view expected, std::string hint = {}) const;
-  // Reports with other words for what was found.
+  // Reports a fault with a text of its own for what was found.
   void fault(std::string found, std::string expected, std::string hint = {}) const;
-  // Reports the fault at the entry's key: for an entry of a map that is wrong as a whole.
+  // Reports the fault at the entry's key, if the whole entry of a map is wrong.
   void fault_at_key(std::string found, std::string expected, std::string hint = {}) const;
 
  private:
   YamlValue child(const YamlNode& node) const;
   std::string found() const;
   YamlPlace key_place() const { return node_->has_key ? node_->key_place : node_->place; }
-  // A value that is not there has no place of its own: that of its key is told.
+  // Returns the key's place for a missing value, which has no place of its own.
   YamlPlace place() const { return is_nothing() ? key_place() : node_->place; }
 
   const YamlNode* node_;
@@ -87,7 +87,8 @@ class YamlValue {
   YamlReport* report_;
 };
 
-// 1610612736 → "1536 MiB": the least whole number of KiB or MiB that holds `bytes`, as `size` reads it.
+// Returns a size as text: 1610612736 → "1536 MiB", the least whole number of KiB or MiB that holds `bytes`, as `size`
+// reads it.
 std::string size_text(uint64_t bytes);
 
 }  // namespace tailrace::impl

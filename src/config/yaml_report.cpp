@@ -15,7 +15,7 @@ struct Character {
   bool is_control() const { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
 };
 
-// Returns the character that `text`, which is not empty, begins with (RFC 3629).
+// Returns the character at the beginning of `text`, which is not empty (RFC 3629).
 Character first_character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
   const uint32_t first = byte(0);
@@ -76,7 +76,7 @@ bool is_utf8(std::string_view text) {
 std::string in_quotes(std::string_view text) { return fmt::format("'{}'", printable(text)); }
 
 std::string one_of(const std::vector<std::string_view>& words) {
-  constexpr size_t most = 32;  // that anybody reads
+  constexpr size_t most = 32;  // more would not be read
   std::string result;
   for (size_t i = 0; i < words.size(); ++i) {
     if (i == most) return fmt::format("{} or one of {} more", result, words.size() - most);

@@ -1,8 +1,8 @@
-// YamlReport: what is wrong with a configuration file, in the one form that all its messages have:
+// YamlReport: records what is wrong with a configuration file, in the form that all its messages have:
 // "FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint".
 //
-// The readers of the configuration report here and read on with harmless values; the first fault is the one that is
-// told, as later ones may only follow from it.
+// The readers of the configuration report here and continue with harmless values. Only the first fault is reported,
+// as later ones may be its consequences.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tailrace::impl {
 
-// Where something stands in the file; both count from 1.
+// A position in the file; both numbers count from 1.
 struct YamlPlace {
   int line = 1;
   int column = 1;
@@ -32,7 +32,7 @@ class YamlReport {
   void fault(YamlPlace place, const std::string& path, const Fault& fault);
 
   bool ok() const { return status_.ok(); }
-  // The first fault, as TAILRACE_INVALID_CONFIG; OK if there was none.
+  // Returns the first fault, as TAILRACE_INVALID_CONFIG; OK if there was none.
   const Status& status() const { return status_; }
 
  private:
@@ -40,15 +40,15 @@ class YamlReport {
   Status status_;
 };
 
-// `text` short, at most `most` bytes of it, and printable, for a message: UTF-8 in which everything else is escaped,
-// so that terminals and Python can show it.
+// Returns at most `most` bytes of `text`, printable, for a message: UTF-8 with all other bytes escaped, so that
+// terminals and Python can show it.
 std::string printable(std::string_view text, size_t most = 48);
 // Returns true if all of `text` is UTF-8.
 bool is_utf8(std::string_view text);
 // Returns the text in quotes, without control characters.
 std::string in_quotes(std::string_view text);
 
-// "a, b or c"
+// Returns the words as a list: "a, b or c".
 std::string one_of(const std::vector<std::string_view>& words);
 
 }  // namespace tailrace::impl

@@ -14,7 +14,7 @@ RequestQueue::Rules rules_of(const EngineOptions& options) {
   return {options.morph, options.read_after != ReadAfter::written, options.read_after == ReadAfter::any};
 }
 
-// A joined access has no more segments than one transfer takes.
+// Limits a joined access to the segments of one transfer.
 MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
   limits.max_segments = std::min(limits.max_segments, storage.max_segments);
   if (limits.alignment == 0) limits.alignment = storage.direct_alignment;
@@ -90,7 +90,7 @@ void Engine::submit(Request request) {
   bool waited_for = request.is_fence() || request.immediate;
   const Request* const ready = queue_.admit(std::move(request));
   if (under_way_.size() < queue_.slots()) under_way_.resize(queue_.slots());
-  // The queue knows which reads wait for nothing.
+  // The queue knows which reads wait for no write.
   if (ready != nullptr) waited_for = ready->is_fence() || ready->immediate;
   if (waited_for) gather_.impatient(file);
   if (ready != nullptr) {
@@ -105,7 +105,7 @@ void Engine::progress() {
   count_busy();
 }
 
-// One round through the stages, last first. Returns whether another round may find something to do.
+// Runs the stages once, last first. Returns true if another round may find something to do.
 bool Engine::step() {
   executor_.progress(ended_);
   for (Executor::Ended& end : ended_) {
@@ -123,7 +123,7 @@ bool Engine::step() {
   return something_ended || something_served || something_taken;
 }
 
-// Ends the reads that have got all their bytes from pending writes.
+// Ends the reads that got all their bytes from pending writes. Returns true if there were any.
 bool Engine::serve() {
   if (served_.empty()) return false;
   const std::vector<const Request*> served = std::exchange(served_, {});
@@ -134,8 +134,8 @@ bool Engine::serve() {
   return true;
 }
 
-// Takes what is ready through gathering and the scheduler, merges what moves bytes, and starts it all. Returns
-// whether there was something.
+// Passes ready requests through gathering and the scheduler, merges those that move bytes, and starts them all.
+// Returns true if there were any.
 bool Engine::take_ready() {
   const Nanoseconds now = clock_.now();
   bool taken = gather_ready(now);
@@ -152,7 +152,7 @@ bool Engine::take_ready() {
   return taken;
 }
 
-// Gives the scheduler the requests that need not gather, or have gathered. Returns true if any was ready.
+// Passes on to the scheduler the requests that need not gather, or have gathered. Returns true if any was ready.
 bool Engine::gather_ready(Nanoseconds now) {
   const std::vector<const Request*> ready = std::exchange(ready_, {});
   for (const Request* request : ready) {
@@ -171,7 +171,7 @@ bool Engine::gather_ready(Nanoseconds now) {
   return !ready.empty();
 }
 
-// While all transfers that the storage takes are under way, the end of one of them comes first.
+// While the storage takes no more transfers, the end of one of them comes first.
 std::optional<Nanoseconds> Engine::due() const {
   if (!executor_.hungry()) return std::nullopt;
   const std::optional<Nanoseconds> gathering = gather_.due();
@@ -201,14 +201,13 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   }
   counts_.accesses += accesses.size();
   for (Access& access : accesses) start_access(std::move(access));
-  // A later write may have taken over every byte of a request.
+  // Later writes may have taken over every byte of a request.
   for (const Request* request : batch) {
     if (under_way_[request->slot].parts_left == 0) finish(request, {});
   }
 }
 
-// Counts the bytes that are not carried out: those of a write have been overwritten, those of a read came from
-// memory.
+// Counts the bytes that need no transfer: those of a write were overwritten, those of a read came from memory.
 void Engine::count_before(const Request& request, std::span<const Piece> carried_out) {
   Sizes& sizes = *file(request.file).sizes;
   uint64_t spared = 0;
@@ -236,13 +235,13 @@ bool takes_effect_all_the_same(Operation operation) {
 
 }  // namespace
 
-// Starts a fence: all earlier requests of its file have ended.
+// Starts a fence. All earlier requests of its file have ended.
 void Engine::start(const Request& request) {
   File& of = file(request.file);
   if (!of.failure.ok() && !takes_effect_all_the_same(request.operation)) {
     Fault fault = of.failure.fault();
     fault.code = TAILRACE_NOT_PUBLISHED;
-    fault.message = fmt::format("'{}' is not published since something in it failed: {}", of.path, fault.message);
+    fault.message = fmt::format("'{}' is not published because a part of it failed: {}", of.path, fault.message);
     fault.operation = name_of(request.operation);
     Status status{std::move(fault)};
     if (request.operation == Operation::publish) storage_.files().close(of.handle);
@@ -275,8 +274,8 @@ Status Engine::close_by(const Request& request, File& of) {
   return request.operation == Operation::remove ? storage_.files().remove(of.path) : status;
 }
 
-// A joined access that failed is tried again piece by piece, so that a failure ends exactly the requests it belongs
-// to, and names their pieces.
+// Retries a failed joined access piece by piece, so that the failure ends exactly the requests that it concerns, and
+// names their pieces.
 void Engine::finish_access(Executor::Ended& end) {
   const std::vector<Access::Part>& parts = end.access.parts;
   if (under_way_[parts.front().request->slot].small) gather_.ended(end.access.file);
@@ -308,7 +307,7 @@ void Engine::note_begun(uint32_t slot, Nanoseconds begun) {
 void Engine::finish(const Request* request, const Status& status) {
   queue_.finish(request->slot, status, over_, ready_);
   for (RequestQueue::Ended& end : over_) note_end(end);
-  // A sink may submit more, but nothing ends by that.
+  // A sink may submit more, but that ends nothing.
   for (RequestQueue::Ended& end : over_) {
     if (end.request.sink != nullptr) end.request.sink->ended(end.request, end.status);
   }
@@ -354,7 +353,7 @@ Engine::File& Engine::file(FileId id) {
   return found->second;
 }
 
-// `bytes`: that are to be moved. Those of small accesses go through the page cache, and a back end need not open the
+// `bytes` is the number of bytes to move. Small accesses go through the page cache, so the back end need not open the
 // file a second time for them.
 ExecutionTarget Engine::target(FileId id, uint64_t bytes) {
   const File& of = file(id);
@@ -367,12 +366,12 @@ void Engine::note_written_to(const Request& request) {
   for (const Piece& piece : request.pieces) end = std::max(end, piece.extent.end());
 }
 
-// Writes before the cut are no reason any more to take the file for longer; those that come after it will be.
+// Writes before the truncation no longer make the file longer; later ones will.
 void Engine::note_cut(const Request& request) {
   for (auto& [client, end] : file(request.file).written_to) end = std::min(end, request.size);
 }
 
-// For all clients that the access reads for.
+// Returns the least end of writes, over all clients that the access reads for.
 uint64_t Engine::written_to(const Access& access) {
   const std::unordered_map<uint32_t, uint64_t>& ends = file(access.file).written_to;
   uint64_t least = std::numeric_limits<uint64_t>::max();

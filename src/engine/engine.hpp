@@ -1,10 +1,10 @@
-// Engine: queue → gather → schedule → merge → execute, put together. Takes requests; each ends exactly once, at its
+// Engine: the pipeline queue → gather → schedule → merge → execute. Takes requests; each ends exactly once, at its
 // sink.
 //
-// A state machine driven by one thread that calls progress() whenever there may be something to do; it never sleeps
-// and never reads a clock of its own. Knows neither who feeds it nor what the bytes mean.
+// It is a state machine. One thread calls progress() whenever there may be something to do; the engine never sleeps
+// and has no clock of its own. It knows neither who submits requests nor what their bytes mean.
 //
-// More than 35 functions: it passes requests between its five stages, and has the files that these refer to.
+// More than 35 functions: it passes requests between its five stages, and owns the files that these refer to.
 #pragma once
 
 #include <cstdint>
@@ -28,39 +28,40 @@
 namespace tailrace::impl {
 
 struct EngineOptions {
-  uint32_t max_pending = 65536;  // requests that have not ended
-  bool morph = true;             // bytes that a later write of the same client overwrites before they leave, do not
-  // Where a read finds bytes that are yet to be written.
+  uint32_t max_pending = 65536;  // unfinished requests
+  bool morph = true;             // skip pending bytes that a later write of the same client overwrites
+  // The source of a read's bytes that have not been written yet.
   enum class ReadAfter : uint8_t {
-    submitted,  // in the memory of the write, if it is its own client's; it waits for those of others
-    any,        // … whoever's it is
-    written     // in the file: it waits for the write
+    submitted,  // the memory of the write, if its own client made it; it waits for writes of others
+    any,        // … whoever made it
+    written     // the file: it waits for the write
   };
   ReadAfter read_after = ReadAfter::submitted;
-  MergeLimits merge;  // max_segments: also those of the storage; alignment: 0 means that of the storage
+  MergeLimits merge;  // max_segments: also limited by the storage; alignment: 0 means the storage's
   GatherOptions gather;
   Executor::Options execute;
 };
 
 class Engine {
  public:
-  // All are borrowed for the life of the engine.
+  // Borrows all arguments for the engine's life.
   Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const EngineOptions& options);
-  // Everything has ended.
+  // Requires that every request has ended.
   ~Engine();
 
-  // The names of the storage, for what is done at once. Of files that are open here, the engine has the order.
+  // Returns the storage's file system, for synchronous operations. The engine orders operations on files that are
+  // open here.
   FileSystem& files() { return storage_.files(); }
 
   // Opens `path`. `final_path` is the name that a publish gives it; empty for files that are never published.
   Result<FileId> open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
-  // A publish gives the file that name, though it is none of many like it.
+  // Sets the name that a publish gives this file; it then shares nothing with other published files.
   void publish_as(FileId file, const std::string& final_path);
   // Reserves space for the extent; see FileSystem::allocate.
   Status allocate(FileId file, Extent extent);
-  // Returns the length of the file as the storage has it now, without what has not been written yet.
+  // Returns the length of the file in the storage now, without pending writes.
   Result<uint64_t> size(FileId file);
-  // The path the file was opened by.
+  // Returns the path by which the file was opened.
   const std::string& path(FileId file) const;
 
   // Returns true if a request for this file has failed; such a file is never published.
@@ -68,52 +69,52 @@ class Engine {
   // Returns the first failure of the file.
   const Status& failure(FileId file) const { return files_.at(file).failure; }
 
-  // How many more requests can be submitted.
+  // Returns how many more requests can be submitted.
   uint32_t room() const { return queue_.room(); }
-  // room() > 0. The request's end is told during a later progress(), never from within submit.
+  // Submits a request; requires room() > 0. A later progress() reports its end, never submit() itself.
   void submit(Request request);
 
-  // Somebody waits for requests, and nobody knows for which: during the next progress() nothing gathers.
+  // Someone waits for unknown requests: during the next progress() nothing is held to gather.
   void hurry() { gather_.hurry(); }
-  // Somebody waits, or soon would: the scheduler holds nothing back.
+  // Someone waits, or soon will: the scheduler holds nothing back.
   void hurry_schedule() { scheduler_.hurry(); }
 
-  // Moves everything on as far as it goes now.
+  // Advances all requests as far as they can go now.
   void progress();
-  // True when every request has ended.
+  // Returns true if every request has ended.
   bool idle() const { return queue_.empty(); }
 
-  // When progress() must be called though nothing else happens; none: it need not. A time that has passed: at once.
+  // Returns when progress() must be called even if nothing else happens; none: never. A time in the past: at once.
   std::optional<Nanoseconds> due() const;
 
   // The work that the engine has done so far.
   struct Counts {
     Executor::Counts transfers;
     uint64_t accesses = 0;      // that pieces were merged into
-    uint64_t merged = 0;        // requests that went together with others
-    uint64_t overwritten = 0;   // bytes never written, since a later write of the same client had them
-    uint64_t stolen = 0;        // bytes of reads that came from the memory of pending writes
-    uint64_t sieved = 0;        // bytes read for nothing: holes between bytes that were wanted
-    uint64_t pending_peak = 0;  // the most requests at once that had not ended
-    Nanoseconds busy{0};        // time with at least one transfer under way
+    uint64_t merged = 0;        // requests written or read together with others
+    uint64_t overwritten = 0;   // bytes never written, since a later write of the same client replaced them
+    uint64_t stolen = 0;        // bytes of reads copied from the memory of pending writes
+    uint64_t sieved = 0;        // bytes read in vain: holes between requested bytes
+    uint64_t pending_peak = 0;  // most unfinished requests at once
+    Nanoseconds busy{0};        // time with at least one transfer in progress
   };
   Counts counts() const;
-  // The lengths of the pieces of requests for one file, and of the accesses that they became, in bytes.
+  // The sizes of one file's requests and of the resulting accesses, in bytes.
   struct Sizes {
     SizeHistogram before;
     SizeHistogram after;
-    uint64_t merged = 0;       // requests that went together with others
-    uint64_t overwritten = 0;  // bytes never written, since a later write had them
-    uint64_t stolen = 0;       // bytes of reads that came from the memory of pending writes
-    uint64_t sieved = 0;       // bytes read for nothing: holes between bytes that were wanted
+    uint64_t merged = 0;       // requests written or read together with others
+    uint64_t overwritten = 0;  // bytes never written, since a later write replaced them
+    uint64_t stolen = 0;       // bytes of reads copied from the memory of pending writes
+    uint64_t sieved = 0;       // bytes read in vain: holes between requested bytes
   };
-  // Borrowed until the file is gone.
+  // Returns the sizes of a file. Borrowed until the file is gone.
   const Sizes& sizes(FileId file) const;
-  // Files that are opened to be published have theirs in common.
+  // Returns the sizes that all files opened to be published share.
   const Sizes& sizes_of_published() const { return *sizes_of_published_; }
-  // Returns true if a transfer puts bytes there that nobody wants: a read went over a hole.
+  // Returns true if a transfer puts unwanted bytes there: a read that covered a hole.
   bool throws_away(const void* memory) const { return executor_.throws_away(memory); }
-  // Returns true if transfers are under way.
+  // Returns true if transfers are in progress.
   bool moving() const { return !executor_.idle(); }
   const Clock& clock() const { return clock_; }
 
@@ -123,14 +124,14 @@ class Engine {
     StripeMap stripes;
     std::string path;
     std::string final_path;
-    std::unordered_map<uint32_t, uint64_t> written_to;  // by client: where the furthest of its writes so far ends
-    Status failure;  // the first one: nothing that depends on the whole file may succeed after it
+    std::unordered_map<uint32_t, uint64_t> written_to;  // by client: the largest end of its writes so far
+    Status failure;  // the first one: after it, no operation that depends on the whole file may succeed
     std::shared_ptr<Sizes> sizes;
   };
 
-  // How far a request is.
+  // The progress of a request.
   struct Progress {
-    uint32_t parts_left = 0;  // of accesses, while it is being carried out
+    uint32_t parts_left = 0;  // of accesses that carry it
     bool small = false;       // it may be held back to gather
     Status outcome;           // the first failure among its parts
     Request::Course course;
@@ -169,12 +170,12 @@ class Engine {
   std::unordered_map<FileId, File> files_;
   std::vector<Progress> under_way_;     // by slot
   std::vector<const Request*> ready_;   // between the queue and gathering
-  std::vector<const Request*> served_;  // reads for which no storage is needed
+  std::vector<const Request*> served_;  // reads that need no storage
   std::vector<Executor::Ended> ended_;
   std::vector<RequestQueue::Ended> over_;  // between the queue and the sinks
   std::vector<const Request*> gathered_;   // between gathering and the scheduler
   std::vector<const Request*> batch_;
-  Counts counts_;  // but for `transfers`, which the executor counts
+  Counts counts_;  // except `transfers`, which the executor counts
   bool was_busy_ = false;
   Nanoseconds busy_since_{0};
 };

@@ -52,7 +52,7 @@ Chunking chunk_slabs(std::span<const uint64_t> shape, uint64_t target) {
     return chunking;
   }
   chunking.shape = chunking.block;
-  // Axes are cut to one element until what lies behind one of them fits.
+  // Cuts axes to one element until the rest of the axes fits.
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const uint64_t behind = product(shape.subspan(axis + 1));
     if (behind > target) {

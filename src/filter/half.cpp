@@ -19,20 +19,20 @@ namespace {
 
 constexpr uint32_t kFloatInfinity = 0x7f800000;
 constexpr uint32_t kHalfInfinity = 0x7c00;
-constexpr uint32_t kQuiet = 0x0200;  // of a NaN that does not trap
+constexpr uint32_t kQuiet = 0x0200;  // quiet bit of a NaN
 
-// Numbers that are rounded at a time: first all to half, then back, to see what was lost.
+// Numbers rounded at a time: first all to half, then back, to measure the loss.
 constexpr size_t kTile = 512;
 
-// `value` in float, rounded to odd: the last bit is set where anything was cut off. Rounded once more, to far fewer
-// bits, it gives what rounding `value` at once would give.
+// Converts `value` to float, rounding to odd: the last bit is set if any bits were cut off. Rounding the result
+// again, to far fewer bits, equals rounding `value` once.
 template <class Number>
 float float_to_odd(Number value) {
   const auto nearest = static_cast<float>(value);
   const auto back = static_cast<Number>(nearest);
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   if (back == value || std::isnan(value) || (bits & 1) != 0) return nearest;
-  // One towards `value`, which is not zero; without its sign, floats are in the order of their bits.
+  // Moves one unit towards `value`, which is not zero. Without the sign, floats are in the order of their bits.
   bits += std::fabs(back) < std::fabs(value) ? 1u : ~0u;
   return std::bit_cast<float>(bits);
 }
@@ -61,7 +61,7 @@ constexpr size_t kLane = 8;
 
 bool detect_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  // AVX as the compiler's run time sees it: the operating system keeps its registers.
+  // __builtin_cpu_supports checks AVX as the compiler's run time sees it: the operating system saves its registers.
   return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 
@@ -87,7 +87,7 @@ __attribute__((target("avx,f16c"))) void floats_f16c(const uint16_t* from, size_
 __attribute__((target("avx"))) __m256d four(const float* at) { return _mm256_cvtps_pd(_mm_loadu_ps(at)); }
 __attribute__((target("avx"))) __m256d four(const double* at) { return _mm256_loadu_pd(at); }
 
-// Returns true if no number's error is larger than those that are known. Uses the same arithmetic as measure().
+// Returns true if no number's error exceeds the largest errors so far. Uses the same arithmetic as measure().
 template <class Number>
 __attribute__((target("avx"))) bool all_within(const Number* original, const float* rounded, size_t count,
                                                const Loss& loss) {
@@ -107,7 +107,7 @@ __attribute__((target("avx"))) bool all_within(const Number* original, const flo
   return _mm256_movemask_pd(within) == (1 << kAtOnce) - 1;
 }
 
-// Usually so, once a few tiles have been looked at. Tells nothing of numbers that it cannot look at.
+// Usually returns true once a few tiles have been measured. Returns false for types that it cannot check.
 template <class Number>
 bool nothing_new(const Number* original, const float* rounded, size_t count, const Loss& loss, HalfBy by) {
   if constexpr (std::is_same_v<Number, long double>) {
@@ -200,13 +200,13 @@ uint16_t half_of(float value) {
   const uint32_t sign = all >> 16 & 0x8000;
   const uint32_t bits = all & 0x7fffffff;
   if (bits > kFloatInfinity) return static_cast<uint16_t>(sign | kHalfInfinity | kQuiet | (bits >> 13 & 0x3ff));
-  constexpr uint32_t kOverflow = 0x477ff000;  // 65520: from here on the nearest is infinite
+  constexpr uint32_t kOverflow = 0x477ff000;  // 65520: from here on the nearest half is infinite
   if (bits >= kOverflow) return static_cast<uint16_t>(sign | kHalfInfinity);
   constexpr uint32_t kLeastNormal = 0x38800000;  // 2^-14
   if (bits < kLeastNormal) return static_cast<uint16_t>(sign | subnormal_half(bits));
-  constexpr uint32_t kCut = 13;                     // bits that float has and half has not
-  constexpr uint32_t kRebias = (127u - 15u) << 10;  // between their exponents
-  const uint32_t last = bits >> kCut & 1;           // of the bits that stay: ties go to even
+  constexpr uint32_t kCut = 13;                     // bits of float that half lacks
+  constexpr uint32_t kRebias = (127u - 15u) << 10;  // difference of their exponents' biases
+  const uint32_t last = bits >> kCut & 1;           // last bit that stays: ties go to even
   return static_cast<uint16_t>(sign | (((bits + (1u << (kCut - 1)) - 1 + last) >> kCut) - kRebias));
 }
 

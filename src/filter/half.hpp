@@ -1,9 +1,9 @@
-// float16: numbers rounded to IEEE 754's half precision (11 significant bits, up to 65504) and back, and what that
-// lost.
+// float16: rounds numbers to IEEE 754's half precision (11 significant bits, up to 65504) and back, and measures the
+// loss.
 //
-// Rounds to nearest, ties to even, once, whatever type it starts from. What is too large becomes infinite; infinities
-// and NaNs stay what they are. With the processor's own instructions (F16C) where it has them; both ways give the
-// same bits.
+// It rounds to nearest, ties to even, only once, from every type. Numbers that are too large become infinite;
+// infinities and NaNs are preserved. It uses the processor's instructions (F16C) if there are any; plain code gives
+// the same bits.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,10 @@
 
 namespace tailrace::impl {
 
-// The effect of rounding on the numbers. Errors are measured of finite numbers that stay finite; the others are
-// counted.
+// The effect of rounding. Errors are measured for finite numbers that stay finite; the others are counted.
 struct Loss {
   double largest_error = 0;           // |rounded - original|
-  double largest_relative_error = 0;  // the same / |original|; 1 for what became 0
+  double largest_relative_error = 0;  // the same / |original|; 1 for numbers that became 0
   uint64_t overflowed = 0;            // finite numbers that became infinite
 
   void add(const Loss& other);
@@ -28,12 +27,12 @@ constexpr size_t kHalfBytes = 2;
 
 enum class HalfBy { best, plain };  // plain: without F16C, for tests
 
-// `from` holds elements of `type`, a floating one, at any address; `to` kHalfBytes for each.
+// `from` holds elements of `type`, a floating-point type, at any address; `to` has kHalfBytes for each.
 Loss to_half(std::span<const std::byte> from, ElementType type, std::span<std::byte> to, HalfBy by = HalfBy::best);
-// The way back, which loses nothing.
+// Converts back, without loss.
 void from_half(std::span<const std::byte> from, ElementType type, std::span<std::byte> to);
 
-// One number, in plain code.
+// Convert one number, in plain code.
 uint16_t half_of(float value);
 float float_of(uint16_t half);
 

@@ -1,4 +1,4 @@
-// The codec that a configuration names.
+// make_codec: makes the codec that a configuration names.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// `compressor` is not `none`, and the level one that it has.
+// `compressor` is not `none`, and `level` is valid for it.
 std::unique_ptr<Codec> make_codec(Compressor compressor, int level);
 
 }  // namespace tailrace::impl

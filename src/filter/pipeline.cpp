@@ -11,10 +11,10 @@
 namespace tailrace::impl {
 namespace {
 
-// The compressor's fastest level, unless the plan's is that fast already.
+// Returns the compressor's fastest level, unless the plan's own is faster.
 int relaxed_level(const FilterPlan& plan) {
   constexpr int fastest_deflate = 1;
-  constexpr int fastest_zstd = -5;  // below that, it finds little in shuffled numbers
+  constexpr int fastest_zstd = -5;  // lower levels compress shuffled numbers poorly
   const int fastest = plan.compressor == Compressor::deflate ? fastest_deflate : fastest_zstd;
   return std::min(plan.level, fastest);
 }
@@ -33,7 +33,7 @@ FilterPlan plan_of(const Variable& variable, const Layout& layout) {
   plan.precision = variable.precision;
   plan.compressor = variable.compress.filter;
   plan.level = variable.compress.level;
-  // Shuffling alone makes nothing smaller, and single bytes have no order to change.
+  // Shuffling alone saves nothing, and single bytes have no order to change.
   plan.shuffle = variable.compress.shuffle && plan.compressor != Compressor::none && plan.stored_element_bytes() > 1;
   const uint64_t target = std::max<uint64_t>(1, variable.compress.chunk / size_of(layout.type));
   plan.chunking = chunk_slabs(layout.shape, target);
@@ -109,7 +109,7 @@ FilteredChunk ChunkFilter::apply(const FilterPlan& plan, std::span<const std::by
       shuffle(whole, plan.stored_element_bytes(), shuffled);
       input = shuffled;
     }
-    // A chunk that is not at least one byte smaller is not worth decompressing later.
+    // A chunk must become at least one byte smaller to be worth decompressing later.
     const uint64_t bytes = codec_of(plan.compressor, level).compress(input, out.first(size - 1));
     if (bytes > 0) return {bytes, 0, effort};
   }
@@ -124,7 +124,7 @@ Status ChunkFilter::restore(const FilterPlan& plan, std::span<const std::byte> s
   const FilterPlan::Range range = plan.range(index);
   TAILRACE_REQUIRE(range.offset + range.length <= block.size());
 
-  // Each filter has its bit, in the order of the pipeline.
+  // Each filter has one bit, in the order of the pipeline.
   const bool is_compressed = plan.compressor != Compressor::none && (skipped >> (plan.filters() - 1) & 1) == 0;
   const bool is_shuffled = plan.shuffle && (skipped & 1) == 0;
   if (is_compressed) {

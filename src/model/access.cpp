@@ -11,7 +11,7 @@ std::vector<Access> taken_apart(const Access& access) {
   std::vector<Access> accesses;
   uint64_t offset = access.extent.offset;
   auto segment = access.segments.begin();
-  uint64_t within = 0;  // the segment
+  uint64_t within = 0;  // bytes into the segment
   for (const Access::Part& part : access.parts) {
     TAILRACE_ASSERT(segment != access.segments.end());
     if (part.request != nullptr) {

@@ -1,6 +1,6 @@
 // Access: one contiguous range of a file to be read or written, and the pieces of requests that it carries.
 //
-// What the merge stage makes of requests, and the execute stage carries out. Plain data.
+// The merge stage makes accesses from requests, and the execute stage carries them out. Plain data.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,7 +13,7 @@
 namespace tailrace::impl {
 
 struct Access {
-  // A piece of a request, or a part of one. Or a hole between two that a read goes over: its bytes are nobody's.
+  // A piece of a request, or a part of one; or a hole between two that a read also covers, whose bytes nobody gets.
   struct Part {
     const Request* request = nullptr;  // borrowed until the request has ended; null: a hole
     uint64_t length = 0;
@@ -23,21 +23,21 @@ struct Access {
   FileId file = 0;
   Extent extent;
   std::vector<iovec> segments;  // memory in file order, null for holes; their lengths add up to extent.length
-  std::vector<Part> parts;      // in file order, a hole neither first nor last; so do theirs
+  std::vector<Part> parts;      // in file order; no hole at either end; lengths add up as well
   uint64_t holes = 0;           // bytes
 };
 
-// The access that carries `piece` of `request` alone.
+// Returns the access that carries only `piece` of `request`.
 inline Access access_of(const Request& request, const Piece& piece) {
   const uint64_t length = piece.extent.length;
   return {request.operation, request.file, piece.extent, {{piece.memory, length}}, {{&request, length}}, 0};
 }
 
-// The accesses that do the same, a part each.
+// Splits an access into accesses of one part each.
 std::vector<Access> taken_apart(const Access& access);
 
-// Returns the status of a request by that of an access which carries only `extent` of it. If the request has several
-// pieces, a failure names its piece, counted from 1 in the order of the request.
+// Returns the status of a request whose access carried only `extent` of it and ended with `status`. If the request
+// has several pieces, a failure names the piece, counted from 1 in the order of the request.
 Status end_of_piece(const Request& request, const Extent& extent, const Status& status);
 
 }  // namespace tailrace::impl

@@ -1,4 +1,4 @@
-// Action: what the configuration binds to an event. Plain data, a part of Config.
+// Action: a function that the configuration binds to an event. Plain data, a part of Config.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace tailrace::impl {
 
-// The event that every iteration ends with; all others are names that clients signal.
+// The event at the end of every iteration; all other events have names that clients signal.
 inline constexpr std::string_view kEndIteration = "end_iteration";
 
 inline constexpr std::chrono::seconds kDefaultActionLimit{10};
@@ -22,15 +22,15 @@ struct Action {
 
   std::string event;
   Run run = Run::store;
-  std::string file;      // library, python: absolute
+  std::string file;      // library, python: an absolute path
   std::string function;  // library, python
   Scope scope = Scope::client;
   std::chrono::nanoseconds limit = kDefaultActionLimit;  // of one call
-  std::vector<uint32_t> variables;                       // that it gets, ascending; empty: all
-  std::string text;                                      // as the configuration has it: "python:track.py:locate"
+  std::vector<uint32_t> variables;                       // variables that it gets, ascending; empty: all
+  std::string text;                                      // as written in the configuration: "python:track.py:locate"
 };
 
-// Returns true if the action is a call of the plugin host. The server itself does store and drop.
+// Returns true if the action calls the plugin host. The server itself does store and drop.
 inline bool is_call(const Action& action) {
   return action.run != Action::Run::store && action.run != Action::Run::drop;
 }

@@ -11,8 +11,8 @@ namespace tailrace::impl {
 struct Block {
   uint32_t variable = 0;  // index into Config::variables
   int64_t iteration = 0;
-  int source = 0;                        // client that it comes from
-  std::shared_ptr<const Layout> layout;  // that its client had when it was handed over
+  int source = 0;                        // the client that it comes from
+  std::shared_ptr<const Layout> layout;  // the layout that its client had at hand-over
 };
 
 }  // namespace tailrace::impl

@@ -1,6 +1,6 @@
-// Config: everything that a configuration file says, checked, with its parameters put in.
+// Config: the contents of a configuration file, checked, with its parameters substituted.
 //
-// Plain data, made by config/config_yaml and read by everyone else. Constant after it is made.
+// Plain data, made by config/config_yaml and read by all others. Constant after it is made.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ enum class Precision { full, float16 };
 
 enum class ElementType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, long_double };
 
-// A unit as openPMD wants it: value_in_SI = factor · value, and the powers of the seven base quantities in openPMD's
+// A unit in openPMD's form: value_in_SI = factor · value, and the powers of the seven base quantities in openPMD's
 // order: length, mass, time, electric current, temperature, amount of substance, luminous intensity.
 struct Unit {
   std::string symbol = "1";
@@ -40,17 +40,18 @@ struct Unit {
   std::array<double, 7> dimension{};
 };
 
-// An integer that shapes may name: of the file, of the program, or `client`.
+// An integer that shapes may name: from the file, from the program, or `client`.
 struct Parameter {
   std::string name;
-  int64_t value = 0;  // at open; Shapes has the present one
+  int64_t value = 0;  // at open; Shapes has the present value
 };
 
-inline constexpr const char* kClientParameter = "client";  // the client's id, which nobody sets
+inline constexpr const char* kClientParameter = "client";  // the client's id, which cannot be set
 inline constexpr int32_t kNoParameter = -1;
 
 struct Layout {
-  // From which parameter each number came: index into Config::parameters, or kNoParameter. Empty: none from any.
+  // The parameter that each number came from: an index into Config::parameters, or kNoParameter. Empty: none came
+  // from one.
   struct Sources {
     std::vector<int32_t> shape;
     std::vector<int32_t> global_shape;
@@ -59,11 +60,12 @@ struct Layout {
 
   std::string name;
   ElementType type = ElementType::float64;
-  // Shape of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries; 0 only where a parameter says so.
+  // Shape of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries. An entry is 0 only if a parameter
+  // sets it.
   std::vector<uint64_t> shape;
   std::vector<uint64_t> global_shape;  // of the whole array; same rank; equals shape unless given
   std::vector<uint64_t> offset;        // of the block in the whole array; same rank; zeros unless given
-  std::vector<std::string> axes;       // one label a dimension
+  std::vector<std::string> axes;       // one label per dimension
   std::vector<double> spacing;         // of the grid, per axis, in grid_unit
   std::vector<double> origin;          // of the whole array's first element, per axis, in grid_unit
   Unit grid_unit;                      // factor to metres; dimension of length, or radians for angles
@@ -74,13 +76,13 @@ struct Layout {
   bool empty() const { return elements() == 0; }
 };
 
-// How a variable's bytes are made smaller on their way into files.
+// How a variable's bytes are compressed on their way into files.
 struct Compression {
   Compressor filter = Compressor::none;
   int level = 0;                       // of the compressor; 0 for none
-  bool shuffle = true;                 // bytes of equal significance are put together before
-  uint64_t chunk = uint64_t{1} << 20;  // bytes of the block that are filtered as one, about
-  bool adaptive = true;                // less of it when clients would wait otherwise
+  bool shuffle = true;                 // bytes of equal significance are grouped before compression
+  uint64_t chunk = uint64_t{1} << 20;  // approximate size in bytes of the unit that is filtered
+  bool adaptive = true;                // compress less when clients would wait otherwise
 };
 
 struct Variable {
@@ -88,10 +90,10 @@ struct Variable {
   uint32_t layout = 0;  // index into Config::layouts
   Unit unit;
   std::string description;
-  uint32_t keep = 0;  // iterations before the present one whose blocks stay in memory for actions
+  uint32_t keep = 0;  // number of earlier iterations whose blocks stay in memory for actions
   Compression compress = {};
   Precision precision = Precision::full;
-  bool enabled = true;  // at open: whether its blocks are written
+  bool enabled = true;  // at open: true if its blocks are written
 
   // Returns true if blocks of the variable are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
@@ -99,86 +101,87 @@ struct Variable {
 
 struct Config {
   std::string source;  // file name, for messages
-  std::string name;    // files are named after it
+  std::string name;    // file names begin with it
   struct {
     PlaceKind kind = PlaceKind::thread;
     CpuChoice choice = CpuChoice::automatic;
     std::vector<int> cpus;  // for CpuChoice::list
     int filter_threads = 1;
     // Place `core`:
-    int cores = 1;       // servers of a node
-    int clients = 0;     // of a node; 0: not said
+    int cores = 1;       // servers per node
+    int clients = 0;     // clients per node; 0: not given
     int node = 0;        // the node's number, for the names of its files
-    int nodes = 1;       // of the job
-    std::string server;  // the program; empty: where it usually is
+    int nodes = 1;       // nodes of the job
+    std::string server;  // path of the server program; empty: its usual place
     OnServerLoss on_server_loss = OnServerLoss::restart;
-    OnMissing on_missing = OnMissing::publish;  // what becomes of files that a client which never came shares
+    OnMissing on_missing = OnMissing::publish;  // what to do with shared files if a client never came
     double patience = 600.0;                    // seconds
   } place;
   struct {
     uint64_t budget = uint64_t{256} << 20;  // bytes
     WhenFull when_full = WhenFull::block;
-    uint32_t iterations = 256;  // unfinished at once, at most
-    bool prefault = true;       // taken from the system at the start; else page by page, when it is first used
+    uint32_t iterations = 256;  // most iterations unfinished at once
+    bool prefault = true;       // taken from the system at the start; else page by page, on first use
   } memory;
   struct {
-    std::vector<std::string> paths;  // one directory a device; files go to them in turn
-    std::vector<std::string> files;  // below which raw files lie; empty: the first of `paths`
+    std::vector<std::string> paths;  // one directory per device; files are distributed over them in turn
+    std::vector<std::string> files;  // directories of raw files; empty: the first of `paths`
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
-    Existing existing = Existing::refuse;  // what becomes of the files of an earlier run of this series
-    bool slots = false;                    // place `core`: servers write one after the other
-    bool direct = true;                    // bypass the page cache where it can be done
-    uint32_t queue_depth = 8;              // transfers under way at once
+    Existing existing = Existing::refuse;  // what to do with files of an earlier run of this series
+    bool slots = false;                    // place `core`: servers write in turn
+    bool direct = true;                    // bypass the page cache where possible
+    uint32_t queue_depth = 8;              // transfers in progress at once
   } storage;
   struct {
-    bool enabled = true;                   // what lies side by side is joined; small writes gather for it
-    bool overwrite = true;                 // bytes that are overwritten before they leave are not written
-    uint64_t largest = uint64_t{8} << 20;  // bytes of what is joined
-    uint64_t alignment = 0;                // where it is cut; 0: at blocks of the storage
-    uint32_t count = 32768;                // writes that gather at most …
-    uint64_t bytes = uint64_t{64} << 20;   // … bytes …
-    double delay = 0.1;                    // … seconds, on idle storage; see holds_writes()
-    uint64_t sieve = uint64_t{8} << 10;    // bytes of a hole that a read goes over
-    double waste = 0.5;                    // share of what it reads that holes may be
-    bool by_count = false;                 // so many gather always, however busy the storage is
+    bool enabled = true;                   // adjacent accesses are joined; small writes gather for it
+    bool overwrite = true;                 // bytes that are overwritten before they are written are skipped
+    uint64_t largest = uint64_t{8} << 20;  // most bytes of a joined access
+    uint64_t alignment = 0;                // joined accesses are cut at its multiples; 0: at the storage's blocks
+    uint32_t count = 32768;                // limits of gathered writes: their number …
+    uint64_t bytes = uint64_t{64} << 20;   // … their bytes …
+    double delay = 0.1;                    // … and seconds on idle storage; see holds_writes()
+    uint64_t sieve = uint64_t{8} << 10;    // most bytes of a hole that a read covers
+    double waste = 0.5;                    // most share of a read that may be holes
+    bool by_count = false;                 // always gather `count` writes, however busy the storage is
     ReadAfter read_after = ReadAfter::submitted;
-    Visibility visibility = Visibility::written;  // of one client's writes to reads of others
+    Visibility visibility = Visibility::written;  // of one client's writes to other clients' reads
   } merge;
   struct {
-    FormatKind kind = FormatKind::hdf5;  // of the files of iterations
+    FormatKind kind = FormatKind::hdf5;  // format of iteration files
   } format;
   struct {
-    ScheduleKind kind = ScheduleKind::fifo;  // in which order requests begin that wait for nothing
+    ScheduleKind kind = ScheduleKind::fifo;  // order in which requests that wait for nothing begin
   } schedule;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`
-    Unit unit;        // dimension of time
+    Unit unit;        // its dimension is time
   } time;
   struct {
-    bool report = false;              // write what was counted and timed, at close
-    bool trace = false;               // write what happened when, at close
-    uint64_t trace_events = 100'000;  // kept of each side at most
+    bool report = false;              // write counters and timings at close
+    bool trace = false;               // write a trace of events at close
+    uint64_t trace_events = 100'000;  // most events kept per side
   } measurements;
   struct {
     std::string level = "warning";  // info, warning, error, off
     std::string file;               // empty: stderr
   } log;
   std::vector<Parameter> parameters;  // sorted by name
-  std::vector<Layout> layouts;        // as the parameters are at open
+  std::vector<Layout> layouts;        // with the parameters' values at open
   std::vector<Variable> variables;
   std::vector<Action> actions;  // in the order of the file; {end_iteration, store} unless given
-  // Folders of environments for Python actions. The first must fit; empty: the second if it does, or VIRTUAL_ENV.
-  std::string python_environment;  // as the configuration says
-  std::string program_python;      // of the program, if that is in Python
+  // Folders of environments for Python actions. The first must fit. If it is empty, the second is used if it fits,
+  // else VIRTUAL_ENV.
+  std::string python_environment;  // from the configuration
+  std::string program_python;      // the program's own, if it is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
-  // The directories that raw files lie below; relative paths below the first.
+  // Returns the directories that contain raw files. Relative paths start at the first.
   std::span<const std::string> file_roots() const {
     return storage.files.empty() ? std::span(storage.paths).first(1) : std::span(storage.files);
   }
-  // Where the raw file `path` lies, which plain_file_path() has made.
+  // Returns where the raw file `path` lies; plain_file_path() has made the path.
   std::string file_path(const std::string& path) const {
     const std::string& root = file_roots().front();
     if (path.starts_with('/')) return path;
@@ -186,28 +189,29 @@ struct Config {
   }
   // Returns true if the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
-  // Returns true if small writes may gather although the storage is idle, so that a caller that waits for them must
-  // say so. They do not gather for `delay` if a program that finds no memory does not wait: it would find less.
+  // Returns true if small writes may gather while the storage is idle: a caller that waits for its writes must then
+  // mark them immediate. They do not gather for `delay` if the program does not wait when memory is full: it would
+  // find less of it.
   bool holds_writes() const {
     const bool delayed = place.kind == PlaceKind::core && memory.when_full == WhenFull::block && merge.delay > 0;
     return merge.enabled && (merge.by_count || delayed);
   }
-  // Index of the variable, or -1.
+  // Returns the index of the variable, or -1.
   int find_variable(std::string_view variable) const;
-  // Index of the parameter, or -1.
+  // Returns the index of the parameter, or -1.
   int find_parameter(std::string_view parameter) const;
 };
 
-// Size of one element, in bytes.
+// Returns the size of one element in bytes.
 uint64_t size_of(ElementType type);
 bool is_floating(ElementType type);
-// "float32", "written", as the configuration spells them.
+// Returns the name in the configuration's spelling: "float32", "written".
 const char* name_of(ElementType type);
 const char* name_of(Durability durability);
 const char* name_of(FilePer file_per);
 const char* name_of(Compressor compressor);
-// Returns the beginning of the names of a client's files: "cm1_c3" for its own, "cm1_n0" for a node's, "cm1" for a
-// job's.
+// Returns the common beginning of a client's file names: "cm1_c3" for its own files, "cm1_n0" for a node's, "cm1" for
+// a job's.
 std::string series_of(const Config& config, int client);
 
 }  // namespace tailrace::impl

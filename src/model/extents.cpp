@@ -10,18 +10,18 @@
 namespace tailrace::impl {
 namespace {
 
-// "piece 3 ([10, 20))", for messages. Of an extent that overflows, its end would say nothing.
+// Returns "piece 3 (offset 10, 20 bytes)", for messages. Gives no end, since the extent may overflow.
 std::string spelled(size_t index, const Extent& extent) {
   return fmt::format("piece {} (offset {}, {} bytes)", index, extent.offset, extent.length);
 }
 
 Status refused(std::string why) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(why)); }
 
-constexpr size_t kByDigitsFrom = 2048;  // pieces: fewer are in order sooner by comparing them
+constexpr size_t kByDigitsFrom = 2048;  // pieces; fewer are sorted faster by comparison
 constexpr int kDigit = 11;              // bits
 
-// Least digit first, each pass keeping the order of the one before (Knuth, TAOCP 3, 5.2.5). Digits that all offsets
-// have in common cost nothing.
+// Radix sort, least digit first; each pass keeps the order of the one before (Knuth, TAOCP 3, 5.2.5). Digits that all
+// offsets have in common cost nothing.
 void put_in_order_by_digits(std::vector<Piece>& pieces) {
   constexpr uint64_t kDigits = uint64_t{1} << kDigit;
   uint64_t differ = 0;
@@ -106,7 +106,7 @@ uint64_t total_of(std::span<const Extent> extents) {
 std::vector<Piece> without(std::span<const Piece> pieces, std::vector<Extent> cuts) {
   std::sort(cuts.begin(), cuts.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
   std::vector<Piece> left;
-  size_t next = 0;  // the first cut that may end after what is looked at
+  size_t next = 0;  // the first cut that may end after the present position
   uint64_t cut_to = 0;
   for (const Piece& piece : pieces) {
     uint64_t at = std::max(piece.extent.offset, cut_to);

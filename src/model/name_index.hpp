@@ -1,4 +1,4 @@
-// NameIndex: which of many things has a name, found in the same time however many there are.
+// NameIndex: finds one of many objects by its name, in constant time.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tailrace::impl {
 class NameIndex {
  public:
   NameIndex() = default;
-  // The things have a `name`, each its own. Borrows the names: the things stay where they are.
+  // Each object has a unique `name`. Borrows the names: the objects must not move.
   template <class T>
   explicit NameIndex(const std::vector<T>& things) {
     index_.reserve(things.size());

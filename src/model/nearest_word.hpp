@@ -1,6 +1,6 @@
-// "Did you mean …?": the known word that a mistyped one is nearest to.
+// Finds the known word nearest to a mistyped one, for "Did you mean …?".
 //
-// For messages only, so it is written for shortness. Never on the per-request path.
+// Used only for messages, so it is written for brevity. Never on the per-request path.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace tailrace::impl {
 
-// How many letters must be inserted, removed, replaced or swapped with their neighbour; capitals do not count.
+// Returns how many letters must be inserted, removed, replaced or swapped with a neighbour; case does not count.
 inline size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
@@ -33,9 +33,10 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-// The word of `known` nearest to `word`, the first of equals; empty if none is near enough to be a likely slip.
+// Returns the word of `known` nearest to `word`, the first of equals; empty if none is near enough to be a likely
+// typo.
 inline std::string nearest_word(std::string_view word, const std::vector<std::string_view>& known) {
-  constexpr size_t longest = 64;  // nobody mistypes longer words than this by a letter or two
+  constexpr size_t longest = 64;  // typos in longer words do not matter
   if (word.empty() || word.size() > longest) return {};
   const size_t tolerance = std::max<size_t>(1, word.size() / 3);
   size_t best = std::min(tolerance, word.size() - 1) + 1;

@@ -1,6 +1,6 @@
-// Request: work asked of the engine, in bytes: which parts of which file go to or come from which memory.
+// Request: work for the engine, in bytes: the parts of a file to transfer, and the memory they go to or come from.
 //
-// Plain data. Every optimisation of the engine is an operation on lists of these.
+// Plain data. Every optimisation of the engine is an operation on lists of requests.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace tailrace::impl {
 
-// A file that the engine has open; given by Engine::open, gone when a publish, close or remove of it has ended.
+// A file that the engine has open. Engine::open returns it; it is invalid once a publish, close or remove of it has
+// ended.
 using FileId = uint32_t;
 
 struct Extent {
@@ -28,24 +29,24 @@ enum class Operation : uint8_t {
   read,
   write,
   sync,      // to the device; of a directory, its names
-  truncate,  // cut the file to Request::size, or make it that long
+  truncate,  // truncate or extend the file to Request::size
   publish,   // rename the file to its final name and close it
   close,
   remove  // close the file and delete it
 };
 
-// "write", for messages.
+// Returns the operation's name for messages: "write".
 const char* name_of(Operation operation);
 
-// An extent and the memory it goes to or comes from.
+// An extent and the memory that it is written from or read into.
 struct Piece {
   Extent extent;
-  std::byte* memory = nullptr;  // borrowed until the request has ended; only read from by a write
+  std::byte* memory = nullptr;  // borrowed until the request has ended; a write only reads it
 };
 
 struct Request;
 
-// Whoever made a request learns its end here, on the engine's thread, exactly once. May submit further requests.
+// Reports the end of a request to its maker, exactly once, on the engine's thread. May submit further requests.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
@@ -55,30 +56,31 @@ class CompletionSink {
 struct Request {
   Operation operation = Operation::write;
   FileId file = 0;
-  // For read and write: at least one, none empty, none overlapping another (check_extents). In any order; the engine
-  // puts them in order.
+  // For read and write: at least one piece, none empty, no two overlapping (check_extents). In any order; the engine
+  // sorts them.
   std::vector<Piece> pieces;
   uint32_t client = 0;
   uint64_t sequence = 0;  // the client's own count
-  // Takes effect after all earlier requests of the file and before all later ones, and only if nothing of the file
-  // has failed. Operations other than read and write always do (truncate, close and remove even if something failed).
+  // Takes effect after all earlier requests of the file and before all later ones, and only if no earlier request of
+  // the file has failed. Operations other than read and write always do (truncate, close and remove even after a
+  // failure).
   bool fence = false;
   uint64_t size = 0;               // of a truncate: bytes
-  bool replace = true;             // of a publish: what has the final name already is replaced; else it is an error
-  bool immediate = false;          // somebody waits for it: it is not held back to be merged with others
-  CompletionSink* sink = nullptr;  // outlives the request; null, of a close: nobody asks how it ends
-  uint64_t token = 0;              // the sink's own
-  uint32_t slot = 0;               // the engine's own
+  bool replace = true;             // of a publish: replaces an existing file of the final name; else that is an error
+  bool immediate = false;          // a caller waits for it, so it is not held back to be merged
+  CompletionSink* sink = nullptr;  // outlives the request; null, for a close only: the end is not reported
+  uint64_t token = 0;              // for the sink's use
+  uint32_t slot = 0;               // for the engine's use
   uint32_t server = 0;             // data server of its first byte, by the file's stripe map; set by the engine
-  // Number of the phase in which the program handed the request over, larger for later ones. 0: none, so that the
+  // The phase in which the program handed the request over; later phases have larger numbers. 0: no phase, so the
   // request need not wait for a slot (engine/schedule/slots.hpp).
   uint64_t phase = 0;
-  // How it went, for whoever measures: written by the engine, good when it has ended.
+  // Timings for measurements. The engine writes them; they are valid when the request has ended.
   struct Course {
-    Nanoseconds begun = Nanoseconds::max();  // when its first transfer began, or when it ended if none did
+    Nanoseconds begun = Nanoseconds::max();  // start of its first transfer, or its end if there was none
     Nanoseconds ended{0};
-    bool merged = false;  // whether it went together with other requests
-    bool cached = false;  // whether some of it, of a file that can be written past the page cache, was not
+    bool merged = false;  // it was transferred together with other requests
+    bool cached = false;  // part of it went through the page cache although its file allows direct transfers
   } course;
 
   bool moves_bytes() const { return operation == Operation::read || operation == Operation::write; }

@@ -27,7 +27,7 @@ bool depends_on(const Layout::Sources& sources, const std::vector<bool>& changed
 std::optional<size_t> dimension_outside(const Layout& layout) {
   for (size_t i = 0; i < layout.shape.size(); ++i) {
     const uint64_t global = layout.global_shape[i];
-    // Written so that it cannot overflow.
+    // Written so that no term can overflow.
     if (layout.shape[i] > global || layout.offset[i] > global - layout.shape[i]) return i;
   }
   return std::nullopt;

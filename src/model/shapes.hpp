@@ -1,8 +1,7 @@
-// Shapes: the layouts of one client at present: the configuration's, as the latest values of its parameters make
-// them.
+// Shapes: the present layouts of one client. They are the configuration's, with the latest values of its parameters.
 //
-// Both halves of a session have one, which see the same settings in the same order: the client to know how large its
-// blocks are, the server to know what it is given. A layout that no setting changes stays the same object. Pure.
+// Both halves of a session have one and see the same settings in the same order. The client needs it for the sizes of
+// its blocks, the server to interpret the blocks. A layout that no setting changes stays the same object. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +22,20 @@ class Shapes {
     int64_t value = 0;
   };
 
-  // Values and the layouts that follow from them.
+  // The values, and the layouts that follow from them.
   struct State {
     std::vector<int64_t> values;                         // by parameter
     std::vector<std::shared_ptr<const Layout>> layouts;  // by index into Config::layouts
   };
 
-  // As the configuration says, which is borrowed.
+  // Starts with the values of the configuration. Borrows the configuration.
   explicit Shapes(const Config& config);
 
   const std::shared_ptr<const Layout>& of(uint32_t variable) const {
     return now_.layouts[config_.variables[variable].layout];
   }
 
-  // Returns the layouts that all these settings together make. Fails if a layout may not be so: TAILRACE_WRONG_SHAPE,
+  // Returns the state after all these settings. Fails if a layout would be invalid: TAILRACE_WRONG_SHAPE,
   // TAILRACE_TOO_LARGE for blocks that do not fit into the budget, TAILRACE_INVALID_ARGUMENT for a parameter that
   // cannot be set.
   Result<State> with(std::span<const Setting> settings) const;
@@ -51,9 +50,9 @@ class Shapes {
   State now_;
 };
 
-// The first dimension in which a block does not lie inside the whole array, if there is one.
+// Returns the first dimension in which a block exceeds the whole array; none if it lies inside.
 std::optional<size_t> dimension_outside(const Layout& layout);
-// Bytes of an array, or nothing if there are more than file formats can count.
+// Returns the bytes of an array; none if there are more than file formats can count.
 std::optional<uint64_t> checked_bytes(std::span<const uint64_t> shape, ElementType type);
 
 }  // namespace tailrace::impl

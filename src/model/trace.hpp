@@ -1,7 +1,7 @@
-// TraceLog: what happened when, on one thread, for a picture of the run. Kept in memory until the end.
+// TraceLog: records the events of one thread with their times, for a picture of the run. In memory until the end.
 //
-// Bounded and made at the start: past its limit events are only counted. Off unless the configuration asks for it;
-// then noting one is a comparison and a few stores.
+// Its memory is bounded and allocated at the start; events beyond the limit are only counted. Off unless the
+// configuration enables it; recording an event then costs a comparison and a few stores.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct TraceEvent {
     borrow,
     end_iteration,
     wait_ticket,
-    wait_memory,  // or for room in the queue; inside one of the others
+    wait_memory,  // also for room in the queue; happens inside another event
     flush,
     read,
     close,
@@ -34,13 +34,13 @@ struct TraceEvent {
     publish
   };
   What what = What::write;
-  bool in_pool = false;    // block: whether it held memory of the pool
+  bool in_pool = false;    // block: it was in memory of the pool
   bool failed = false;     // block, publish
-  bool merged = false;     // block: it went to storage together with others
-  uint32_t file = 0;       // of raw files: the client's number
-  uint32_t variable = 0;   // kNone: of no variable
-  int64_t iteration = -1;  // -1: of none
-  uint64_t bytes = 0;      // of the block
+  bool merged = false;     // block: it was written together with others
+  uint32_t file = 0;       // raw files: the client's number of the file
+  uint32_t variable = 0;   // kNone: no variable
+  int64_t iteration = -1;  // -1: no iteration
+  uint64_t bytes = 0;      // block: its bytes
   Nanoseconds start{0};
   Nanoseconds begun{0};
   Nanoseconds end{0};
@@ -50,7 +50,7 @@ struct TraceEvent {
 
 class TraceLog {
  public:
-  // Keeps at most `limit` events; 0 switches it off.
+  // Records at most `limit` events; 0 disables the log.
   explicit TraceLog(size_t limit) : limit_(limit) { events_.reserve(limit); }
 
   bool on() const { return limit_ > 0; }

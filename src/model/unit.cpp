@@ -16,8 +16,7 @@ namespace {
 constexpr size_t longest_text = 128;
 constexpr int largest_power = 12;
 
-// value_in_SI = mantissa · 10^exponent · value. The power of ten is kept apart until the end, so that "mg" and "kPa"
-// come out exact.
+// value_in_SI = mantissa · 10^exponent · value. The power of ten is applied last, so that "mg" and "kPa" are exact.
 struct KnownUnit {
   std::string_view symbol;
   double mantissa;
@@ -80,7 +79,7 @@ constexpr Prefix prefixes[] = {
     {"n", -9}, {"p", -12}, {"f", -15}, {"a", -18}, {"z", -21}, {"y", -24}, {"r", -27}, {"q", -30},
 };
 
-// A word that people write instead of a symbol, and the advice to give them.
+// A word that people write instead of a symbol, and the hint that they get.
 struct Advice {
   std::string_view word;
   std::string_view advice;
@@ -124,7 +123,7 @@ struct Spelling {
   std::string_view from, to;
 };
 
-// Signs that keyboards and papers have beside ASCII.
+// Non-ASCII characters on keyboards and in papers, and their replacements.
 constexpr Spelling spellings[] = {
     {"\u00b5", "u"}, {"\u03bc", "u"},  {"\u03a9", "Ohm"}, {"\u2126", "Ohm"},   {"\u00b7", "*"},   {"\u22c5", "*"},
     {"\u2212", "-"}, {"\u00b2", "^2"}, {"\u00b3", "^3"},  {"\u00b0C", "degC"}, {"\u00b0", "deg"},
@@ -147,7 +146,7 @@ const KnownUnit* find_unit(std::string_view symbol) {
   return nullptr;
 }
 
-// `symbol` with or without a prefix. A whole symbol wins, so that "min" and "cd" are never prefixed.
+// Finds `symbol` with or without a prefix. A whole symbol takes precedence, so "min" and "cd" never have a prefix.
 std::optional<KnownUnit> resolve(std::string_view symbol) {
   if (const KnownUnit* unit = find_unit(symbol)) return *unit;
   for (const Prefix& prefix : prefixes) {
@@ -175,7 +174,7 @@ std::string unknown(std::string_view symbol) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '%'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads terms from left to right. `problem` is empty as long as all is understood; after that nothing is read on.
+// Reads terms from left to right. `problem` is empty until an error; reading stops there.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -202,7 +201,7 @@ class Parser {
     if (problem.empty()) problem = std::move(why);
   }
 
-  // Moves over what stands between two terms; false at the end of the text or after a problem.
+  // Skips the separator between two terms. Returns false at the end of the text or after an error.
   bool separator() {
     skip_spaces();
     if (at_end()) return false;
@@ -210,7 +209,7 @@ class Parser {
     if (sign == '/') {
       divide_ = true;
     } else if (divide_) {
-      // Half of the world reads "J/kg K" as J/(kg K); a guess would put a wrong dimension into every file.
+      // Half of the world reads "J/kg K" as J/(kg K); a wrong guess would put a wrong dimension into every file.
       fail("a product after '/' can be read in two ways; write negative powers, as in J kg^-1 K^-1, or J/kg/K");
     }
     if (sign == '/' || sign == '*' || sign == '.') ++at_;
@@ -245,11 +244,11 @@ class Parser {
       return fail("parentheses are not understood; write negative powers, as in J kg^-1 K^-1");
     }
     if (peek() == '/') return fail("'/' needs something before it; write 1/s");
-    // The whole rest is shown: its first byte alone may be a piece of a longer character.
+    // Shows the whole rest: its first byte alone may be part of a longer character.
     fail(fmt::format("'{}' is not understood; {}", text_.substr(at_), examples));
   }
 
-  // The power after a symbol, 1 if there is none.
+  // Reads the power after a symbol; 1 if there is none.
   int read_power() {
     bool marked = true;
     if (peek() == '^') {
@@ -298,7 +297,7 @@ Result<Unit> parse_unit(std::string_view text) {
 
   Unit unit;
   unit.symbol = text;
-  // Positive powers of ten are exact in a double up to 10^22; so divide by them rather than multiply by 10^-n.
+  // Positive powers of ten are exact in a double up to 10^22, so it divides by them rather than multiply by 10^-n.
   const double ten = std::pow(10.0, std::abs(parser.exponent));
   unit.factor = parser.exponent < 0 ? parser.mantissa / ten : parser.mantissa * ten;
   if (!std::isnormal(unit.factor)) return refuse("its factor to SI units is too large or too small for a double");

@@ -1,7 +1,6 @@
-// parse_unit: a unit as people write it ("kg m^-3"), as openPMD wants it (a factor to SI and seven powers).
+// parse_unit: converts a unit as people write it ("kg m^-3") to openPMD's form (a factor to SI and seven powers).
 //
-// Used while the configuration is read, never later. Units that are not a pure factor (degC) are refused: openPMD
-// has no place for an offset.
+// Used only while the configuration is read. It refuses units with an offset (degC), which openPMD cannot express.
 #pragma once
 
 #include <string_view>
@@ -11,9 +10,9 @@
 
 namespace tailrace::impl {
 
-// Understands products ("N m", "N*m"), quotients ("m/s", "1/s"), whole powers ("m^2", "m**2", "m2", "s-1") and SI
-// prefixes; "1" and "%" have no dimension. Fails with TAILRACE_INVALID_CONFIG; the message says which part was not
-// understood, and gives a hint. Unit::symbol is `text` without surrounding spaces.
+// Accepts products ("N m", "N*m"), quotients ("m/s", "1/s"), whole powers ("m^2", "m**2", "m2", "s-1") and SI
+// prefixes; "1" and "%" have no dimension. Fails with TAILRACE_INVALID_CONFIG; the message names the invalid part and
+// gives a hint. Unit::symbol is `text` without surrounding spaces.
 Result<Unit> parse_unit(std::string_view text);
 
 }  // namespace tailrace::impl

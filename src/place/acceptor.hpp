@@ -1,7 +1,7 @@
-// The acceptor port: how a server of several clients meets them, and how it sleeps. Sockets in place `core`
+// Acceptor: the port by which a server of several clients meets them, and sleeps. Sockets in place `core`
 // (place/core/core_acceptor.hpp), messages in the simulator.
 //
-// The acceptor decides nothing about clients; it asks its host, who asks the server's core.
+// The acceptor decides nothing about clients; it asks its host, which asks the server's core.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,21 @@ class Acceptor {
  public:
   virtual ~Acceptor() = default;
 
-  // Called at the start of a round. Whoever comes in here sees an awake server.
+  // Called at the start of a round. Clients that are let in here see an awake server.
   virtual void begin_round() {}
-  // Returns true if somebody can be let in by begin_round(): the server must not sleep.
+  // Returns true if begin_round() can let a client in: the server must not sleep.
   virtual bool has_news() const { return false; }
-  // Returns true if somebody has connected, or waits to come in.
+  // Returns true if there is a new connection, or a client that waits to be let in.
   virtual bool has_company() const = 0;
   // Returns true if clients of the next run wait for the end of this one.
   virtual bool next_run_waits() const { return false; }
-  // Sleeps until something rings or `limit` has passed, and hears who has come and who has gone. `limit` of 0: does
-  // not sleep; none: there is no limit.
+  // Sleeps until an event or until `limit` has passed, and notes which clients have come and gone. `limit` of 0: does
+  // not sleep; none: no limit.
   virtual void wait(std::optional<Nanoseconds> limit) = 0;
 
-  // A client has broken the rules. Nothing more is taken from it.
+  // Notes that a client has broken the rules. The server takes nothing more from it.
   virtual void distrusted(int client, const Status& why) = 0;
-  // The server is done with a client; `died`: it went without saying goodbye. Its segment goes now.
+  // Notes that the server has finished with a client; `died`: it left without saying goodbye. Removes its segment.
   virtual void dismissed(int client, bool died) = 0;
 };
 

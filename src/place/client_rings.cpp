@@ -7,8 +7,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kAtOnce = 64;    // verbs of one client before the others have their turn
-constexpr int kInARow = 1024;  // … before what has come is moved on
+constexpr int kAtOnce = 64;    // verbs of one client before the other clients' turn
+constexpr int kInARow = 1024;  // … and before the verbs taken so far are processed
 
 }  // namespace
 
@@ -34,8 +34,8 @@ ClientRings::Round ClientRings::work() {
   return round;
 }
 
-// All that has come, so that it can be merged, whoever sent it and whatever somebody waits for. But nobody who sends
-// for ever keeps what was sent before from being written.
+// Takes all verbs that have come, from all clients, even if one of them waits, so that they can be merged. But a
+// client that sends without end must not keep earlier verbs from being processed.
 void ClientRings::take_all(Round& round) {
   for (auto& [client, ring] : rings_) ring.may_take = kInARow;
   bool took = true;
@@ -46,7 +46,7 @@ void ClientRings::take_all(Round& round) {
   }
 }
 
-// Returns true if verbs that had to wait in a ring need not any more: nobody rings for them again.
+// Returns true if verbs left in a ring can be taken now: no client rings for them again.
 bool ClientRings::can_take() const {
   return host_.ready() && std::any_of(rings_.begin(), rings_.end(), [](const auto& entry) {
            const Ring& ring = entry.second;
@@ -54,12 +54,12 @@ bool ClientRings::can_take() const {
          });
 }
 
-// Returns whether it took anything.
+// Takes verbs of one client. Returns true if there were any.
 bool ClientRings::take(int client, Ring& ring, Round& round) {
   if (ring.sink == nullptr) return false;
   Channel& channel = *ring.channel;
   if (channel.is_lost()) {
-    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its shared memory has been cut short"}, round);
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its shared memory has been truncated"}, round);
     return true;
   }
   bool took = false;
@@ -83,8 +83,8 @@ bool ClientRings::take(int client, Ring& ring, Round& round) {
     ring.sink->accept(descriptor);
   }
   if (broken)
-    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its ring says that it holds more than it can"}, round);
-  if (took) channel.client_bell.ring();  // there is room in the ring again
+    distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its ring claims more entries than it can hold"}, round);
+  if (took) channel.client_bell.ring();  // the ring has room again
   return took;
 }
 

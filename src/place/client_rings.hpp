@@ -1,9 +1,9 @@
-// ClientRings: what the server of a node does with the rings of its clients: takes in turn what they sent, moves it
-// on, says that it is about to sleep, and lets go of who has left.
+// ClientRings: serves the rings of a node's clients: takes verbs from each in turn, passes them on, announces the
+// server's sleep, and dismisses clients that have left.
 //
-// A verb is checked, written down by the host, and only then taken from its ring: whoever goes on after a death of
-// the server finds it in the ring, in the ledger or in both. Knows neither how clients are met nor what the sinks do,
-// so that the simulator runs it as NodeLoop does. One thread; never waits.
+// Each verb is checked, recorded by the host, and only then taken from its ring. So the successor of a dead server
+// finds it in the ring, in the ledger or in both. This class knows neither how clients are met nor what the sinks do;
+// the simulator runs it just as NodeLoop does. One thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -23,60 +23,59 @@ class ClientRings {
   class Host {
    public:
     virtual ~Host() = default;
-    // Returns ok if a verb of that client makes sense; called before accepted().
+    // Returns ok if a verb of that client is valid; called before accepted().
     virtual Status check(int client, const Descriptor& descriptor) = 0;
-    // The verb is about to be taken from the ring and given to the sink.
+    // Notes that a verb is about to be taken from the ring and given to the sink.
     virtual void accepted(int client, const Descriptor& descriptor) = 0;
-    // The client is gone: from here on the server waits for what it has sent to end.
+    // Notes that the client is gone: from here on the server waits for the end of its requests.
     virtual void lost(int) {}
-    // Returns true if nothing that the client sent is under way.
+    // Returns true if no request of the client is unfinished.
     virtual bool settled(int client) const = 0;
-    // The client has gone and is settled: nothing more will come. Once.
+    // Notes that the client has gone and is settled: nothing more will come. Called once.
     virtual void leave(int client) = 0;
-    // After leave(): whether nothing that it wrote waits for other clients any more.
+    // Returns true if nothing that the client wrote waits for other clients any more. Called after leave().
     virtual bool released(int client) = 0;
-    // After it is released.
+    // Dismisses the client. Called after it is released.
     virtual void dismiss(int client) = 0;
-    // Moves everything on; see RequestSink.
+    // Advances all requests; see RequestSink.
     virtual void progress() = 0;
     virtual bool ready() = 0;
   };
 
   // The result of a round.
   struct Round {
-    bool more = false;  // there may be more to do at once
-    std::vector<std::pair<int, Status>>
-        distrusted;                               // clients that broke the rules, and how; nothing more is believed
-    std::vector<std::pair<int, bool>> dismissed;  // clients that are done with, and whether they had died
+    bool more = false;                               // there may be more to do at once
+    std::vector<std::pair<int, Status>> distrusted;  // clients that broke the rules, and how
+    std::vector<std::pair<int, bool>> dismissed;     // clients that are finished, and true for those that died
   };
 
   explicit ClientRings(Host& host) : host_(host) {}
 
-  // A client comes. All are borrowed until it is dismissed. `accepted`: verbs up to that sequence were accepted by an
-  // earlier server, which may have died before it took the last of them.
+  // Adds a client. Borrows all arguments until it is dismissed. An earlier server accepted verbs up to the sequence
+  // `accepted`; it may have died before it took the last of them from the ring.
   void add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink, uint64_t accepted);
-  // The client is gone, and is dismissed once what it sent has been done; `died`: without saying goodbye.
+  // Notes that the client is gone. It is dismissed when its requests have ended; `died`: it did not say goodbye.
   void lose(int client, bool died);
   bool gone(int client) const { return rings_.at(client).gone; }
 
-  // Takes what has been sent, and moves everything on.
+  // Takes the verbs that have been sent, and advances all requests.
   Round work();
 
-  // Before sleeping: from here on, each client that sends rings. Then work() must look once more.
+  // Called before sleeping: from here on, each client that sends a verb rings. work() must run once more after it.
   void announce();
-  // After it.
+  // Called after sleeping.
   void retract();
 
  private:
   struct Ring {
     Channel* channel = nullptr;
     SleepFlag<>* server_asleep = nullptr;
-    RequestSink* sink = nullptr;  // none: nothing more is taken
+    RequestSink* sink = nullptr;  // null: nothing more is taken
     uint64_t accepted = 0;        // the latest verb
-    int may_take = 0;             // verbs, in this round
+    int may_take = 0;             // verbs left in this round
     bool gone = false;
     bool died = false;
-    bool left = false;  // the host knows
+    bool left = false;  // leave() has been called
   };
 
   void take_all(Round& round);

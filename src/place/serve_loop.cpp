@@ -6,7 +6,7 @@ void ServeLoop::run(RequestSink& sink) {
   for (;;) {
     if (work(sink)) continue;
     doorbell_.prepare();
-    // Only now is a ring certain to be heard: look once more at everything that rings.
+    // Only now is every ring certain to be noticed: look once more at all sources of work.
     const bool stopping = stopping_.load(std::memory_order_acquire);
     if (work(sink)) {
       doorbell_.cancel();
@@ -18,13 +18,13 @@ void ServeLoop::run(RequestSink& sink) {
 }
 
 void ServeLoop::stop() {
-  // release: whatever was sent before is seen by the server that sees the flag; partner: the acquire in run().
+  // release: a server that sees the flag sees everything sent before; partner: the acquire in run().
   stopping_.store(true, std::memory_order_release);
   doorbell_.ring();
 }
 
-// Takes what is in the ring and moves the sink on. Returns whether it took anything or could take more at once: the
-// sink may have made room while it moved on, and nobody rings for that.
+// Takes verbs from the ring and advances the sink. Returns true if it took any, or could take more at once: the sink
+// may have made room meanwhile, and nobody rings for that.
 bool ServeLoop::work(RequestSink& sink) {
   bool took = false;
   Descriptor descriptor;
@@ -33,7 +33,7 @@ bool ServeLoop::work(RequestSink& sink) {
     took = true;
   }
   sink.progress();
-  if (took) channel_.client_bell.ring();  // there is room in the ring again
+  if (took) channel_.client_bell.ring();  // the ring has room again
   return took || (sink.ready() && !channel_.ring.empty());
 }
 

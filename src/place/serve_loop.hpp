@@ -1,7 +1,7 @@
-// ServeLoop: what the server of a place does all its life: take what clients sent, move the sink on, sleep.
+// ServeLoop: the server's loop. It takes verbs that clients sent, advances the sink, and sleeps.
 //
-// Sleeps on the doorbell whenever there is nothing to do, and never polls. Knows neither the sink nor what runs it: a
-// thread, a process, or a simulation.
+// It sleeps on the doorbell whenever there is nothing to do, and never polls. It knows neither the sink nor what runs
+// it: a thread, a process, or a simulation.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@ namespace tailrace::impl {
 
 class ServeLoop {
  public:
-  // Both are borrowed.
+  // Borrows both.
   ServeLoop(Channel& channel, Doorbell& doorbell) : channel_(channel), doorbell_(doorbell) {}
 
-  // The server: returns after stop(), when everything that was sent before it has ended.
+  // Runs the server. Returns after stop(), when all verbs sent before it have ended.
   void run(RequestSink& sink);
-  // Any thread, once.
+  // Ends run(). Any thread, once.
   void stop();
 
  private:

@@ -1,7 +1,7 @@
-// The open files of a back end, by handle. Handles are small, and used again after close.
+// FileTable: the open files of a back end, by handle. Handles are small numbers, reused after close.
 //
-// Shared by the back ends of this layer; owns the files, knows nothing of what a file is. Not thread-safe: it belongs
-// to the engine's thread, as all calls of the port do.
+// The back ends of this layer share it. It owns the files, and does not depend on their type. Not thread-safe: it
+// belongs to the engine's thread, like all calls of the port.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ class FileTable {
     return handle;
   }
 
-  // Requires that `handle` is open, as the next two.
+  // Requires that `handle` is open, like the next two.
   File& at(FileHandle handle) {
     TAILRACE_REQUIRE(handle < files_.size());
     TAILRACE_REQUIRE(files_[handle].has_value());

@@ -1,6 +1,6 @@
-// A first-in first-out queue whose room is taken once, when it is made. Shared by the back ends of this layer.
+// FixedFifo: a first-in first-out queue whose capacity is allocated once. Shared by the back ends of this layer.
 //
-// Never allocates after that and never blocks. Not thread-safe: whoever shares one guards it.
+// It never allocates after that and never blocks. Not thread-safe: users that share one must guard it.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ class FixedFifo {
   size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
 
-  // Requires that there is room.
+  // Requires that the queue is not full.
   void push(const T& value) {
     TAILRACE_REQUIRE(count_ < slots_.size());
     slots_[(first_ + count_) % slots_.size()] = value;
     count_++;
   }
 
-  // Requires that it is not empty.
+  // Requires that the queue is not empty.
   T pop() {
     TAILRACE_REQUIRE(count_ > 0);
     const T value = slots_[first_];

@@ -1,8 +1,8 @@
-// The storage port: what the engine asks of a file system. One folder beside this file a back end.
+// The storage port: the engine's interface to file systems. Each back end has a folder beside this file.
 //
-// Data transfers are submitted and reaped; they end in any order. Everything else is done at once (file_system.hpp).
-// A back end does what it is told once: short transfers, EINTR and EAGAIN are returned as they are, and the engine
-// continues them. All calls come from one thread, the engine's.
+// Data transfers are submitted and reaped; they end in any order. All other calls are synchronous (file_system.hpp).
+// A back end tries each transfer once: it returns short transfers, EINTR and EAGAIN as they are, and the engine
+// continues the transfer. All calls come from one thread, the engine's.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,15 +20,16 @@ namespace tailrace::impl {
 struct Transfer {
   enum class Kind : uint8_t { read, write, sync };
   Kind kind = Kind::write;
-  // Offset, sizes and addresses are multiples of Capabilities::direct_alignment, and the page cache may be bypassed.
+  // If true, offset, sizes and addresses are multiples of Capabilities::direct_alignment, and the page cache may be
+  // bypassed.
   bool direct = false;
   FileHandle file = 0;
   uint64_t offset = 0;
   std::span<const iovec> segments;  // borrowed until the transfer is reaped; at most max_segments
   uint64_t tag = 0;                 // returned with the completion
-  // From `offset` on so many bytes are written now, by this transfer and the next ones, through the page cache: that
-  // has less to do if the file system is first asked to make room for all of them at once. A hint: the file does not
-  // get longer by it, and nothing is told of it.
+  // A hint: this transfer and the next ones write `room` bytes from `offset` on through the page cache. The file
+  // system has less work if it is first asked to make room for all of them. The file does not grow, and failure is
+  // not reported.
   uint64_t room = 0;
 };
 
@@ -39,9 +40,9 @@ struct Completion {
 
 struct Capabilities {
   std::string name;               // for logs: "uring"
-  uint32_t depth = 1;             // transfers that may be under way at once
-  uint32_t max_segments = 1;      // in one transfer
-  uint32_t direct_alignment = 0;  // 0: direct transfers are not possible
+  uint32_t depth = 1;             // most transfers in progress
+  uint32_t max_segments = 1;      // per transfer
+  uint32_t direct_alignment = 0;  // 0: direct transfers are impossible
 };
 
 class Storage {
@@ -50,18 +51,19 @@ class Storage {
 
   virtual const Capabilities& capabilities() const = 0;
 
-  // The names and files that transfers are about.
+  // Returns the file system that transfers refer to.
   virtual FileSystem& files() = 0;
 
-  // Tells the back end of memory that most transfers will use, so that it may prepare it, which takes all of it from
-  // the system. At most once; on any thread, also while others submit and reap. The memory outlives the back end.
+  // Announces memory that most transfers will use, so that the back end can prepare it, which takes all of it from
+  // the system. Call it at most once; on any thread, also while the engine submits and reaps. The memory outlives the
+  // back end.
   virtual void use_memory(std::span<std::byte> memory) = 0;
 
-  // Takes a transfer over. It begins at once or at the next reap(), as suits the back end: many can begin by one
-  // system call then. At most capabilities().depth are under way, those that have yet to begin among them.
+  // Takes a transfer. The back end begins it at once or at the next reap(), so that one system call can begin many.
+  // At most capabilities().depth transfers are in progress, including those that have not begun.
   virtual void submit(const Transfer& transfer) = 0;
-  // Begins what has not begun. Then takes completions, at most done.size(); returns how many. Never blocks. The back
-  // end rings the doorbell it was made with when there are new ones.
+  // Begins all transfers that have not begun. Then takes at most done.size() completions and returns their number.
+  // Never blocks. The back end rings the doorbell given at its creation when there are new completions.
   virtual size_t reap(std::span<Completion> done) = 0;
 };
 

@@ -1,7 +1,7 @@
 """The Python half of tailrace's plugin host: finds packages, loads functions, and calls them.
 
-Runs inside the embedded interpreter alone, as the module `tailrace_plugin_host`. Lets no exception out but those of
-its own defects: what plugins raise becomes a text.
+Runs only inside the embedded interpreter, as the module `tailrace_plugin_host`. Exceptions of plugins become texts;
+only exceptions from defects of this module leave it.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ import traceback
 
 
 class Refused(Exception):
-    """A plugin cannot be used; the text says what was found and what was expected."""
+    """A plugin cannot be used; the text names what was found and what was expected."""
 
 
 class Block:
@@ -35,7 +35,7 @@ class Block:
 
 
 class Blocks(dict):
-    """Variable → its blocks, by iteration and then source. `clients`: who raised the event."""
+    """Variable → its blocks, by iteration and then source. `clients`: the clients that raised the event."""
 
     clients = ()
 
@@ -48,7 +48,7 @@ _searched = "the packages of the Python that tailrace was built with"
 
 
 def _packages_of(folder):
-    """Where the packages of the environment `folder` are, if it is one of this version of Python."""
+    """Returns the folder of the environment's packages, if the environment has this version of Python."""
     packages = os.path.join(folder, "lib", f"python{_VERSION}", "site-packages")
     if not os.path.isdir(packages):
         raise Refused(f"found no '{packages}', expected an environment of Python {_VERSION}, as tailrace's own is")
@@ -56,7 +56,7 @@ def _packages_of(folder):
 
 
 def _add_packages(packages):
-    """Puts them before those of the system."""
+    """Puts the packages before those of the system."""
     global _searched
     before = list(sys.path)
     site.addsitedir(packages)
@@ -68,7 +68,7 @@ def _add_packages(packages):
 
 
 def _find_packages(environment, program):
-    """The packages of the environment that was asked for, or of the first that fits of the others."""
+    """Returns the packages of the configured environment, or of the first other one that fits."""
     global _searched
     if environment:
         return _packages_of(environment)
@@ -82,9 +82,9 @@ def _find_packages(environment, program):
 
 
 def prepare(environment, program):
-    """Once, before anything is loaded."""
+    """Finds the packages and NumPy; called once, before the first load."""
     global numpy
-    sys.dont_write_bytecode = True  # into the users' folders
+    sys.dont_write_bytecode = True  # keeps users' folders clean
     packages = _find_packages(environment, program)
     if packages:
         _add_packages(packages)
@@ -96,7 +96,7 @@ def prepare(environment, program):
 
 
 def _place(error, file):
-    """Where in `file` it happened, if it did there: " (track.py, line 12, in locate)"."""
+    """Returns the error's place in `file`, if it has one there: " (track.py, line 12, in locate)"."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     if not frames:
         return ""
@@ -104,14 +104,14 @@ def _place(error, file):
 
 
 def _told(error, file):
-    """The exception in one line; all of it goes to standard error, and so to the log."""
+    """Returns the exception in one line; prints all of it to standard error, and so to the log."""
     traceback.print_exception(error)
     text = "".join(traceback.format_exception_only(error)).strip().splitlines()
     return f"found the exception {text[-1]}{_place(error, file)}"
 
 
 def load(file, name):
-    """The function `name` of the Python file `file`, whose code runs once."""
+    """Returns the function `name` of the Python file `file`, whose code runs once."""
     module = _modules.get(file)
     if module is None:
         module = _modules[file] = _run_file(file)
@@ -129,7 +129,7 @@ def _run_file(file):
     stem = os.path.splitext(os.path.basename(file))[0]
     if not os.path.isfile(file):
         raise Refused(f"found no file '{file}', expected one with Python in it")
-    sys.path.insert(0, os.path.dirname(file))  # as `python track.py` has it
+    sys.path.insert(0, os.path.dirname(file))  # as `python track.py` does
     loader = importlib.machinery.SourceFileLoader(stem, file)
     module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(stem, file, loader=loader))
     sys.modules[stem] = module
@@ -154,7 +154,7 @@ def _result(key, value):
 
 
 def call(loaded, event, iteration, clients, raw):
-    """→ (error or None, results). `raw` has the arguments of Block, with a memoryview for the data."""
+    """Returns (error or None, results). `raw` has the arguments of Block, with a memoryview for the data."""
     function, file = loaded
     blocks = Blocks()
     blocks.clients = clients
@@ -168,7 +168,7 @@ def call(loaded, event, iteration, clients, raw):
         return None, [_result(key, value) for key, value in (results or {}).items()]
     except Refused as error:
         return str(error), []
-    except BaseException as error:  # SystemExit is no reason to go either
+    except BaseException as error:  # SystemExit must not end the host either
         return _told(error, file), []
     finally:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-// CallView: a call as a plugin sees it (tailrace/plugin.h), and what the plugin says about it.
+// CallView: presents a call to a plugin (tailrace/plugin.h), and collects the plugin's answer.
 #pragma once
 
 #include <tailrace/plugin.h>
@@ -14,12 +14,12 @@ namespace tailrace::impl {
 
 class CallView {
  public:
-  // `call` is borrowed. Fails if a block is in no segment.
+  // Borrows `call`. Fails if a block is in no segment.
   static Result<CallView> create(const PluginCall& call, const SegmentMap& segments);
 
-  // Lives until this is moved or destroyed.
+  // Returns the plugin's view; it lives until this object is moved or destroyed.
   const tailrace_plugin_call& view();
-  // Takes the answer that the call has given so far.
+  // Takes the answer so far.
   PluginAnswer take_answer() { return std::move(answer_); }
 
  private:

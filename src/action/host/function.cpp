@@ -20,7 +20,7 @@ Result<Function> load(const PluginFunction& description) {
 std::string report_statistics(const tailrace_plugin_call& call) {
   for (size_t i = 0; i < call.block_count; ++i) {
     const tailrace_plugin_block& block = *tailrace_plugin_block_at(&call, i);
-    if (block.iteration != call.iteration) continue;  // kept ones were told in theirs
+    if (block.iteration != call.iteration) continue;  // kept blocks were reported in their own iteration
     const std::span bytes(static_cast<const std::byte*>(block.data), block.bytes);
     const Statistics found = statistics_of(bytes, static_cast<ElementType>(block.type - TAILRACE_INT8));
     const std::string prefix = fmt::format("{}/{}/", block.variable, block.source);

@@ -27,7 +27,7 @@ std::string call_library(tailrace_plugin_function function, const tailrace_plugi
 
 }  // namespace
 
-// The library is never unloaded: its threads, if it has any, may still run.
+// The library is never unloaded: it may have threads that still run.
 Result<Function> load_library(const PluginFunction& description) {
   void* library = ::dlopen(description.file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return refused("found no library that can be loaded: " + last_error());

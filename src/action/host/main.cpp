@@ -1,8 +1,8 @@
 // tailrace-plugin-host: runs foreign functions for tailrace's server, one call at a time, in a process that may
 // crash.
 //
-// Started by the server alone (action/host_process). Descriptor 3 is the socket on which it is asked and answers; it
-// ends when that is closed, and is killed when the server ends.
+// Only the server starts it (action/host_process). Descriptor 3 is the socket for requests and answers. The program
+// ends when the socket is closed, and is killed when the server ends.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ class Host {
  public:
   explicit Host(int socket) : socket_(socket) {}
 
-  // Until there is no server any more.
+  // Serves requests until the server closes the socket.
   void serve() {
     while (true) {
       HostRequest request;
@@ -44,7 +44,7 @@ class Host {
   }
 
  private:
-  // False if the answer cannot be sent.
+  // Carries out a request. Returns false if the answer cannot be sent.
   bool carry_out(const HostRequest& request, const FileDescriptor& file) {
     switch (request.verb) {
       case HostVerb::segment: segments_.add(request.number, file.get(), request.bytes); return true;
@@ -76,14 +76,14 @@ class Host {
     if (!view.ok()) return failure(view.status().fault().message);
     const std::string why = function->second(view.value().view());
     Answer answer{false, view.value().take_answer()};
-    std::string& error = answer.content.error;  // what the plugin said; also if it misused a callback
+    std::string& error = answer.content.error;  // the plugin's own error; also set if it misused a callback
     answer.failed = !why.empty() || !error.empty();
     if (!why.empty()) error = error.empty() ? why : fmt::format("{}: {}", why, error);
     return answer;
   }
 
   bool answer(const HostRequest& request, const Answer& answer) {
-    std::fflush(nullptr);  // what was printed belongs to this call
+    std::fflush(nullptr);  // output so far belongs to this call
     std::vector<std::byte> content = encode(answer.content);
     HostReply reply{.failed = answer.failed ? 1u : 0u, .number = request.number};
     if (content.size() > kMostAnswerBytes) {

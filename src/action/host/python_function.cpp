@@ -1,4 +1,4 @@
-// Functions of Python files, by libtailrace_python_host.so, which lies beside this program.
+// Functions of Python files, by libtailrace_python_host.so, which is installed beside this program.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ struct PythonHost {
   tailrace_python_end_function end = nullptr;
 };
 
-// The process's only one: an interpreter is a singleton by nature.
+// The process's only interpreter: Python supports one.
 PythonHost python;
 
 std::string beside_this_program(const char* name) {
@@ -33,7 +33,7 @@ std::string beside_this_program(const char* name) {
 Status open_python() {
   if (python.load != nullptr) return {};
   const std::string file = beside_this_program("libtailrace_python_host.so");
-  // Global, as the extension modules of Python packages find the interpreter's functions that way.
+  // RTLD_GLOBAL: extension modules of Python packages find the interpreter's functions that way.
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
     const char* why = ::dlerror();

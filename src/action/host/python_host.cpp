@@ -1,6 +1,6 @@
 // libtailrace_python_host.so: the Python interpreter in the plugin host. See python_host.h.
 //
-// What can be said in Python is in bootstrap.py; here is what cannot: the interpreter itself, and views of memory.
+// bootstrap.py does what Python can do; this file does the rest: the interpreter itself, and views of memory.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <bootstrap.hpp>  // of bootstrap.py, made by CMake
@@ -15,7 +15,7 @@
 
 namespace {
 
-// An owned reference; empty after an error, which Python remembers.
+// An owned reference; empty after an error, which is set in Python.
 class Object {
  public:
   Object() = default;
@@ -35,10 +35,10 @@ class Object {
   PyObject* object_ = nullptr;
 };
 
-// The module of bootstrap.py; the process's only interpreter has one. Empty until it is prepared.
+// The module of bootstrap.py, one per interpreter. Null until it is prepared.
 PyObject* bootstrap = nullptr;
 
-// While no call is under way the interpreter is free for threads that plugins have started.
+// The state while no call runs: the interpreter is then free for threads of plugins.
 PyThreadState* idle_state = nullptr;
 
 class InUse {
@@ -53,7 +53,7 @@ class InUse {
   }
 };
 
-// The exception that is set, as its own text if it is ours, and takes it away.
+// Takes the exception that is set and returns its text, which is its own if it is ours.
 std::string take_error() {
   PyObject* type = nullptr;
   PyObject* value = nullptr;
@@ -75,9 +75,9 @@ std::string start_interpreter() {
   PyConfig_InitPythonConfig(&config);
   config.install_signal_handlers = 0;
   config.buffered_stdio = 0;  // a crash loses no line
-  config.faulthandler = 1;    // … and tells where in Python it was
+  config.faulthandler = 1;    // … and reports where in Python it was
   config.parse_argv = 0;
-  // The standard library of the Python that this was linked with, whatever `python3` in the PATH is.
+  // Uses the standard library of the Python that this is linked with, whatever `python3` is in the PATH.
   PyStatus status = PyConfig_SetBytesString(&config, &config.home, TAILRACE_PYTHON_HOME);
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
@@ -87,7 +87,7 @@ std::string start_interpreter() {
   return {};
 }
 
-// Empty, or why it cannot be.
+// Prepares the interpreter. Returns the error; empty if there is none.
 std::string prepare(const char* environment, const char* program) {
   if (bootstrap != nullptr) return {};
   if (!Py_IsInitialized()) {
@@ -104,7 +104,7 @@ std::string prepare(const char* environment, const char* program) {
   return {};
 }
 
-// In the order of tailrace_type; the codes are those of Python's struct module, and 'g' is NumPy's long double.
+// In the order of tailrace_type. The codes are those of Python's struct module; 'g' is NumPy's long double.
 const char* format_of(int32_t type) {
   constexpr std::array<const char*, 11> formats = {"b", "h", "i", "l", "B", "H", "I", "L", "f", "d", "g"};
   static_assert(sizeof(long) == 8);
@@ -126,7 +126,7 @@ Object tuple_of(const uint64_t* values, int rank) {
   return tuple;
 }
 
-// The bytes themselves, not a copy. The memory stays mapped for the life of the process, so nobody owns it.
+// Returns a view of the bytes, not a copy. The memory stays mapped for the life of the process, so it has no owner.
 Object view_of(const tailrace_plugin_block& block) {
   std::array<Py_ssize_t, TAILRACE_MAX_RANK> shape{};
   std::array<Py_ssize_t, TAILRACE_MAX_RANK> strides{};
@@ -137,7 +137,7 @@ Object view_of(const tailrace_plugin_block& block) {
     stride *= shape[i];
   }
   Py_buffer buffer{};
-  buffer.buf = const_cast<void*>(block.data);  // read-only, as is said below
+  buffer.buf = const_cast<void*>(block.data);  // read-only, see below
   buffer.readonly = 1;
   buffer.len = static_cast<Py_ssize_t>(block.bytes);
   buffer.itemsize = size_of(block.type);
@@ -148,7 +148,7 @@ Object view_of(const tailrace_plugin_block& block) {
   return Object(PyMemoryView_FromBuffer(&buffer));
 }
 
-// The arguments of bootstrap.Block.
+// Returns the arguments of bootstrap.Block.
 Object arguments_of(const tailrace_plugin_block& block) {
   Object offset = tuple_of(block.offset, block.rank);
   Object global_shape = tuple_of(block.global_shape, block.rank);
@@ -177,7 +177,7 @@ Object clients_of(const tailrace_plugin_call& call) {
   return tuple;
 }
 
-// One ⟨key, value⟩ of bootstrap.call's results. False after a Python error.
+// Reports one ⟨key, value⟩ of bootstrap.call's results. Returns false after a Python error.
 bool report(const tailrace_plugin_call& call, PyObject* result) {
   const char* key = nullptr;
   PyObject* value = nullptr;
@@ -198,7 +198,7 @@ bool report(const tailrace_plugin_call& call, PyObject* result) {
   return PyErr_Occurred() == nullptr;
 }
 
-// False after a Python error. `why` is empty, or the plugin's own error.
+// Calls the function. Returns false after a Python error. `why` is empty, or the plugin's own error.
 bool carry_out(PyObject* function, const tailrace_plugin_call& call, std::string& why) {
   const Object clients = clients_of(call);
   const Object blocks = all_arguments(call);

@@ -1,5 +1,5 @@
-/* python_host.h: what libtailrace_python_host.so gives the plugin host. It is loaded when the first Python action is,
- * so that the host has no Python otherwise. */
+/* python_host.h: the functions of libtailrace_python_host.so. The plugin host loads it with the first Python action,
+ * so that it has no Python otherwise. */
 #ifndef TAILRACE_PYTHON_HOST_H
 #define TAILRACE_PYTHON_HOST_H
 
@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* Runs the file and finds the function in it; starts the interpreter if need be. `environment`, which must fit, and
- * `program` are those of PluginFunction. NULL, with the reason in `why`,
- * which has `size` bytes. The result lives as long as the interpreter. */
+/* Runs the file and finds the function in it; starts the interpreter if necessary. `environment`, which must fit, and
+ * `program` are those of PluginFunction. Returns NULL on failure, with the reason in `why`, which has `size` bytes.
+ * The result lives as long as the interpreter. */
 typedef void* (*tailrace_python_load_function)(const char* file, const char* function, const char* environment,
                                                const char* program, char* why, size_t size);
-/* Calls what was loaded. 0, or 1, with the reason in `why`. */
+/* Calls a loaded function. Returns 0, or 1 with the reason in `why`. */
 typedef int (*tailrace_python_call_function)(void* function, const tailrace_plugin_call* call, char* why,
                                              size_t size);
 /* Ends the interpreter, with its exit handlers. */

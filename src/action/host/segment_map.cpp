@@ -8,7 +8,7 @@ namespace tailrace::impl {
 void SegmentMap::add(uint64_t number, int fd, uint64_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return;
-  ::madvise(memory, bytes, MADV_DONTDUMP);  // a crash is the plugin's: its dump needs no copy of the data
+  ::madvise(memory, bytes, MADV_DONTDUMP);  // keeps data out of core dumps: a crash is the plugin's
   segments_[number] = {static_cast<const std::byte*>(memory), bytes};
 }
 

@@ -1,7 +1,7 @@
-// SegmentMap: the clients' shared memory, as the plugin host sees it: read-only.
+// SegmentMap: the plugin host's read-only view of the clients' shared memory.
 //
-// An address that was once given out stays readable as long as the process lives, so that a view that a plugin keeps
-// never crashes it.
+// An address once returned stays readable for the life of the process, so that a view that a plugin keeps never
+// crashes it.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace tailrace::impl {
 
 class SegmentMap {
  public:
-  // Maps `bytes` of the file. What goes wrong is told by those who look for the segment.
+  // Maps `bytes` of the file. If that fails, find() reports the missing segment.
   void add(uint64_t number, int fd, uint64_t bytes);
-  // Puts zeros in its place.
+  // Replaces the memory by zeros.
   void forget(uint64_t number);
-  // Fails if there is no such segment, or the range is not in it.
+  // Returns the address of a range. Fails if there is no such segment, or if the range exceeds it.
   Result<const std::byte*> find(uint64_t number, uint64_t offset, uint64_t length) const;
 
  private:

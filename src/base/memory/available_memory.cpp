@@ -15,13 +15,13 @@ struct GroupFiles {
   const char* mount;
   const char* limit;
   const char* used;
-  const char* prefix;  // of what memory.stat says of the group and those in it
+  const char* prefix;  // prefix of the lines of memory.stat that include descendants
 };
 constexpr GroupFiles kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                                   "total_"};
 constexpr GroupFiles kVersion2 = {"/sys/fs/cgroup", "memory.max", "memory.current", ""};
 
-// Returns the number that a file consists of; none if there is no file, or it has another word ("max").
+// Returns the number that a file consists of; none if there is no file, or it contains a word ("max").
 std::optional<uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   uint64_t number = 0;
@@ -41,8 +41,8 @@ uint64_t sum_of(const std::string& path, std::initializer_list<std::string> name
   return sum;
 }
 
-// Returns what the group has left, files in the page cache included, which the system can drop; none: it has no
-// limit.
+// Returns how many bytes the group may still use; none if it has no limit. The page cache counts as unused, since the
+// system can drop it.
 std::optional<uint64_t> left_in(const std::string& group, const GroupFiles& files) {
   const auto limit = number_in(group + "/" + files.limit);
   const auto used = number_in(group + "/" + files.used);
@@ -53,7 +53,8 @@ std::optional<uint64_t> left_in(const std::string& group, const GroupFiles& file
   return *limit - std::min(held, *limit);
 }
 
-// Looks at the group and those that it lies in. A container sees neither the upper ones nor its own by its name.
+// Looks at the group and its ancestors. Inside a container, neither the ancestors nor the group's own name are
+// visible.
 void look_at_groups(const std::string& root, std::string path, const GroupFiles& files, uint64_t swap,
                     AvailableMemory& least) {
   for (;;) {

@@ -1,8 +1,8 @@
-// AvailableMemory: how much memory this process can have, by what the system says of the machine and of the control
-// groups that the process is in (as containers and batch systems have them).
+// AvailableMemory: how much memory this process can get, according to the machine and to the control groups of the
+// process (as containers and batch systems set them).
 //
-// The system promises more than there is, and ends a process when it is used. Who asks here first can say so instead.
-// The answer is as of now, and an estimate: nothing is reserved.
+// The system promises more memory than it has, and kills a process that uses too much. A caller that asks here first
+// can report an error instead. The result is an estimate for this moment; nothing is reserved.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace tailrace::impl {
 
 struct AvailableMemory {
-  uint64_t bytes = UINT64_MAX;  // memory and swap, what the system can free at once included
-  std::string of;               // whose limit that is: "this machine", "the control group '/job'"
+  uint64_t bytes = UINT64_MAX;  // memory and swap, including what the system can free at once
+  std::string of;               // the limit's owner: "this machine", "the control group '/job'"
 };
 
-// `root`: before the paths of the system's files, for tests.
+// `root` is prepended to the paths of the system's files, for tests.
 AvailableMemory available_memory(const std::string& root = "");
 
-// Returns TAILRACE_OUT_OF_MEMORY, with both sizes, if a budget of so many bytes cannot be had now.
+// Returns TAILRACE_OUT_OF_MEMORY, with both sizes, if a budget of `bytes` is not available now.
 Status check_available(uint64_t bytes);
 
 }  // namespace tailrace::impl

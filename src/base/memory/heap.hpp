@@ -1,7 +1,7 @@
-// take_heap: memory for a process's own book-keeping, taken from the system before it is needed.
+// take_heap: takes the memory of a process's own book-keeping from the system before it is needed.
 //
-// First touch is what makes memory slow (touch.hpp says how slow), also that which malloc gets. For a process that is
-// tailrace's alone: it changes how malloc works in all of it.
+// The first touch makes memory slow (touch.hpp has figures), also memory from malloc. Only for processes that belong
+// to tailrace alone, because it changes how malloc works in the whole process.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace tailrace::impl {
 
-// Begins to touch `bytes`, at most 32 MiB. When all are touched, malloc gives them out before it asks the system for
-// more, and never gives them back. At the start of a process, which keeps what is returned to its end.
+// Begins to touch `bytes`, at most 32 MiB. When all are touched, malloc uses them before it asks the system for more,
+// and never returns memory to the system. Call it at the start of a process.
 std::unique_ptr<Toucher> take_heap(size_t bytes);
 
 }  // namespace tailrace::impl

@@ -15,29 +15,30 @@ namespace tailrace::impl {
 
 struct MemoryGuard::Slot {
   std::atomic<bool> taken{false};
-  std::atomic<uintptr_t> begin{0};  // 0: nothing is watched
+  std::atomic<uintptr_t> begin{0};  // 0: the slot watches nothing
   std::atomic<uintptr_t> bytes{0};
   std::atomic<bool> lost{false};
 };
 
 namespace {
 
-// State of the whole process, as the signal handler is. The handler takes no lock, and reads nothing that moves.
+// State of the whole process, as the signal handler is. The handler takes no lock and follows no pointer.
 std::atomic<bool> surviving{false};
 MemoryGuard::Slot slots[MemoryGuard::kMost];
 struct sigaction before;  // written before `surviving` is
 
-// Puts zeros at the address if it lies in watched memory, and returns true if it does. Several threads may do so for
-// the same page: that is once too often, but harmless.
+// Replaces the watched memory that contains the address by zeros; returns false if no memory there is watched.
+// Several threads may do so for the same memory: the repetition is harmless.
 bool replace(uintptr_t address) {
   for (MemoryGuard::Slot& slot : slots) {
-    // acquire: partner of the release in watch(), so that the two belong together.
+    // acquire: partner of the release in watch(), so that `begin` and `bytes` belong together.
     const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
     const uintptr_t bytes = slot.bytes.load(std::memory_order_relaxed);
     if (begin == 0 || address < begin || address - begin >= bytes) continue;
-    // release, and before the zeros are there: who reads one of them sees it; partner: whoever asks lost().
+    // release, before the zeros appear: a thread that reads a zero also sees `lost`; partner: the callers of lost().
     slot.lost.store(true, std::memory_order_release);
-    // The bare system call: safe in a handler, and no write of this thread's, which others that look there race with.
+    // Uses the bare system call: it is safe in a handler, and it is no write by this thread that could race with
+    // readers.
     return syscall(SYS_mmap, begin, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != -1;
   }
@@ -46,7 +47,7 @@ bool replace(uintptr_t address) {
 
 void on_bus_error(int signal, siginfo_t* about, void*) {
   const int error = errno;
-  const bool by_a_look = about->si_code > 0;  // not sent by a process
+  const bool by_a_look = about->si_code > 0;  // otherwise a process sent the signal
   if (by_a_look && replace(reinterpret_cast<uintptr_t>(about->si_addr))) {
     errno = error;
     return;
@@ -73,7 +74,7 @@ Result<MemoryGuard> MemoryGuard::watch(std::byte* begin, size_t bytes) {
     if (slot.taken.exchange(true)) continue;
     slot.lost.store(false);
     slot.bytes.store(bytes);
-    // release: whoever sees where it begins sees how long it is; partner: replace().
+    // release: a thread that sees `begin` also sees `bytes`; partner: replace().
     slot.begin.store(reinterpret_cast<uintptr_t>(begin), std::memory_order_release);
     return MemoryGuard(&slot);
   }

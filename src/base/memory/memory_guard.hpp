@@ -1,9 +1,9 @@
-// MemoryGuard: mapped files that another process can cut short, in a process that must survive it.
+// MemoryGuard: watches mapped files that another process can truncate, in a process that must survive that.
 //
-// Who looks at a page that its file has no more is sent SIGBUS. In a process that has called survive_lost_memory(),
-// the memory is replaced by zeros then, all of it, and marked as lost: whoever works with it asks before it believes
-// what it read, and lets go of it. System calls on such memory fail with EFAULT, and need nothing of this. A fault
-// anywhere else ends the process as it would have.
+// A thread that touches a page beyond the end of its file gets SIGBUS. In a process that has called
+// survive_lost_memory(), the signal handler then replaces the whole mapping by zeros and marks it as lost. Users of
+// the memory check the mark before they trust data they have read, and stop using lost memory. System calls on
+// truncated memory fail with EFAULT and need none of this. A fault anywhere else ends the process as usual.
 #pragma once
 
 #include <atomic>
@@ -14,22 +14,23 @@
 
 namespace tailrace::impl {
 
-// Takes the signal SIGBUS for good: for programs of tailrace's own, never for one that it is linked into. Once.
+// Installs the handler of SIGBUS, for good. Call it once, and only in tailrace's own programs, never in an
+// application.
 void survive_lost_memory();
 
 class MemoryGuard {
  public:
-  static constexpr size_t kMost = 1024;  // at once, in a process
+  static constexpr size_t kMost = 1024;  // mappings at once per process
 
-  // Watches whole pages, which stay mapped until its end. TAILRACE_OUT_OF_MEMORY if so many are watched already.
-  // Where survive_lost_memory() has not been called it does nothing.
+  // Watches whole pages, which stay mapped for the guard's life. Returns TAILRACE_OUT_OF_MEMORY if kMost mappings are
+  // watched already. Without survive_lost_memory() the guard does nothing.
   static Result<MemoryGuard> watch(std::byte* begin, size_t bytes);
 
   MemoryGuard(MemoryGuard&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
   MemoryGuard& operator=(MemoryGuard&&) = delete;
   ~MemoryGuard();
 
-  // Becomes true before anybody reads a zero that was put there. None: nobody watches.
+  // Returns a flag that becomes true before any thread reads a replaced zero. Null if the guard does nothing.
   const std::atomic<bool>* lost() const;
 
   struct Slot;
@@ -37,7 +38,7 @@ class MemoryGuard {
  private:
   explicit MemoryGuard(Slot* slot) : slot_(slot) {}
 
-  Slot* slot_;  // none: it does nothing
+  Slot* slot_;  // null: the guard does nothing
 };
 
 }  // namespace tailrace::impl

@@ -19,8 +19,9 @@ void* map_anonymous(size_t size, int flags) {
 }
 
 Status no_memory(size_t bytes, int error) {
-  return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the system does not give the {} MiB of the budget: {}",
-                                                    bytes >> 20, std::generic_category().message(error)));
+  return Status(TAILRACE_OUT_OF_MEMORY,
+                fmt::format("memory: the system does not provide the {} MiB of the budget: {}", bytes >> 20,
+                            std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ Status no_memory(size_t bytes, int error) {
 Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
   TAILRACE_REQUIRE(bytes > 0);
   TAILRACE_REQUIRE(bytes % 4096 == 0);
-  // The kernel would promise more than there is, and end the process when it is touched.
+  // The kernel would promise more than the machine has, and kill the process when it touches the memory.
   const uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(getpagesize());
   if (bytes > physical) {
     return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the budget is {} MiB, and this machine has {} MiB",
@@ -40,7 +41,7 @@ Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
   void* mapping = map_anonymous(mapped, MAP_HUGETLB);
   std::byte* begin = static_cast<std::byte*>(mapping);
   if (mapping == nullptr) {
-    // One huge page more than needed, so that the pool can begin at the start of one.
+    // Maps one huge page more than needed, so that the pool can begin at a huge page's boundary.
     kind = "transparent";
     if (Status there = prefault ? check_available(bytes) : Status(); !there.ok()) return there;
     mapped = whole + kHugePage;
@@ -48,10 +49,10 @@ Result<MappedMemory> MappedMemory::create(size_t bytes, bool prefault) {
     if (mapping == nullptr) return no_memory(bytes, errno);
     const auto address = reinterpret_cast<uintptr_t>(mapping);
     begin = reinterpret_cast<std::byte*>((address + kHugePage - 1) / kHugePage * kHugePage);
-    madvise(begin, whole, MADV_HUGEPAGE);  // a wish
+    madvise(begin, whole, MADV_HUGEPAGE);  // best effort
   }
   MappedMemory memory(mapping, mapped, {begin, bytes});
-  // A child of the application needs none of it, and copying touched (or pinned) pages would stall the fork.
+  // A child of the application needs none of this, and copying touched (or pinned) pages would stall the fork.
   madvise(begin, whole, MADV_DONTFORK);
   memory.description_ = fmt::format("{:.4g} MiB, {} huge pages, touched {}", static_cast<double>(bytes) / 1048576.0,
                                     kind, prefault ? "beside the program" : "when used");
@@ -64,7 +65,7 @@ Status MappedMemory::take(size_t offset, size_t size) const {
 }
 
 bool MappedMemory::take_aside(size_t offset, size_t size) const {
-  // The number of explicit pages may be limited, beyond which a touch would end in a signal.
+  // The number of explicit pages may be limited; touching more of them would raise a signal.
   if (has_explicit_pages()) return take(offset, size).ok();
   touch_one_by_one(bytes_.data() + offset, size);
   return true;

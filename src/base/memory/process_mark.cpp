@@ -15,8 +15,8 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 using Mark = std::atomic<uint64_t>;
 
-// The system fills this page with zeros in each child, however it was forked (also where no handler of
-// pthread_atfork runs). Null: this kernel cannot do that.
+// Makes a page that the system fills with zeros in each child, however it is forked (also where no handler of
+// pthread_atfork runs). Null if this kernel cannot do that.
 Mark* make_page() {
   constexpr size_t kSize = RangeAllocator::kPage;
   void* const page = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,9 +30,9 @@ Mark* make_page() {
 
 uint64_t process_mark() {
   static Mark* const page = make_page();
-  static Mark given{0};  // inherited by children: a mark is given once in a line of processes
+  static Mark given{0};  // children inherit it, so no mark repeats in a line of processes
   if (page == nullptr) return static_cast<uint64_t>(getpid());
-  // relaxed: the mark is all that is read; a handle that it is compared with is published by the application.
+  // relaxed: nothing but the mark is read; the application publishes the handle that it is compared with.
   uint64_t mark = page->load(std::memory_order_relaxed);
   if (mark != 0) return mark;
   const uint64_t fresh = given.fetch_add(1, std::memory_order_relaxed) + 1;

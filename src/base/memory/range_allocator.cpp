@@ -26,7 +26,7 @@ std::optional<RangeAllocator::Range> RangeAllocator::allocate(uint64_t bytes) {
   if (bytes > size_) return std::nullopt;
   const uint64_t size = rounded(bytes);
   const uint64_t alignment = size >= kPage ? kPage : kGrain;
-  // A range may leave a free part on either side of it.
+  // A range may leave a free part on each side.
   if (unused_count_ < 2) return std::nullopt;
   uint32_t node = find(size, alignment);
   if (node == kNone) return std::nullopt;
@@ -63,7 +63,7 @@ void RangeAllocator::free(uint32_t node) {
   put_free(node);
 }
 
-// Sizes of one class differ by less than a sixteenth.
+// The sizes of one class differ by less than a sixteenth.
 unsigned RangeAllocator::class_of(uint64_t size) {
   const unsigned first = static_cast<unsigned>(std::bit_width(size)) - 1;
   const uint64_t rest = first >= kSecond ? size >> (first - kSecond) : size << (kSecond - first);
@@ -83,12 +83,13 @@ uint32_t RangeAllocator::find_in_class(unsigned index, uint64_t size, uint64_t a
   return kNone;
 }
 
-// The class of `size` itself may hold ranges that are a little too small; those above hold it but for alignment.
+// The class of `size` itself may hold ranges that are slightly too small; ranges of higher classes fit, unless
+// alignment prevents it.
 uint32_t RangeAllocator::find(uint64_t size, uint64_t alignment) const {
   for (unsigned index = class_of(size); index < kClasses; ++index) {
     const uint64_t rest = filled_[index / 64] >> (index % 64);
     if (rest == 0) {
-      index |= 63;  // nothing more in this word
+      index |= 63;  // no further class in this word
       continue;
     }
     index += static_cast<unsigned>(std::countr_zero(rest));

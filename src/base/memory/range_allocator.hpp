@@ -1,8 +1,8 @@
-// RangeAllocator: which parts of [0, size) are free. Two-level segregated fit (Masmano et al., TLSF, 2004): constant
-// time, whatever the sizes.
+// RangeAllocator: divides [0, size) into free and used ranges. Two-level segregated fit (Masmano et al., TLSF, 2004):
+// constant time for all sizes.
 //
-// The book-keeping of a pool's owner: private to one thread, never in shared memory, and it never touches the memory
-// it divides. All nodes are made at the start; nothing is allocated later.
+// It is the book-keeping of a pool's owner: private to one thread, never in shared memory. It never touches the
+// memory that it divides. The constructor makes all nodes; nothing is allocated later.
 #pragma once
 
 #include <array>
@@ -18,19 +18,18 @@ class RangeAllocator {
   static constexpr uint64_t kPage = 4096;  // ranges of a page or more are aligned to pages
 
   struct Range {
-    uint32_t node;  // names the range for free(); below max_nodes
+    uint32_t node;  // the range's name for free(); below max_nodes
     uint64_t offset;
-    uint64_t size;  // what was asked for, rounded up
+    uint64_t size;  // the requested size, rounded up
   };
 
-  // `size` is a multiple of kPage. At most `max_nodes` ranges, free and used ones together.
+  // `size` is a multiple of kPage. There are at most `max_nodes` ranges, free and used together.
   RangeAllocator(uint64_t size, uint32_t max_nodes);
 
   // Returns the size that a block of `bytes` takes: rounded up to cache lines, or to pages from one page on.
   static uint64_t rounded(uint64_t bytes);
 
-  // A range of rounded(bytes), or nothing if there is none now. When everything is free, any range up to `size` is
-  // found.
+  // Returns a range of rounded(bytes), or none if none is free now. Finds any size up to `size` when all is free.
   std::optional<Range> allocate(uint64_t bytes);
 
   // Returns true if `node` is a used range.
@@ -47,7 +46,7 @@ class RangeAllocator {
   static constexpr uint32_t kNone = 0xffffffffu;
   static constexpr unsigned kSecond = 4;  // log2 of the classes between two powers of two
   static constexpr unsigned kClasses = 64u << kSecond;
-  static constexpr int kTries = 8;  // nodes looked at in one class
+  static constexpr int kTries = 8;  // nodes tried in one class
 
   enum class State : uint8_t { unused, free, used };
   struct Node {
@@ -66,7 +65,7 @@ class RangeAllocator {
   void take_free(uint32_t node);
   uint32_t new_node();
   void retire(uint32_t node);
-  // Cuts `node` after `size` bytes; the rest becomes a new node behind it, of the same state.
+  // Cuts `node` after `size` bytes; the rest becomes a new node behind it, in the same state.
   uint32_t split(uint32_t node, uint64_t size);
   void join_with_after(uint32_t node);
 
@@ -76,7 +75,7 @@ class RangeAllocator {
   uint32_t unused_count_ = 0;
   std::vector<Node> nodes_;
   std::array<uint32_t, kClasses> lists_;
-  std::array<uint64_t, kClasses / 64> filled_{};  // one bit a class that has free ranges
+  std::array<uint64_t, kClasses / 64> filled_{};  // one bit per class that has free ranges
 };
 
 }  // namespace tailrace::impl

@@ -28,7 +28,7 @@ void stream_run(std::byte* to, const std::byte* from, size_t bytes) {
     const __m128i second = _mm_loadu_si128(source + 1);
     const __m128i third = _mm_loadu_si128(source + 2);
     const __m128i fourth = _mm_loadu_si128(source + 3);
-    // A whole line one after the other, so that it leaves in one piece.
+    // Writes a whole line at once, so that it leaves the cpu in one piece.
     _mm_stream_si128(target, first);
     _mm_stream_si128(target + 1, second);
     _mm_stream_si128(target + 2, third);
@@ -36,8 +36,8 @@ void stream_run(std::byte* to, const std::byte* from, size_t bytes) {
   }
 }
 
-// Some pages side by side: memory answers for several at once, and the wait for the next page's address is hidden.
-// The next step of each is fetched meanwhile; behind the source's end that is a wish that nothing comes of.
+// Copies several pages side by side: memory serves them in parallel, which hides the wait for the next page's
+// address. Each step prefetches the next one; a prefetch behind the source's end has no effect.
 void stream_pages(std::byte* to, const std::byte* from) {
   for (size_t step = 0; step < kPage; step += kStep) {
     for (size_t at = step; at < kPages * kPage; at += kPage) {
@@ -54,8 +54,8 @@ void stream_lines(std::byte* to, const std::byte* from, size_t bytes) {
   const size_t pages = bytes / (kPages * kPage) * (kPages * kPage);
   for (size_t at = 0; at < pages; at += kPages * kPage) stream_pages(to + at, from + at);
   stream_run(to + pages, from + pages, bytes - pages);
-  // Non-temporal stores are not ordered by a release: without this the reader of the ring could be told of bytes
-  // that are still on their way.
+  // A release does not order non-temporal stores: without the fence, the reader of the ring could see a block before
+  // its bytes.
   _mm_sfence();
 }
 #else

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kSmallPage = 4096;
 
-// Numbers of the kernel that the C library's headers may not have.
+// Constants of the kernel that the C library's headers may lack.
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
 constexpr int kCollapse = 25;       // MADV_COLLAPSE
 
@@ -23,8 +23,8 @@ int touch(std::byte* begin, size_t size) {
   return 0;
 }
 
-// The program, or another process, may be writing there: the machine does the one or the other first, and what is
-// there stays. The language calls it a race all the same, and so would the thread sanitizer.
+// The program, or another process, may write there at the same time. The atomic operation changes no byte, whichever
+// comes first. The language still calls that a race, and so would the thread sanitizer.
 __attribute__((no_sanitize("thread"))) void touch_one_by_one(std::byte* begin, size_t size) {
   for (size_t offset = 0; offset < size; offset += kSmallPage) {
     __atomic_fetch_or(reinterpret_cast<uint64_t*>(begin + offset), uint64_t{0}, __ATOMIC_RELAXED);
@@ -33,7 +33,7 @@ __attribute__((no_sanitize("thread"))) void touch_one_by_one(std::byte* begin, s
 
 bool touch_reports_errors() { return madvise(nullptr, 0, kPopulateWrite) == 0; }
 
-// A huge page's place must hold one page at least, and then gets the rest with it: one zeroing of 2 MiB, where 512
+// Touches one page in each huge page's place; collapsing then adds the rest. So each 2 MiB are zeroed once, where 512
 // faults would zero the same.
 int gather_huge_pages(std::byte* begin, size_t size) {
   for (size_t offset = 0; offset < size; offset += kHugePage) {

@@ -10,11 +10,11 @@
 namespace tailrace::impl {
 namespace {
 
-// descriptor + 1, or 0: free. One list a process, as its descriptors are. relaxed throughout: the child has one
-// thread, and sees what its parent's memory held at the moment of the fork.
+// descriptor + 1, or 0 for a free slot. One list per process, like its descriptors. relaxed throughout: the child has
+// one thread, and sees its parent's memory as it was at the fork.
 constinit std::array<std::atomic<int>, ClosedInChildren::kMost> listed{};
 
-// In a child whose parent may have had many threads: calls nothing but what is safe in a signal handler.
+// Runs in a child whose parent may have had many threads: calls only functions that are safe in a signal handler.
 void close_listed() {
   for (std::atomic<int>& slot : listed) {
     const int fd = slot.load(std::memory_order_relaxed) - 1;

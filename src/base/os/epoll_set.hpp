@@ -1,8 +1,8 @@
-// EpollSet: one thread waits for many descriptors, each known by a number.
+// EpollSet: lets one thread wait for many descriptors, each with a number.
 //
-// Edge-triggered, a descriptor is reported once each time something happens to it; an event counter is then a bell
-// that nobody has to read, which matters where a process that is not trusted has the same counter and could empty it
-// under a reader. Level-triggered, it is reported as long as there is something to do. Owns none of the descriptors.
+// An edge-triggered descriptor is reported once for each event. An event counter is then a bell that needs no
+// reading; an untrusted process that shares the counter could otherwise empty it before the reader. A level-triggered
+// descriptor is reported as long as there is something to do. Owns none of the descriptors.
 #pragma once
 
 #include <array>
@@ -19,17 +19,18 @@ namespace tailrace::impl {
 class EpollSet {
  public:
   enum class Trigger { level, edge };
-  static constexpr size_t kAtOnce = 64;  // of one wait; the others are reported by the next
+  static constexpr size_t kAtOnce = 64;  // reported by one wait; the next reports the others
 
   static Result<EpollSet> create();
 
   // Reports `tag` when `fd` can be read or its other side has closed.
   Status add(int fd, uint64_t tag, Trigger trigger);
-  // Before `fd` is closed: if another process has it too, it would be reported on and on. The result of an earlier
-  // wait() may still hold its tag.
+  // Removes `fd`. Call it before `fd` is closed: if another process has it open too, it would be reported for ever.
+  // The result of an earlier wait() may still contain its tag.
   void remove(int fd);
 
-  // Sleeps until there is something to report, or for `timeout` at the most (none: no limit). Until the next call.
+  // Sleeps until there is something to report, or for `timeout` (none: no limit). The result is valid until the next
+  // call.
   std::span<const uint64_t> wait(std::optional<Nanoseconds> timeout);
 
  private:

@@ -1,4 +1,4 @@
-// FileDescriptor: the owner of one open descriptor of the operating system. Closes it, and does nothing else.
+// FileDescriptor: owns one open descriptor of the operating system. Closes it, and does nothing else.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +10,7 @@ namespace tailrace::impl {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Takes `fd` over; negative: none.
+  // Takes ownership of `fd`; negative: none.
   explicit FileDescriptor(int fd) : fd_(fd) {}
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
@@ -24,7 +24,7 @@ class FileDescriptor {
 
   bool is_open() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // The caller owns it now.
+  // Returns the descriptor and gives up its ownership.
   int release() { return std::exchange(fd_, -1); }
   void close() {
     if (fd_ >= 0) ::close(fd_);

@@ -17,7 +17,7 @@
 namespace tailrace::impl {
 namespace {
 
-// The contents of the file. The mutex belongs to the C library: its size stands for its version.
+// The contents of the file. The C library defines the mutex: its size stands for its version.
 struct Content {
   uint64_t mark = 0;
   uint64_t mutex_size = 0;
@@ -25,7 +25,7 @@ struct Content {
 };
 
 constexpr uint64_t kMark = 0x31'78'65'74'75'6d'72'74;  // "trmutex1"
-constexpr int kMutexAttempts = 100;                    // against files that come and go
+constexpr int kMutexAttempts = 100;                    // against files that others create and remove
 
 Content* map_content(int file) {
   void* memory = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -47,7 +47,7 @@ void construct(Content* memory) {
   content->mark = kMark;
 }
 
-// A file without a name until all that it holds is there. Succeeds if somebody else was first.
+// The file gets its name when its contents are complete. Succeeds if another process was first.
 Status make(const PrivateDirectory& directory, const std::string& name) {
   const Result<FileDescriptor> file = directory.open_file(".", O_RDWR | O_TMPFILE);
   if (!file.ok()) return Status::of_errno("create", directory.path_of(name), file.status().fault().system_errno);
@@ -65,7 +65,7 @@ Status make(const PrivateDirectory& directory, const std::string& name) {
 
 int lock_until(pthread_mutex_t* mutex, const Deadline& deadline) {
 #ifdef __SANITIZE_THREAD__
-  // It knows neither pthread_mutex_clocklock nor that EOWNERDEAD is a lock, too.
+  // The sanitizer knows neither pthread_mutex_clocklock nor that EOWNERDEAD means locked.
   const timespec moment = to_timespec(std::chrono::system_clock::now().time_since_epoch() + deadline.left());
   const int error = pthread_mutex_timedlock(mutex, &moment);
   if (error == EOWNERDEAD) {
@@ -91,14 +91,15 @@ Result<FileMutex> FileMutex::open(const PrivateDirectory& directory, const std::
     if (mutex.ok() || mutex.status().fault().system_errno != ENOENT) return mutex;
     if (const Status status = make(directory, name); !status.ok()) return status;
   }
-  return Status(TAILRACE_IO_ERROR, fmt::format("'{}' is made and removed without end", directory.path_of(name)));
+  return Status(TAILRACE_IO_ERROR,
+                fmt::format("other processes keep creating and removing '{}'", directory.path_of(name)));
 }
 
 Result<FileMutex> FileMutex::open_existing(const PrivateDirectory& directory, const std::string& name) {
   const std::string path = directory.path_of(name);
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR);
   if (!file.ok()) return file.status();
-  // Before it is mapped: memory beyond the end of a file cannot be looked at.
+  // Checks the size before mapping: memory beyond the end of a file cannot be read.
   struct stat info {};
   if (fstat(file.value().get(), &info) != 0) return Status::of_errno("stat", path, errno);
   if (static_cast<uint64_t>(info.st_size) != sizeof(Content)) return wrong_content(path);
@@ -111,7 +112,7 @@ Result<FileMutex> FileMutex::open_existing(const PrivateDirectory& directory, co
 
 Result<FileMutex::Held> FileMutex::lock(const Deadline& deadline) {
   const int error = lock_until(mutex(), deadline);
-  // The data that the dead holder was changing are not in this memory, so nothing has to be mended.
+  // The data that the dead holder was changing are not in this memory, so there is nothing to repair.
   if (error == EOWNERDEAD) TAILRACE_ASSERT(pthread_mutex_consistent(mutex()) == 0);
   if (error == 0 || error == EOWNERDEAD) return Held(mutex());
   if (error != ETIMEDOUT) return Status::of_errno("lock", path_, error);

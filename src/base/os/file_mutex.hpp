@@ -1,9 +1,9 @@
-// FileMutex: a mutex in a file, for the processes of one node: waiting has a limit and does not poll, and a holder's
-// death passes it on.
+// FileMutex: a mutex in a file, for the processes of one node. Waiting has a limit and does not poll; if a holder
+// dies, the next process gets the mutex.
 //
-// It is the C library's robust, process-shared mutex in memory that all map. A lock of the file itself
-// (lock_file.hpp) cannot be waited for with a limit. It is advice among programs of one user: who can write the file
-// can break it.
+// It is the C library's robust, process-shared mutex, in memory that all of them map. A lock of the file itself
+// (lock_file.hpp) cannot be waited for with a limit. The mutex is advisory, among programs of one user: a process
+// that can write the file can break it.
 #pragma once
 
 #include <pthread.h>
@@ -21,19 +21,20 @@ class FileMutex {
   struct Unlock {
     void operator()(pthread_mutex_t* mutex) const;
   };
-  // Unlocks at its end, on the thread that locked and before the FileMutex ends.
+  // Unlocks at its end. It ends on the thread that locked, before the FileMutex does.
   using Held = std::unique_ptr<pthread_mutex_t, Unlock>;
 
-  // Makes the file if there is none. The file system has to know O_TMPFILE, as all that suit shared memory do.
+  // Creates the file if there is none. The file system must support O_TMPFILE, as all those suited to shared memory
+  // do.
   static Result<FileMutex> open(const PrivateDirectory& directory, const std::string& name);
-  // Fails with ENOENT if there is none.
+  // Opens an existing file. Fails with ENOENT if there is none.
   static Result<FileMutex> open_existing(const PrivateDirectory& directory, const std::string& name);
 
-  // TAILRACE_TIMEOUT at the deadline.
+  // Locks the mutex. Fails with TAILRACE_TIMEOUT at the deadline.
   Result<Held> lock(const Deadline& deadline);
-  // Returns true if the file that was opened has been removed: then somebody else may hold a mutex of the same name.
+  // Returns true if the opened file has been removed: another process may then hold a new mutex of the same name.
   bool is_removed() const;
-  // The holder: removes the file. Those who wait get the lock, and see that it is of no use any more.
+  // Removes the file; only the holder may call this. Waiting processes get the lock, and then find the file removed.
   void remove();
 
  private:

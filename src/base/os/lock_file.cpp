@@ -32,13 +32,13 @@ struct flock whole_file() {
 constexpr int kHolderAttempts = 100;  // against holders that come and go
 constexpr size_t kMostHolder = 255;
 
-// For people alone: if it cannot be written, the lock is held all the same.
+// The text is for people only: if writing it fails, the lock still holds.
 void note_holder(int fd, const std::string& holder) {
   if (ftruncate(fd, 0) != 0 || holder.empty()) return;
   [[maybe_unused]] const ssize_t written = pwrite(fd, holder.data(), std::min(holder.size(), kMostHolder), 0);
 }
 
-// Whoever has locked it has perhaps not come to write its name; what it has is not believed to be a text.
+// The holder may not have written its name yet, and the contents are not trusted to be text.
 std::string noted_holder(int fd) {
   char text[kMostHolder];
   const ssize_t length = pread(fd, text, sizeof text, 0);
@@ -77,7 +77,7 @@ Result<LockFile> LockFile::acquire(const std::string& path, const std::string& h
     }
     if (!locked && error != EINTR) return Status::of_errno("lock", path, error);
   }
-  return Status(TAILRACE_CLIENT_IN_USE, fmt::format("'{}' is taken and released without end", path));
+  return Status(TAILRACE_CLIENT_IN_USE, fmt::format("other processes keep taking and releasing '{}'", path));
 }
 
 bool LockFile::is_held(const std::string& path) {
@@ -98,8 +98,8 @@ LockFile::LockFile(LockFile&& other) noexcept
 LockFile::~LockFile() {
   if (fd_ < 0) return;
   if (!path_.empty())
-    ::unlink(path_.c_str());  // before the lock is given up, so that nobody locks a file that is about to go
-  not_for_children_ = {};     // before the descriptor may be another one's
+    ::unlink(path_.c_str());  // before the lock is released, so that nobody locks a file that is about to go
+  not_for_children_ = {};     // before the descriptor's number can be reused
   ::close(fd_);
 }
 

@@ -1,9 +1,10 @@
-// LockFile: "this client is open", visible to other processes and to recovery; gone with its holder, however that
-// ends.
+// LockFile: marks a client as open, visibly to other processes and to recovery. The mark ends with its holder,
+// however the holder ends.
 //
-// An advisory lock (fcntl, of the open file description) on a file of its own, in which its holder is named. The file
-// is removed on release; one that is left and not locked is of a process that died. Others may make files beside it:
-// it is opened as base/os/own_file.hpp says. Children that the holder forks do not share it.
+// It is an advisory lock (fcntl, of the open file description) on a file of its own, which contains the holder's
+// name. Releasing the lock removes the file; a file that is left unlocked belongs to a process that died. Others may
+// create files beside it, so it is opened as base/os/own_file.hpp says. Children that the holder forks do not share
+// the lock.
 #pragma once
 
 #include <string>
@@ -15,12 +16,12 @@ namespace tailrace::impl {
 
 class LockFile {
  public:
-  // TAILRACE_CLIENT_IN_USE if somebody, here or in another process, holds it. On file systems without locks the file
-  // is made, and nothing is excluded: held() tells. `holder`, a line of at most 255 bytes, is what others are told of
-  // who has it.
+  // Takes the lock. Fails with TAILRACE_CLIENT_IN_USE if this or another process holds it. On file systems without
+  // locks this creates the file but excludes nobody, and held() returns false. `holder`, a line of at most 255 bytes,
+  // is shown to others as the lock's holder.
   static Result<LockFile> acquire(const std::string& path, const std::string& holder = "");
 
-  // Returns true if somebody holds the lock. Takes nothing, and leaves the file, if there is one, as it is.
+  // Returns true if any process holds the lock. Takes no lock, and does not change the file if there is one.
   static bool is_held(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;
@@ -28,7 +29,7 @@ class LockFile {
   ~LockFile();
 
   bool held() const { return held_; }
-  // Leaves the file where it is when this ends: it may be somebody else's.
+  // Leaves the file in place when this object ends: it may belong to another process.
   void leave_file() { path_.clear(); }
 
  private:

@@ -13,7 +13,7 @@
 namespace tailrace::impl {
 namespace {
 
-// As open does, again if a signal interrupts it.
+// Calls open, again after each interruption by a signal.
 int open_again(const char* path, int flags) {
   int fd = -1;
   do {
@@ -28,7 +28,8 @@ Result<FileDescriptor> open_by(const std::string& path, int flags) {
   return FileDescriptor(fd);
 }
 
-// Opening a pipe to which nobody writes would wait for ever, a terminal could become the program's own.
+// O_NONBLOCK: opening a pipe without a writer would wait for ever. O_NOCTTY: a terminal could become the program's
+// own.
 Result<FileDescriptor> open_to_read(const std::string& path) {
   Result<FileDescriptor> opened = open_by(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!opened.ok()) return opened;
@@ -82,7 +83,7 @@ int OsFile::direct() const {
   return direct_;
 }
 
-// The very file that is open, whatever has become of its name; never created or truncated.
+// Opens the very file that is open, even if its name has changed or gone; never creates or truncates.
 int OsFile::open_directly() const {
   const int flags = (writable_ ? O_RDWR : O_RDONLY) | O_DIRECT;
   const std::string same = "/proc/self/fd/" + std::to_string(buffered_);

@@ -1,7 +1,8 @@
-// Files of the operating system, for the storage back ends that use them: open, close, reserve, rename, remove.
+// OsFile: a file of the operating system, for the storage back ends that use such files. It can open, close, reserve,
+// rename and remove files.
 //
-// A file has a descriptor that goes through the page cache and, from when it is first needed, where the file system
-// allows it, one that bypasses it (O_DIRECT): small files never need that. Not thread-safe.
+// A file has a descriptor that uses the page cache. Where the file system allows it, a second one that bypasses the
+// page cache (O_DIRECT) is opened on first use: small files never need it. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,10 @@ class OsFile {
  public:
   enum class Mode { create, fresh, own, own_read, edit, update, read, directory };
 
-  // Opens `path`; with `want_direct` it may be used past the page cache, too, if that works. Mode `create` replaces
-  // what is there with an empty file, 0666 less the umask; `edit` opens what is there for reading and writing,
-  // `update` too, or makes an empty file if there is nothing; what `update` opens is no symbolic link. `read` opens
-  // regular files alone. `fresh`, `own` and `own_read` make and open as make_own_file and open_own_file do.
+  // Opens `path`. With `want_direct` the file may also be used past the page cache, if that works. `create` replaces
+  // any file there by an empty one, with mode 0666 less the umask. `edit` opens an existing file for reading and
+  // writing. `update` does too, or creates an empty file, and refuses symbolic links. `read` opens regular files
+  // only. `fresh`, `own` and `own_read` create and open as make_own_file and open_own_file do.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;
@@ -28,22 +29,23 @@ class OsFile {
   ~OsFile();
 
   int buffered() const { return buffered_; }
-  // Opened when it is first asked for. -1 where the page cache cannot be bypassed, and while the process has too many
-  // files open for it.
+  // Opens the descriptor on first use. Returns -1 where the page cache cannot be bypassed, and while the process has
+  // too many open files.
   int direct() const;
 
-  // Reserves the range and makes the file at least that long. Succeeds, doing nothing, where the file system has no
-  // such operation.
+  // Reserves the range and makes the file at least that long. Does nothing and succeeds where the file system lacks
+  // this operation.
   Status allocate(uint64_t offset, uint64_t length);
   // Returns the length in bytes.
   Result<uint64_t> size() const;
-  // Reads through the page cache. Returns how many bytes: fewer than there is room for at the end of the file only.
+  // Reads through the page cache. Returns the number of bytes, which is less than requested only at the end of the
+  // file.
   Result<size_t> read(uint64_t offset, std::span<std::byte> to) const;
-  // Makes everything durable: the bytes, or the names of a directory.
+  // Makes the bytes of the file, or the names in a directory, durable.
   Status sync();
-  // Cuts the file to `size` bytes, or makes it that long.
+  // Truncates or extends the file to `size` bytes.
   Status truncate(uint64_t size);
-  // As rename_open_file does.
+  // Renames the file as rename_open_file does.
   Status rename(const std::string& to, bool replace);
 
  private:
@@ -54,7 +56,7 @@ class OsFile {
   std::string path_;
   int buffered_ = -1;
   bool writable_ = false;
-  mutable bool wants_direct_ = false;  // it may be bypassed, and the descriptor has yet to be opened
+  mutable bool wants_direct_ = false;  // direct I/O is wanted, and its descriptor is not open yet
   mutable int direct_ = -1;
 };
 

@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kMakingAttempts = 100;  // against others that make such a file at the same time
+constexpr int kMakingAttempts = 100;  // against others that create such a file at the same time
 
 FileDescriptor open_by(const std::string& path, int flags, mode_t mode) {
   int fd = -1;
@@ -28,7 +28,7 @@ const char* kind_of(const struct stat& info) {
   return S_ISREG(info.st_mode) ? "a file" : "no regular file";
 }
 
-// Returns the owner of files that this user makes beside `path`, as the file system says it.
+// Returns the owner that the file system gives to files which this user creates beside `path`.
 uid_t owner_of_new_files(const std::string& path) {
   const size_t slash = path.rfind('/');
   std::string probe = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + ".tailrace_XXXXXX";
@@ -57,7 +57,7 @@ Status refuse(const std::string& path, const struct stat& info, int error) {
   return Status(std::move(fault));
 }
 
-// Why what is named `path` is not to be used; ok if it could be, or if there is nothing.
+// Returns why `path` must not be used; ok if it may be, or if there is nothing.
 Status doubt(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return {};
@@ -70,7 +70,7 @@ Status failed_to_open(const std::string& path, bool creates, int error) {
   return reason.ok() ? Status::of_errno(creates ? "create" : "open", path, error) : reason;
 }
 
-// Ok if `path` leads to `file`.
+// Returns ok if `path` leads to `file`.
 Status expect_at(const std::string& path, const struct stat& file) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return Status::of_errno("rename", path, errno);
@@ -80,12 +80,13 @@ Status expect_at(const std::string& path, const struct stat& file) {
   fault.operation = "rename";
   fault.file = path;
   fault.system_errno = ESTALE;
-  fault.message = fmt::format("'{}' is {} of user {}; expected the file that was written here: somebody replaced it",
-                              path, kind_of(found), found.st_uid);
+  fault.message =
+      fmt::format("'{}' is {} of user {}; expected the file that was written here: another process replaced it", path,
+                  kind_of(found), found.st_uid);
   return Status(std::move(fault));
 }
 
-// Closing a descriptor, though not the last one, has NFS and its like send what they hold, and say how that went.
+// Closes a duplicate of the descriptor: NFS and similar file systems then send their pending data and report errors.
 Status send_held(int fd, const std::string& path) {
   const int again = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (again >= 0 && (::close(again) == 0 || errno == EINTR)) return {};
@@ -95,8 +96,8 @@ Status send_held(int fd, const std::string& path) {
 int rename_or_link(int fd, const std::string& from, const std::string& to, bool replace) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace ? 0 : RENAME_NOREPLACE) == 0) return 0;
   if (replace || (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)) return errno;
-  // The file system cannot refuse to replace by a rename. For a moment the file has two names: if this process dies
-  // then, the old one is of no more use.
+  // The file system cannot refuse to replace a file by a rename. For a moment the file has two names. If this process
+  // dies then, the old name is left over.
   const std::string self = fmt::format("/proc/self/fd/{}", fd);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
   return ::unlink(from.c_str()) == 0 ? 0 : errno;
@@ -117,7 +118,7 @@ Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode) {
 
 Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode) {
   TAILRACE_REQUIRE((flags & O_TRUNC) == 0);
-  // Nobody is waited for at a FIFO.
+  // O_NONBLOCK: opening a FIFO must not wait.
   FileDescriptor file = open_by(path, flags | O_NONBLOCK, mode);
   if (!file.is_open()) return failed_to_open(path, (flags & O_CREAT) != 0, errno);
   struct stat info {};
@@ -141,9 +142,9 @@ bool same_file(const std::string& one, const std::string& other) {
          first.st_dev == second.st_dev;
 }
 
-// The system renames names, not open files. Who may change names in the directory can do so before and after this as
-// well; but in one with the sticky bit that is the file's owner alone, and elsewhere success means that the file that
-// was written had its name.
+// The system renames names, not open files. A user who may change names in the directory can do so before and after
+// this call as well. In a directory with the sticky bit only the file's owner can; elsewhere, success means that the
+// written file had its name.
 Status rename_open_file(int fd, const std::string& from, const std::string& to, bool replace) {
   if (Status status = send_held(fd, from); !status.ok()) return status;
   struct stat file {};

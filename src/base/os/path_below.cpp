@@ -40,7 +40,7 @@ Status check_below(const std::string& root, const std::string& relative) {
       return Status::of_errno("open", path, errno);
     }
     if (S_ISLNK(info.st_mode)) {
-      return refuse(path, "a symbolic link; expected none below the output directory, which nothing may leave");
+      return refuse(path, "a symbolic link; expected none below the output directory, which no path may leave");
     }
     if (last) return S_ISREG(info.st_mode) ? Status() : refuse(path, "no regular file");
     at = look_into(at.get(), name, O_NOFOLLOW);

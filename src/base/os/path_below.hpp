@@ -1,7 +1,7 @@
-// check_below: whether a path that somebody else has chosen stays below a directory, as the file system is now.
+// check_below: checks that a path from another program stays below a directory, in the present file system.
 //
-// For names that come from a program, or from another process: the words of the path are looked at one by one, and no
-// symbolic link is followed.
+// For names that come from a program or from another process. It checks each component of the path, and follows no
+// symbolic link.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace tailrace::impl {
 
-// `relative` has no "." and no ".." in it. Ok if it leads from the directory `root` through directories alone to a
-// regular file, or to nothing in a directory that is there. TAILRACE_INVALID_ARGUMENT for symbolic links and for what
-// is no regular file; the system's own error for what cannot be looked at.
+// `relative` contains no "." and no "..". Returns ok if it leads from the directory `root`, through directories only,
+// to a regular file, or to no file in an existing directory. Returns TAILRACE_INVALID_ARGUMENT for symbolic links and
+// for files that are not regular, and the system's error if a component cannot be checked.
 Status check_below(const std::string& root, const std::string& relative);
 
 }  // namespace tailrace::impl

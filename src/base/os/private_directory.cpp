@@ -42,7 +42,7 @@ Status check_private(int fd, const std::string& path) {
   return {};
 }
 
-constexpr int kTries = 1000;  // to open a directory that others remove as often as it is made
+constexpr int kTries = 1000;  // attempts to open a directory that others keep removing
 
 struct CloseDirectory {
   void operator()(DIR* stream) const { closedir(stream); }
@@ -58,7 +58,7 @@ Result<PrivateDirectory> PrivateDirectory::open_at(int parent, const std::string
     if (missing == Missing::create && mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST)
       return Status::of_errno("make the directory", path, errno);
     fd = FileDescriptor(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    error = fd.is_open() ? 0 : errno;  // ENOENT: somebody has removed it between the two calls
+    error = fd.is_open() ? 0 : errno;  // ENOENT: another process removed it between the two calls
   }
   if (!fd.is_open()) {
     struct stat info {};
@@ -99,7 +99,7 @@ Result<bool> PrivateDirectory::remove_directory(const std::string& name) const {
 }
 
 Result<std::vector<std::string>> PrivateDirectory::names() const {
-  FileDescriptor again(openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // readdir moves its own offset
+  FileDescriptor again(openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // readdir moves the offset
   if (!again.is_open()) return Status::of_errno("open the directory", path_, errno);
   const std::unique_ptr<DIR, CloseDirectory> stream(fdopendir(again.get()));
   if (stream == nullptr) return Status::of_errno("list", path_, errno);
@@ -119,7 +119,7 @@ bool PrivateDirectory::still_there() const {
   struct stat by_path {};
   struct stat by_fd {};
   if (fstatat(AT_FDCWD, path_.c_str(), &by_path, AT_SYMLINK_NOFOLLOW) != 0 || fstat(fd(), &by_fd) != 0) return false;
-  // While it is being removed its path still leads to it for a moment, though nothing can be made in it any more.
+  // While the directory is being removed, its path still leads to it for a moment, but no file can be created in it.
   const bool is_removed = by_fd.st_nlink == 0;
   return !is_removed && by_path.st_ino == by_fd.st_ino && by_path.st_dev == by_fd.st_dev;
 }

@@ -1,7 +1,7 @@
-// PrivateDirectory: an open directory that only this user may enter, and the files in it, by name.
+// PrivateDirectory: an open directory that only this user may enter, and access to its files by name.
 //
-// All goes through the open directory, so that nobody can put another one into its place, and no symbolic link is
-// followed. What lies in it and what for is the user's of this to know.
+// All operations use the open descriptor, so that nobody can substitute another directory, and follow no symbolic
+// link. The caller knows which files there are and what they are for.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ class PrivateDirectory {
  public:
   enum class Missing { create, refuse };
 
-  // Refuses what is not a directory of this user with mode 0700 (a symbolic link to one, too). Creates the last
-  // component only.
+  // Opens a directory of this user with mode 0700; refuses anything else, also a symbolic link to one. Creates only
+  // the last component.
   static Result<PrivateDirectory> open(const std::string& path, Missing missing);
-  // The directory `name` in this one.
+  // Opens the directory `name` in this one.
   Result<PrivateDirectory> open_directory(const std::string& name, Missing missing) const;
 
-  // `flags` as of open(2), to which O_NOFOLLOW and O_CLOEXEC are added; what is made gets mode 0600.
+  // Opens a file with `flags` of open(2), O_NOFOLLOW and O_CLOEXEC. A created file gets mode 0600.
   Result<FileDescriptor> open_file(const std::string& name, int flags) const;
-  // Succeeds where there is none.
+  // Removes a file. Succeeds if there is none.
   Status remove_file(const std::string& name) const;
-  // Only an empty one is removed; false, with nothing done, if it is not.
+  // Removes a directory if it is empty; returns false, and does nothing, if it is not.
   Result<bool> remove_directory(const std::string& name) const;
-  // The names of all there is, sorted.
+  // Returns all names in the directory, sorted.
   Result<std::vector<std::string>> names() const;
 
-  // Returns true if the directory's path still leads to it: somebody may have removed it.
+  // Returns true if the path still leads to this directory: another process may have removed it.
   bool still_there() const;
-  // Bytes that the file system under it has left for this user; the largest number where it has no limit.
+  // Returns how many bytes this user can still allocate in the file system; the largest number if there is no limit.
   Result<uint64_t> free_bytes() const;
 
   const std::string& path() const { return path_; }
   std::string path_of(const std::string& name) const { return path_ + "/" + name; }
-  // A path of a file by way of the descriptor: for calls that take paths only. Never long.
+  // Returns a file's path by way of the descriptor, for calls that take only paths. Always short.
   std::string short_path_of(const std::string& name) const;
   int fd() const { return directory_.get(); }
 

@@ -22,9 +22,9 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kAboveTheFew = 10;  // descriptors of ours, out of the way of those that the child gets
+constexpr int kAboveTheFew = 10;  // our descriptors stay above those that the child gets
 
-// posix_spawn's two arguments, of which the C library owns parts.
+// The two arguments of posix_spawn, parts of which the C library owns.
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -58,7 +58,7 @@ Result<FileDescriptor> open_output(const std::string& path, bool own) {
   return above;
 }
 
-// Our `output` and `inherited` lie above all numbers used here, so that the order of the steps does not matter.
+// Our `output` and `inherited` lie above all numbers used here, so the order of the steps does not matter.
 void plan_descriptors(SpawnPlan& plan, int output, int inherited) {
   auto* actions = &plan.actions;
   int failed = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -70,7 +70,7 @@ void plan_descriptors(SpawnPlan& plan, int output, int inherited) {
     ++first_closed;
   }
   failed |= posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
-  TAILRACE_ASSERT(failed == 0);  // ENOMEM and EBADF (of a negative number) alone
+  TAILRACE_ASSERT(failed == 0);  // only ENOMEM and EBADF (of a negative number) are possible
 }
 
 void plan_signals(SpawnPlan& plan) {
@@ -123,7 +123,7 @@ Result<ProcessHandle> spawn(const SpawnOptions& options) {
   if (error != 0) return Status::of_errno("start", options.program, error);
   Result<ProcessHandle> child = ProcessHandle::open(pid);
   if (child.ok()) return child;
-  // It has ended, and the application lets the system forget its children.
+  // The child has ended, and the application lets the system discard its children.
   if (child.status().fault().system_errno == ESRCH) return ProcessHandle(pid, FileDescriptor());
   ::kill(-pid, SIGKILL);
   waitid(P_PID, static_cast<id_t>(pid), nullptr, WEXITED);
@@ -134,7 +134,7 @@ uint64_t process_begin(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string line;
   if (!std::getline(file, line)) return 0;
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain anything.
   std::istringstream rest(line.substr(std::min(line.rfind(')'), line.size() - 1) + 1));
   std::string field;
   rest >> field;
@@ -173,7 +173,7 @@ Result<HowItEnded> reap(const ProcessHandle& child, const Deadline& deadline) {
     result = waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOHANG);
   } while (result != 0 && errno == EINTR);
   if (result == 0 && info.si_pid == child.pid()) return HowItEnded(describe(info));
-  if (result == 0 || errno == ECHILD) return HowItEnded();  // the application waits for any child, or ignores them
+  if (result == 0 || errno == ECHILD) return HowItEnded();  // the application waits for any child, or for none
   return Status::of_errno("wait for", fmt::format("process {}", child.pid()), errno);
 }
 

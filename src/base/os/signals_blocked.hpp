@@ -1,6 +1,6 @@
-// SignalsBlocked: while it exists, the calling thread gets no signals, and a thread that it starts never does: the
-// application's signals are the application's. A thread inherits the mask, so that there is no moment in which one
-// can land on it.
+// SignalsBlocked: blocks all signals in the calling thread while it exists, and for good in the threads started
+// meanwhile. The application's signals belong to the application's threads. A new thread inherits the mask, so no
+// signal can reach it at any moment.
 #pragma once
 
 #include <pthread.h>
@@ -12,8 +12,8 @@ namespace tailrace::impl {
 
 class SignalsBlocked {
  public:
-  // `but`: a signal that is not blocked; 0: all are. SIGBUS is for threads that touch what MemoryGuard watches: a
-  // fault of a thread's own ends the process if it is blocked.
+  // `but` is a signal that stays unblocked; 0: none. Threads that touch memory of a MemoryGuard need SIGBUS: a
+  // thread's own fault ends the process if the signal is blocked.
   explicit SignalsBlocked(int but = 0) {
     sigset_t all;
     sigfillset(&all);

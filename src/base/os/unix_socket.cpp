@@ -18,10 +18,10 @@ namespace {
 #ifdef SO_PEERPIDFD
 constexpr int kPeerPidfd = SO_PEERPIDFD;
 #else
-constexpr int kPeerPidfd = 77;  // of Linux 6.5; headers may be older than the kernel
+constexpr int kPeerPidfd = 77;  // SO_PEERPIDFD of Linux 6.5; headers may be older than the kernel
 #endif
 
-// Room for the descriptors of one message, aligned as the system wants it.
+// Room for the descriptors of one message, with the alignment that the system requires.
 union ControlBuffer {
   cmsghdr header;
   char bytes[CMSG_SPACE(UnixSocket::kMaxDescriptors * sizeof(int))];
@@ -33,7 +33,7 @@ Result<FileDescriptor> new_socket(const std::string& name) {
   return socket;
 }
 
-// By way of the directory's descriptor, so that no path is too long.
+// Uses the directory's descriptor, so that no path is too long.
 sockaddr_un address_of(const PrivateDirectory& directory, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -121,7 +121,7 @@ Result<UnixSocket> UnixSocket::adopt(FileDescriptor descriptor, std::string name
 
 Status UnixSocket::send(std::span<const std::byte> bytes, std::span<const int> descriptors,
                         const Deadline& deadline) {
-  TAILRACE_REQUIRE(!bytes.empty());  // an empty one looks like the end of the connection
+  TAILRACE_REQUIRE(!bytes.empty());  // an empty message looks like the end of the connection
   TAILRACE_REQUIRE(descriptors.size() <= kMaxDescriptors);
   iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
   ControlBuffer control{};
@@ -168,9 +168,9 @@ Result<Message> UnixSocket::receive(std::span<std::byte> into, size_t descriptor
   Message message{static_cast<size_t>(got), take_descriptors(header)};
   if (got == 0) return Status::of_errno("receive from", who(), ECONNRESET);
   if ((header.msg_flags & MSG_TRUNC) != 0) return refuse(fmt::format("more than {} bytes", into.size()));
-  // Cut as well if this process may open no more files.
+  // The system also drops descriptors if this process may open no more.
   if ((header.msg_flags & MSG_CTRUNC) != 0)
-    return refuse("descriptors that did not arrive: too many, or this process can have no more");
+    return refuse("descriptors that did not arrive: too many, or this process can open no more");
   if (message.descriptors.size() > descriptors)
     return refuse(fmt::format("{} open files, expected at most {}", message.descriptors.size(), descriptors));
   return message;
@@ -201,7 +201,8 @@ Result<ProcessHandle> UnixSocket::peer_process() const {
   int pidfd = -1;
   socklen_t size = sizeof pidfd;
   if (getsockopt(fd(), SOL_SOCKET, kPeerPidfd, &pidfd, &size) == 0) return ProcessHandle(pid, FileDescriptor(pidfd));
-  // An older kernel. Somebody else may have the number, if the peer has ended before; then the connection has, too.
+  // An older kernel: if the peer has ended, another process may have its number; but then the connection is closed
+  // too.
   Result<ProcessHandle> process = ProcessHandle::open(pid);
   if (process.ok() && peer_gone()) return Status::of_errno("watch", fmt::format("process {}", pid), ESRCH);
   return process;
@@ -230,7 +231,7 @@ Result<UnixListener> UnixListener::listen(const PrivateDirectory& directory, con
   Result<FileDescriptor> socket = new_socket(path);
   if (!socket.ok()) return socket.status();
   const int fd = socket.value().get();
-  // The mode of the socket becomes that of its file.
+  // The socket's file gets the mode of the socket.
   if (fchmod(fd, 0600) != 0) return Status::of_errno("make the socket", path, errno);
   if (const Status status = directory.remove_file(name); !status.ok()) return status;
   FileDescriptor at(fcntl(directory.fd(), F_DUPFD_CLOEXEC, 0));

@@ -1,9 +1,9 @@
-// UnixSocket: messages with open descriptors between two processes of a node; UnixListener: where they meet.
+// UnixSocket: sends messages and open descriptors between two processes of a node. UnixListener: accepts connections.
 //
-// SOCK_SEQPACKET: a message arrives whole or not at all, and the end of the other side is seen. What the other side
-// sends is not trusted: messages that are too long or bring more descriptors than asked for are refused, and what
-// they brought is closed. What messages mean is not known here. Waits have a deadline; no signal is ever raised. Each
-// is used by one thread at a time.
+// It uses SOCK_SEQPACKET: a message arrives whole or not at all, and each side sees the end of the other. The other
+// side's data are not trusted: a message that is too long, or brings more descriptors than expected, is refused, and
+// its descriptors are closed. The contents of messages have no meaning here. Waits have a deadline; no call raises a
+// signal. One thread uses an object at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@
 
 namespace tailrace::impl {
 
-// The process at the other end, as it was when it called connect() or listen().
+// Peer: the process at the other end, as it was when it called connect() or listen().
 struct Peer {
   pid_t pid = 0;
   uid_t uid = 0;
@@ -43,22 +43,25 @@ class UnixSocket {
   // TAILRACE_TIMEOUT if nobody accepts connections.
   static Result<UnixSocket> connect(const PrivateDirectory& directory, const std::string& name,
                                     const Deadline& deadline);
-  // Two that are connected with each other.
+  // Returns two sockets that are connected with each other.
   static Result<std::pair<UnixSocket, UnixSocket>> pair();
-  // Takes over what was inherited; refuses what is not a connected socket of this kind. `name` is for messages.
+  // Takes ownership of an inherited descriptor; refuses anything but a connected socket of this kind. `name` is for
+  // messages.
   static Result<UnixSocket> adopt(FileDescriptor descriptor, std::string name);
 
-  // `bytes` is not empty. The descriptors stay the caller's. Fails with EPIPE or ECONNRESET if the peer has closed,
-  // with TAILRACE_TIMEOUT, with nothing sent, if it does not read.
+  // Sends a message. `bytes` is not empty. The caller keeps the descriptors. Fails with EPIPE or ECONNRESET if the
+  // peer has closed; fails with TAILRACE_TIMEOUT, and sends nothing, if the peer does not read.
   Status send(std::span<const std::byte> bytes, std::span<const int> descriptors, const Deadline& deadline);
-  // The next message, into the beginning of `into`. Fails with ECONNRESET if the peer has closed, with EBADMSG if the
-  // message is longer than `into` or brings more than `descriptors` descriptors, with TAILRACE_TIMEOUT if none comes.
+  // Receives the next message into the beginning of `into`. Fails with ECONNRESET if the peer has closed, with
+  // EBADMSG if the message is longer than `into` or brings more than `descriptors` descriptors, with TAILRACE_TIMEOUT
+  // if none arrives.
   Result<Message> receive(std::span<std::byte> into, size_t descriptors, const Deadline& deadline);
 
   Peer peer() const;
-  // Fails with EPERM if the peer is of another user than this process.
+  // Fails with EPERM if the peer belongs to another user than this process.
   Status check_same_user() const;
-  // The peer, to watch. Of a connection that was inherited, it is the process that made it.
+  // Returns the peer's process, to watch it. For an inherited connection this is the process that made the
+  // connection.
   Result<ProcessHandle> peer_process() const;
   // Returns true if the peer has closed the connection or ended. (A process that it forked may hold the connection
   // open: see peer_process().)
@@ -81,16 +84,16 @@ class UnixSocket {
 
 class UnixListener {
  public:
-  // Makes the socket `name`, mode 0600; one that is there is taken for a dead process's and removed, so the caller
-  // holds a lock that makes it so. The file is removed at the end, `directory` may end before.
+  // Creates the socket `name`, mode 0600, and removes an existing one as the leftover of a dead process: the caller
+  // holds a lock that guarantees this. Removes the file at its end; `directory` may end before.
   static Result<UnixListener> listen(const PrivateDirectory& directory, const std::string& name);
   UnixListener(UnixListener&&) = default;
   UnixListener& operator=(UnixListener&&) = delete;
   ~UnixListener();
 
-  // The next connection; none, without waiting, if nobody asks for one. The caller checks who it is.
+  // Accepts the next connection; none, without waiting, if there is none. The caller checks the peer.
   Result<std::optional<UnixSocket>> accept();
-  // Readable when somebody asks for a connection. Owned by this.
+  // Becomes readable when a process connects. Owned by this object.
   int fd() const { return socket_.get(); }
 
  private:

@@ -1,7 +1,8 @@
-// BlockHolds: which blocks of a pool the application keeps beyond their end; Hold: its word that it keeps one.
+// BlockHolds: the blocks of a pool that the application keeps beyond their end. Hold: keeps one block.
 //
-// The owner of the pool gives holds out, and asks. A hold may end on any thread, at any time, also after the pool's
-// owner: so what both need is shared, and a hold that ends leaves its number on a stack that the owner takes.
+// The owner of the pool gives holds out and collects those that ended. A hold may end on any thread, at any time,
+// even after the pool's owner. So both share their common state, and a hold that ends pushes its number on a stack
+// that the owner takes.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 namespace tailrace::impl {
 
-// The holds that have ended, and what keeps the pool's bytes where they are.
+// EndedHolds: the holds that have ended, and the reference that keeps the pool's bytes mapped.
 class EndedHolds {
  public:
   EndedHolds(uint32_t most, std::shared_ptr<void> memory)
@@ -40,10 +41,10 @@ class Hold {
   const uint32_t number_;
 };
 
-// One thread, the owner's.
+// Used by one thread, the owner's.
 class BlockHolds {
  public:
-  // For a pool of so many blocks, and as many holds at once. `memory` lives as long as any hold.
+  // Serves a pool of `blocks` blocks, with at most that many holds at once. `memory` lives as long as any hold.
   BlockHolds(uint32_t blocks, std::shared_ptr<void> memory)
       : ended_(std::make_shared<EndedHolds>(blocks, std::move(memory))), blocks_(blocks) {
     free_.reserve(blocks);
@@ -51,7 +52,7 @@ class BlockHolds {
     for (uint32_t number = blocks; number > 0; --number) free_.push_back(number - 1);
   }
 
-  // Null if there are too many holds.
+  // Makes a hold of the block. Null if there are too many holds.
   std::unique_ptr<Hold> take(uint32_t block) {
     if (free_.empty()) return nullptr;
     auto hold = std::make_unique<Hold>(ended_, free_.back());
@@ -61,13 +62,13 @@ class BlockHolds {
     return hold;
   }
 
-  // The block has ended; whether it is kept all the same, until collect() gives it.
+  // Notes that the block has ended. Returns true if a hold keeps it; collect() then returns it later.
   bool keeps(uint32_t block) {
     blocks_[block].ended = blocks_[block].holds > 0;
     return blocks_[block].ended;
   }
 
-  // Calls `each(block)` for the blocks that had ended and that nobody holds any more.
+  // Calls `each(block)` for the ended blocks whose last hold has ended.
   template <class Each>
   void collect(Each each) {
     ended_->stack().take_all([&](uint32_t number) {
@@ -80,13 +81,13 @@ class BlockHolds {
  private:
   struct Block {
     uint32_t holds = 0;
-    bool ended = false;  // and held
+    bool ended = false;  // and still held
   };
 
   const std::shared_ptr<EndedHolds> ended_;
   std::vector<Block> blocks_;
-  std::vector<uint32_t> block_of_;  // by number of the hold
-  std::vector<uint32_t> free_;      // numbers
+  std::vector<uint32_t> block_of_;  // by the hold's number
+  std::vector<uint32_t> free_;      // free numbers of holds
 };
 
 }  // namespace tailrace::impl

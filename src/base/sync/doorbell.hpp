@@ -1,8 +1,8 @@
-// Doorbell: how one thread that sleeps when there is nothing to do is told that there is.
+// Doorbell: wakes one thread that sleeps while it has nothing to do.
 //
-// The thread that serves calls prepare(), looks for work once more, and then either cancel()s or sleep()s. Whoever
-// makes work visible calls ring() after it. A ring costs a system call only if the server sleeps or is about to.
-// The bell is an eventfd, so that the kernel (io_uring) and other processes can ring it as well.
+// The thread that serves calls prepare(), looks for work once more, and then calls either cancel() or sleep(). A
+// thread that makes work visible calls ring() after it. A ring costs a system call only if the server sleeps or is
+// about to. The bell is an eventfd, so that the kernel (io_uring) and other processes can ring it as well.
 #pragma once
 
 #include "base/sync/event_fd.hpp"
@@ -12,14 +12,14 @@ namespace tailrace::impl {
 
 class Doorbell {
  public:
-  // Any thread. What the caller wrote before is seen by the server after it wakes.
+  // Wakes the server if it sleeps. Any thread. The server sees the caller's earlier writes after it wakes.
   void ring() {
     if (asleep_.claim()) event_.raise();
   }
-  // Any thread. The same, and an awake server will not fall asleep before it has looked once more.
+  // Does the same, and also keeps an awake server from sleeping before it has looked once more. Any thread.
   void wake() { event_.raise(); }
 
-  // The server only.
+  // Only the server calls these three.
   void prepare() { asleep_.announce(); }
   void cancel() { asleep_.retract(); }
   void sleep() {
@@ -27,7 +27,7 @@ class Doorbell {
     asleep_.retract();
   }
 
-  // For others to ring by writing 1 to it. Owned by the bell.
+  // Returns the descriptor: others ring by writing 1 to it. Owned by the bell.
   int fd() const { return event_.fd(); }
 
  private:

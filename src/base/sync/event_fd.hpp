@@ -1,25 +1,25 @@
-// EventFd: the kernel's counter that a thread can sleep on and others, io_uring too, can raise.
+// EventFd: a counter in the kernel on which one thread sleeps, and which other threads and io_uring can raise.
 //
-// Nothing but the system calls: what is simulated replaces this file and futex.cpp at link time (testing/simulation),
-// and runs the protocols above them as they are.
+// It contains only the system calls. The simulation replaces this file and futex.cpp at link time
+// (testing/simulation), and runs the protocols above them unchanged.
 #pragma once
 
 namespace tailrace::impl {
 
 class EventFd {
  public:
-  // Takes one file descriptor; aborts if the process has none left.
+  // Uses one file descriptor; aborts if the process has none left.
   EventFd();
   ~EventFd();
   EventFd(const EventFd&) = delete;
   EventFd& operator=(const EventFd&) = delete;
 
-  // Any thread: wakes the one that takes, now or when it next does.
+  // Wakes the thread that sleeps in take(), or its next take(). Any thread.
   void raise() const;
-  // Sleeps until it has been raised since the last take.
+  // Sleeps until the counter has been raised since the last take().
   void take() const;
 
-  // For others to raise by writing the 64-bit number 1 to it. Owned by this.
+  // Returns the descriptor: others raise the counter by writing the 64-bit number 1 to it. Owned by this object.
   int fd() const { return fd_; }
 
  private:

@@ -1,8 +1,9 @@
-// FreeStack: finished blocks on their way back to the owner of a pool (Treiber 1986; seeds 000 §3.1.3).
+// FreeStack: returns finished blocks to the owner of a pool (Treiber 1986; seeds 000 §3.1.3).
 //
-// Any thread pushes the index of a block; the owner takes the whole stack with one exchange. As nobody ever takes a
-// single element, a stale head can do no harm: there is no ABA problem. Links are indices, so that it works the same
-// in memory that several processes map. `Atomic` is std::atomic, or a test's stand-in that tries the interleavings.
+// Any thread pushes the index of a block; the owner takes the whole stack with one exchange. No thread ever takes a
+// single element, so a stale head does no harm: there is no ABA problem. Links are indices, so the stack works the
+// same in memory that several processes map. `Atomic` is std::atomic, or a test's stand-in that tries the
+// interleavings.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ inline constexpr uint32_t kNoBlock = 0xffffffffu;
 template <template <class> class Atomic = std::atomic>
 class FreeStack {
  public:
-  // The shared part; one cache line of its own, since both sides write it.
+  // The shared part, on a cache line of its own, since both sides write it.
   struct alignas(64) Head {
     Atomic<uint32_t> top{kNoBlock};
   };
@@ -26,28 +27,28 @@ class FreeStack {
   // `links[i]` is the block below block i. Both outlive the stack.
   FreeStack(Head& head, std::span<Atomic<uint32_t>> links) : head_(&head), links_(links) {}
 
-  // How many blocks there are.
+  // Returns the number of blocks.
   uint32_t capacity() const { return static_cast<uint32_t>(links_.size()); }
 
-  // Any thread. `block` is not on the stack.
+  // Pushes a block that is not on the stack. Any thread.
   void push(uint32_t block) {
     TAILRACE_ASSERT(block < links_.size());
     uint32_t top = head_->top.load(std::memory_order_relaxed);
     do {
       // relaxed: the link is published by the exchange below.
       links_[block].store(top, std::memory_order_relaxed);
-      // release: everything done with the block, and the link, is before; partner: the exchange in take_all().
+      // release: all uses of the block, and its link, come before; partner: the exchange in take_all().
     } while (!head_->top.compare_exchange_weak(top, block, std::memory_order_release, std::memory_order_relaxed));
   }
 
-  // Anybody, of a moment ago.
+  // Any thread; the result may be outdated at once.
   bool empty() const { return head_->top.load(std::memory_order_relaxed) == kNoBlock; }
 
-  // The owner only: empties the stack and calls `each(block)` from the top down. A link that leads outside, or round
-  // in a circle, can only come from a writer gone wild in shared memory, and ends the walk with a defect.
+  // Empties the stack and calls `each(block)` from the top down. Only the owner. A link out of range, or a cycle of
+  // links, can only come from a faulty writer in shared memory, and ends the walk with a defect.
   template <class Each>
   void take_all(Each each) {
-    // acquire: what the finishers did with the blocks is before what the owner does with them; partner: push().
+    // acquire: the finishers' uses of the blocks come before the owner's; partner: push().
     uint32_t block = head_->top.exchange(kNoBlock, std::memory_order_acquire);
     size_t taken = 0;
     while (block != kNoBlock) {

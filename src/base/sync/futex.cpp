@@ -19,7 +19,7 @@ void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
     relative.tv_sec = seconds.count();
     relative.tv_nsec = (*timeout - seconds).count();
   }
-  // Every error (woken, value changed, signal, time out) means the same to the caller: look again.
+  // All errors (woken, value changed, signal, timeout) mean the same to the caller: look again.
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, timeout ? &relative : nullptr, nullptr, 0);
 }
 

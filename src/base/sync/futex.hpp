@@ -1,7 +1,7 @@
-// Waiting on a 32-bit word: the kernel's futex, which also works on words shared between processes.
+// futex: waits for a change of a 32-bit word, which processes may share.
 //
-// The usual protocol: the waiter reads the word, decides to wait while it has that value, and calls futex_wait
-// with it; the waker changes the word first and calls futex_wake after.
+// The usual protocol: the waiter reads the word, decides to wait while it has that value, and calls futex_wait with
+// it. The waker changes the word first and calls futex_wake_all after that.
 #pragma once
 
 #include <atomic>
@@ -11,12 +11,12 @@
 
 namespace tailrace::impl {
 
-// Sleeps while `word` holds `expected`, until woken or for `timeout` at most (none: for ever). May return early for
-// no reason: the caller checks its condition again.
+// Sleeps while `word` holds `expected`, until woken or for at most `timeout` (none: no limit). May return early
+// without a reason, so the caller checks its condition again.
 void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
                 std::optional<std::chrono::nanoseconds> timeout);
 
-// Wakes all who wait on `word`.
+// Wakes all threads that wait on `word`.
 void futex_wake_all(const std::atomic<uint32_t>& word);
 
 }  // namespace tailrace::impl

@@ -1,10 +1,10 @@
-// SleepFlag: lets one thread say "I am about to sleep" so that others know whether they must wake it.
+// SleepFlag: lets a thread announce that it is about to sleep, so that others know whether they must wake it.
 //
 // The sleeper calls announce(), looks for work once more, and sleeps only if there is none. A waker makes its work
-// visible and then calls claim(): true means that the sleeper is, or is about to be, asleep and this caller must wake
-// it. All changes of the flag are read-modify-writes, so they have one order: either claim() comes after announce()
-// and sees it, or announce() comes after claim(), reads what it released, and the sleeper's look sees the work. No
-// wake-up is lost. `Atomic` is std::atomic, or a test's stand-in that tries the interleavings.
+// visible and then calls claim(): true means that the sleeper sleeps or is about to, and that this caller must wake
+// it. All changes of the flag are read-modify-writes, so they have one order. Either claim() comes after announce()
+// and sees it; or announce() comes after claim() and reads the value it released, and the sleeper's look sees the
+// work. No wake-up is lost. `Atomic` is std::atomic, or a test's stand-in that tries the interleavings.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace tailrace::impl {
 template <template <class> class Atomic = std::atomic>
 class SleepFlag {
  public:
-  // The sleeper: from here on, wakers will wake it. acq_rel: acquires what an earlier claim() released.
+  // The sleeper: from here on, wakers wake it. acq_rel: acquires what an earlier claim() released.
   void announce() { asleep_.exchange(true, std::memory_order_acq_rel); }
   // The sleeper: it found work, or has woken.
   void retract() { asleep_.exchange(false, std::memory_order_acq_rel); }

@@ -1,8 +1,8 @@
-// SpscRing: a bounded queue from one producer to one consumer, over memory that both can see.
+// SpscRing: a bounded queue from one producer to one consumer, in memory that both can see.
 //
-// The two counters run freely and wrap; each lives on a cache line of its own, and each side keeps a private copy of
-// the other's, which it renews only when the ring looks full (or empty): so a line travels between cores once a
-// batch, not once an element. Holds no pointers, so that it works the same in memory that several processes map.
+// The two counters run freely and wrap. Each has a cache line of its own. Each side keeps a private copy of the other
+// side's counter, and renews it only when the ring looks full (or empty). So a line travels between cores once per
+// batch, not once per element. The ring holds no pointers, so it works the same in memory that several processes map.
 // `Atomic` is std::atomic, or a test's stand-in that tries the interleavings.
 #pragma once
 
@@ -26,7 +26,7 @@ class SpscRing {
   SpscRing(Counters& counters, std::span<T> slots)
       : counters_(&counters),
         slots_(slots),
-        // The counters may have run already (another ring object, or process, was this side before). acquire: as in
+        // The counters may have run already, if another ring object or process was this side before. acquire: as in
         // push() and pop().
         seen_popped_(counters.popped.load(std::memory_order_acquire)),
         seen_pushed_(counters.pushed.load(std::memory_order_acquire)) {
@@ -34,7 +34,7 @@ class SpscRing {
     TAILRACE_REQUIRE((slots.size() & (slots.size() - 1)) == 0);
   }
 
-  // The producer only. False if the ring is full.
+  // Only the producer. Returns false if the ring is full.
   bool push(const T& value) {
     // relaxed: only the producer writes `pushed`.
     const uint32_t pushed = counters_->pushed.load(std::memory_order_relaxed);
@@ -49,7 +49,7 @@ class SpscRing {
     return true;
   }
 
-  // The consumer only. False if the ring is empty.
+  // Only the consumer. Returns false if the ring is empty.
   bool pop(T& value) {
     // relaxed: only the consumer writes `popped`.
     const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);
@@ -64,8 +64,9 @@ class SpscRing {
     return true;
   }
 
-  // The consumer only: what pop() would take, without taking it. False if the ring is empty, or if the producer, gone
-  // wild in shared memory, claims to have put more into it than it holds; `broken` is then set.
+  // Copies the element that pop() would take, without taking it. Only the consumer. Returns false if the ring is
+  // empty. Also returns false, and sets `broken`, if a faulty producer in shared memory claims more elements than the
+  // ring holds.
   bool front(T& value, bool& broken) {
     const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);
     const uint32_t pushed = counters_->pushed.load(std::memory_order_acquire);  // partner: as in pop()
@@ -75,18 +76,18 @@ class SpscRing {
     return true;
   }
 
-  // The consumer only, after front() was true: takes it.
+  // Takes the element, after front() returned true. Only the consumer.
   void drop() {
     const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);
     counters_->popped.store(popped + 1, std::memory_order_release);  // partner: as in pop()
   }
 
-  // The consumer only: whether pop() would return false.
+  // Returns true if pop() would return false. Only the consumer.
   bool empty() {
     return counters_->popped.load(std::memory_order_relaxed) == counters_->pushed.load(std::memory_order_acquire);
   }
 
-  // The producer only: whether push() would return false.
+  // Returns true if push() would return false. Only the producer.
   bool full() {
     return counters_->pushed.load(std::memory_order_relaxed) - counters_->popped.load(std::memory_order_acquire) ==
            slots_.size();
@@ -95,7 +96,7 @@ class SpscRing {
  private:
   Counters* counters_;
   std::span<T> slots_;
-  // Each on a line of its own, for the case that both sides use one object.
+  // Each has a cache line of its own, in case both sides use one object.
   alignas(64) uint32_t seen_popped_;  // the producer's
   alignas(64) uint32_t seen_pushed_;  // the consumer's
 };

@@ -1,7 +1,7 @@
-// WaitBell: how the server tells a client that waits (for memory, for room in the ring, for a ticket) to look again.
+// WaitBell: makes a waiting client look again (for memory, for room in the ring, for a ticket); the server rings it.
 //
-// A client is one thread and waits for one thing at a time, so it has one bell for all of them. Ringing costs an
-// atomic exchange, and a system call only if the client sleeps. Lives in memory both sides see; holds no pointers.
+// A client is one thread and waits for one thing at a time, so one bell serves all its waits. Ringing costs an atomic
+// exchange, and a system call only if the client sleeps. Lives in memory that both sides see; holds no pointers.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 class WaitBell {
  public:
-  // Any thread, after it has made the change visible that the client may wait for.
+  // Any thread, after it has made visible the change for which the client may wait.
   void ring() {
     if (!asleep_.claim()) return;
     // release: pairs with the acquire in wait_until, though the change itself is ordered by SleepFlag already.
@@ -23,8 +23,8 @@ class WaitBell {
     futex_wake_all(rings_);
   }
 
-  // The client: sleeps until `ready()` holds, or for `timeout` by `clock` (none: for ever). Returns what ready() said
-  // last.
+  // Sleeps until `ready()` holds, or for `timeout` by `clock` (none: no limit). Only the client. Returns the last
+  // result of ready().
   template <class Ready>
   bool wait_until(Ready ready, std::optional<Nanoseconds> timeout, const Clock& clock = SteadyClock()) {
     const Nanoseconds start = timeout ? clock.now() : Nanoseconds::zero();

@@ -1,8 +1,8 @@
-// BounceBuffers: aligned memory that bytes pass through on their way past the page cache.
+// BounceBuffers: aligned memory through which unaligned bytes bypass the page cache.
 //
-// A direct transfer needs memory that is aligned as the file is; the arrays of programs seldom are (malloc and NumPy
-// align to 16 bytes). Their bytes are copied into one of these buffers, which then goes direct. All are mapped
-// together, when the first is needed; each takes memory when it is first used. One thread at a time.
+// A direct transfer needs memory that is aligned like the file; the arrays of programs seldom are (malloc and NumPy
+// align to 16 bytes). Their bytes are copied into one of these buffers, which is then transferred directly. All
+// buffers are mapped together when the first one is needed; each takes memory on first use. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ namespace tailrace::impl {
 
 class BounceBuffers {
  public:
-  // `bytes`: of each buffer, a multiple of the page; `count` 0: there are none.
+  // `bytes` is the size of each buffer, a multiple of the page. `count` 0: there are none.
   BounceBuffers(uint64_t bytes, uint32_t count) : bytes_(bytes), count_(bytes > 0 ? count : 0) {}
 
-  // Returns the length of a buffer; 0 if there are none, or the system had no memory for them.
+  // Returns the size of a buffer; 0 if there are none, or if the system had no memory for them.
   uint64_t bytes() const { return count_ > 0 ? bytes_ : 0; }
 
   // Returns true if all buffers are in use.
   bool all_in_use() const { return memory_.has_value() && free_.empty(); }
 
-  // Copies at most bytes() bytes into a free buffer, and returns it. Null if none is free, or there are none.
+  // Copies at most bytes() bytes into a free buffer and returns it. Null if none is free, or if there are none.
   std::byte* fill(const void* from, size_t size);
-  // The buffer is free again.
+  // Returns a buffer, which is then free again.
   void release(std::byte* buffer) { free_.push_back(buffer); }
 
  private:
@@ -36,7 +36,7 @@ class BounceBuffers {
 
   const uint64_t bytes_;
   uint32_t count_;
-  std::optional<MappedMemory> memory_;  // none until a buffer is needed
+  std::optional<MappedMemory> memory_;  // none until the first buffer is needed
   std::vector<std::byte*> free_;
 };
 

@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 namespace {
 
-// The first `length` bytes are of a hole.
+// Zeroes the first `length` bytes, which belong to a hole.
 void zero(std::span<const iovec> segments, uint64_t length) {
   for (const iovec& segment : segments) {
     const uint64_t part = std::min<uint64_t>(length, segment.iov_len);
@@ -21,17 +21,17 @@ void zero(std::span<const iovec> segments, uint64_t length) {
 
 }  // namespace
 
-// An access or a sync being carried out.
+// An access or a sync in progress.
 struct Executor::Job {
   Access access;
   const Request* sync = nullptr;
   ExecutionTarget target;
-  std::vector<Extent> left;  // parts of the access's extent that have yet to begin, last first
+  std::vector<Extent> left;  // parts of the access's extent that have not begun, last first
   bool sync_left = false;
-  bool has_room = false;  // the file system has been asked for it
+  bool has_room = false;  // the file system has been asked to make room
   bool may_be_direct = false;
   bool cached = false;          // see Ended
-  bool waits_for_copy = false;  // its next transfer needs a bounce buffer, and there was none
+  bool waits_for_copy = false;  // its next transfer needs a bounce buffer, and none was free
   uint32_t under_way = 0;
   uint32_t fruitless = 0;  // transfers in a row without progress
   std::optional<Nanoseconds> begun;
@@ -46,7 +46,7 @@ struct Executor::InFlight {
   Job* job = nullptr;  // null: free
   uint32_t tag = 0;
   PlannedTransfer plan;
-  std::byte* bounce = nullptr;  // the buffer that the bytes were copied into; null: none
+  std::byte* bounce = nullptr;  // the buffer that holds a copy of the bytes; null: none
 };
 
 Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
@@ -92,14 +92,14 @@ void Executor::progress(std::vector<Ended>& ended) {
   while (more) {
     const size_t count = storage_.reap(done);
     for (size_t i = 0; i < count; ++i) complete(done[i]);
-    // Submitted transfers begin at the next reap() at the latest, all of them together.
+    // Submitted transfers begin at the next reap() at the latest, all together.
     const bool submitted = begin_transfers();
     more = count > 0 || submitted;
   }
   retire(ended);
 }
 
-// Returns whether there was something. The storage begins a copy before the next is made: they overlap so.
+// Returns true if it began any. The storage begins one copy before the next is made, so that they overlap.
 bool Executor::begin_transfers() {
   bool submitted = false;
   for (const auto& job : jobs_) {
@@ -123,7 +123,7 @@ Executor::Begun Executor::begin(Job& job) {
   PlannedTransfer planned = plan(job, range);
   std::byte* const bounce = planned.bounced ? copy(planned) : nullptr;
   job.waits_for_copy = planned.bounced && bounce == nullptr;
-  // Another's end gives a buffer back; where there is no memory for any, the next plan has none.
+  // Another transfer's end returns a buffer; if there is no memory for buffers, the next plan uses none.
   if (job.waits_for_copy) return bounce_.bytes() > 0 ? Begun::nothing : begin(job);
   InFlight& flight = take_flight(job, std::move(planned));
   flight.bounce = bounce;
@@ -158,7 +158,8 @@ PlannedTransfer Executor::plan(const Job& job, const Extent& range) const {
   return next_transfer(job.access, range, limits);
 }
 
-// Copies the bytes of the transfer, which lie in one piece, into a buffer, from where they go. Null if none is free.
+// Copies the bytes of the transfer, which are contiguous, into a buffer and makes the transfer use it. Null if no
+// buffer is free.
 std::byte* Executor::copy(PlannedTransfer& planned) {
   TAILRACE_ASSERT(planned.segments.size() == 1);
   iovec& bytes = planned.segments.front();
@@ -195,7 +196,7 @@ bool Executor::is_long_and_cached(const PlannedTransfer& plan) const {
   return !plan.direct && plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
 }
 
-// Once an access, and not where the page cache has only its ragged ends.
+// Returns the room to ask for: once per access, and not if only its ragged ends go through the page cache.
 uint64_t Executor::room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const {
   const bool large = job.access.operation == Operation::write && range.length >= options_.room_from;
   if (job.has_room || !large || !is_long_and_cached(plan)) return 0;
@@ -203,7 +204,7 @@ uint64_t Executor::room_for(Job& job, const Extent& range, const PlannedTransfer
   return range.length;
 }
 
-// Each transfer has memory of its own for them: no two write to the same.
+// Gives each transfer memory of its own for holes, so that no two write to the same.
 void Executor::throw_holes_away(PlannedTransfer& plan, uint32_t tag) {
   if (!thrown_away_) {
     thrown_away_ = std::make_unique_for_overwrite<std::byte[]>(in_flight_.size() * options_.largest_hole);
@@ -239,7 +240,7 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   const Extent& extent = flight.plan.extent;
   const bool reads = !job.sync && job.access.operation == Operation::read;
   if (result == 0 && reads) result = fill_hole(job, flight);
-  // Where a file ends, it does so the next time, too.
+  // The end of a file stays where it is, so a retry of a read is useless there.
   const bool fruitless = result == -EINTR || result == -EAGAIN || (result == 0 && !job.sync && !reads);
   if (fruitless && ++job.fruitless < options_.patience) {
     ++counts_.again;
@@ -251,14 +252,14 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
     return;
   }
   if (result == -EINVAL && flight.plan.direct) {
-    // The file system took O_DIRECT at open and refuses it now; the page cache always works.
+    // The file system accepted O_DIRECT at open and refuses it now; the page cache always works.
     job.target.direct = false;
     ++counts_.fallbacks;
     job.left.push_back(extent);
     return;
   }
   if (result < 0 || (result == 0 && !job.sync)) {
-    if (job.status.ok()) job.status = failure(job, extent, result);  // the first cause is the one to report
+    if (job.status.ok()) job.status = failure(job, extent, result);  // report the first cause
     return;
   }
   job.fruitless = 0;
@@ -269,8 +270,8 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   job.left.push_back({extent.offset + moved, extent.length - moved});
 }
 
-// A read has found the file's end: what lies before the end of pending writes is a hole of it. Returns how many
-// bytes.
+// Fills a hole after a read has found the file's end: bytes before the end of pending writes are a hole. Returns
+// their number.
 int64_t Executor::fill_hole(const Job& job, const InFlight& flight) {
   const Extent& extent = flight.plan.extent;
   if (extent.offset >= job.target.written_to) return 0;
@@ -286,14 +287,14 @@ Status Executor::failure(const Job& job, const Extent& extent, int64_t result) {
   Fault fault = status.fault();
   fault.message = job.access.operation == Operation::read
                       ? fmt::format("read '{}': the file ends before byte {}", path, extent.end())
-                      : fmt::format("write '{}': the system takes no bytes at offset {}", path, extent.offset);
+                      : fmt::format("write '{}': the system accepts no bytes at offset {}", path, extent.offset);
   return Status(std::move(fault));
 }
 
 void Executor::retire(std::vector<Ended>& ended) {
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = **it;
-    if (!job.begun && !job.waits_for_copy) return;  // those that wait for nothing else begin in order
+    if (!job.begun && !job.waits_for_copy) return;  // jobs that wait for no buffer begin in order
     if (!job.done()) {
       ++it;
       continue;

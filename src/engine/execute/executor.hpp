@@ -1,8 +1,7 @@
-// Executor: the last stage. Carries accesses and syncs out as transfers of the storage, so many at once as it can
-// take.
+// Executor: the last stage. Carries out accesses and syncs as transfers, as many at a time as the storage accepts.
 //
-// Short transfers, EINTR and EAGAIN are continued here, for every back end alike; any other errno ends the job.
-// Knows nothing of requests' order or merging. Driven by the engine's thread.
+// It continues short transfers and retries EINTR and EAGAIN, for all back ends alike; any other errno ends the job.
+// It knows nothing of the order or merging of requests. The engine's thread drives it.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,13 @@
 
 namespace tailrace::impl {
 
-// Where the storage has a file, for messages and transfers.
+// A file in the storage, for messages and transfers.
 struct ExecutionTarget {
   FileHandle handle = 0;
   std::string path;
   bool direct = false;
-  // Where the writes end of those that the access reads for: that the file is shorter as yet makes a hole of what
-  // lies before.
+  // The end of the writes by the clients that the access reads for. If the file is still shorter, bytes before this
+  // end are a hole.
   uint64_t written_to = 0;
 };
 
@@ -34,40 +33,39 @@ class Executor {
   struct Options {
     uint64_t largest_transfer = uint64_t{8} << 20;  // bytes
     uint64_t direct_from = uint64_t{128} << 10;     // bytes
-    // Length of the longest transfer through the page cache. Longer ones are not faster. Where the system takes pages
-    // of a megabyte and more for them, which a virtual machine must first get from its host, they are several times
-    // slower.
+    // The longest transfer through the page cache. Longer ones are no faster. They are several times slower where the
+    // system takes pages of a megabyte and more for them that a virtual machine must first get from its host.
     uint64_t largest_cached = UINT64_MAX;      // bytes
-    uint64_t room_from = uint64_t{256} << 10;  // bytes for which the file system is asked to make room first
-    uint64_t largest_hole = 0;                 // bytes that a read goes over
-    // Buffers that writes of unaligned memory are copied into, to go past the page cache; 0: such go through it.
-    uint64_t bounce_bytes = 0;  // of each
+    uint64_t room_from = uint64_t{256} << 10;  // from this size on, the file system is first asked to make room
+    uint64_t largest_hole = 0;                 // largest hole, in bytes, that a read covers
+    // Buffers that copy unaligned writes, so that these bypass the page cache; 0: such writes go through it.
+    uint64_t bounce_bytes = 0;  // size of each
     uint32_t bounce_count = 8;
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes written) before a job fails
   };
 
-  // One end: of an access (parts are those of the access), or of a sync (request is set).
+  // The end of an access (its parts are set) or of a sync (the request is set).
   struct Ended {
     Access access;
     const Request* sync = nullptr;
     Status status;
-    Nanoseconds begun{0};  // its first transfer
-    bool cached = false;   // a long one of them went through the page cache, of a file that can go past it
+    Nanoseconds begun{0};  // start of its first transfer
+    bool cached = false;   // a long transfer went through the page cache although the file allows direct transfers
   };
 
   // The work that the executor has done so far.
   struct Counts {
     uint64_t transfers = 0;  // begun
-    uint64_t direct = 0;     // … past the page cache
+    uint64_t direct = 0;     // … bypassing the page cache
     uint64_t again = 0;      // ended short or interrupted, and continued
-    uint64_t fallbacks = 0;  // refused past the page cache, and sent through it
+    uint64_t fallbacks = 0;  // refused past the page cache, and repeated through it
   };
 
-  // Both are borrowed.
+  // Borrows the storage and the clock.
   Executor(Storage& storage, const Clock& clock, const Options& options);
   ~Executor();
 
-  // Returns true if the storage could take more transfers than wait or are under way.
+  // Returns true if the storage could take more transfers than are waiting or in progress.
   bool hungry() const;
   bool idle() const { return jobs_.empty(); }
   const Counts& counts() const { return counts_; }
@@ -75,10 +73,10 @@ class Executor {
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
 
-  // Returns true if the bytes that arrive there are those of a hole, which nobody wants.
+  // Returns true if the bytes read into `memory` belong to a hole and are discarded.
   bool throws_away(const void* memory) const;
 
-  // Takes completions from the storage and begins what can begin. Appends what has ended.
+  // Takes completions from the storage and begins all transfers that can begin. Appends the ends to `ended`.
   void progress(std::vector<Ended>& ended);
 
  private:
@@ -109,7 +107,7 @@ class Executor {
   Counts counts_;
   std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag
   std::vector<uint32_t> free_tags_;
-  // For what is read of holes: largest_hole bytes for each tag. None until there is a hole.
+  // Memory for holes: largest_hole bytes for each tag. Null until the first hole.
   std::unique_ptr<std::byte[]> thrown_away_;
   BounceBuffers bounce_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in the order started

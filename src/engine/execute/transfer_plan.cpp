@@ -5,7 +5,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Where in the access's memory a file offset lies.
+// The position of a file offset in the access's memory.
 struct Cursor {
   size_t segment = 0;
   uint64_t within = 0;
@@ -23,7 +23,7 @@ Cursor cursor_at(const Access& access, uint64_t offset) {
   return cursor;
 }
 
-// A walk along the memory of an access, from a file offset to the end of a range.
+// Walks along the memory of an access, from a file offset to the end of a range.
 class Walk {
  public:
   Walk(const Access& access, const Extent& range)
@@ -32,13 +32,13 @@ class Walk {
   bool done() const { return offset_ == end_; }
   uint64_t offset() const { return offset_; }
   size_t segment() const { return at_.segment; }
-  // Returns the memory at the present place, up to the end of the segment or of the range.
+  // Returns the memory at the present position, up to the end of the segment or of the range.
   std::byte* memory() const {
     auto* const begin = static_cast<std::byte*>(access_.segments[at_.segment].iov_base);
     return begin == nullptr ? nullptr : begin + at_.within;
   }
   uint64_t run() const { return std::min(access_.segments[at_.segment].iov_len - at_.within, end_ - offset_); }
-  // Goes on by at most run() bytes.
+  // Advances by at most run() bytes.
   void pass(uint64_t bytes) {
     offset_ += bytes;
     at_.within += bytes;
@@ -54,11 +54,11 @@ class Walk {
   const uint64_t end_;
 };
 
-// A stretch of segments that lie in memory as they lie in the file, modulo the alignment, and meet where it is a
-// multiple of it.
+// A sequence of segments whose memory and file offsets are equal modulo the alignment, and that meet at its
+// multiples.
 struct Stretch {
   uint64_t length = 0;
-  size_t end_segment = 0;  // where the next may begin
+  size_t end_segment = 0;  // the first segment of the next stretch
 };
 
 Stretch stretch_from(Walk walk, const TransferLimits& limits) {
@@ -77,7 +77,7 @@ Stretch stretch_from(Walk walk, const TransferLimits& limits) {
   return stretch;
 }
 
-// Fills a transfer with what follows, up to `bytes`.
+// Appends the next `bytes` of the walk to a transfer.
 void take(PlannedTransfer& transfer, Walk& walk, uint64_t bytes) {
   while (bytes > 0) {
     const uint64_t length = std::min(walk.run(), bytes);
@@ -88,7 +88,7 @@ void take(PlannedTransfer& transfer, Walk& walk, uint64_t bytes) {
   }
 }
 
-// The first transfer of a stretch that is worth going past the page cache.
+// Plans the first transfer of a stretch that is worth a direct transfer.
 PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
   const uint64_t over = walk.offset() % alignment;
@@ -101,8 +101,8 @@ PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& l
   return transfer;
 }
 
-// Returns true if the run that begins here is worth copying into an aligned buffer. It lies otherwise in memory than
-// in the file, or the walk would be at a stretch.
+// Returns true if the run that begins here is worth copying into an aligned buffer. Its alignments in memory and file
+// differ; otherwise the walk would be at a stretch.
 bool may_bounce(const Walk& walk, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
   if (limits.bounce == 0 || alignment == 0 || walk.memory() == nullptr) return false;
@@ -136,7 +136,7 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
     if (walk.segment() >= looked_at) {
       const Stretch stretch = stretch_from(walk, limits);
       if (stretch.length >= std::max<uint64_t>(limits.direct_from, limits.direct_alignment)) {
-        // A transfer of its own.
+        // The stretch gets a transfer of its own.
         return transfer.segments.empty() ? plan_stretch(walk, stretch.length, limits) : transfer;
       }
       if (may_bounce(walk, limits)) return transfer.segments.empty() ? plan_bounce(walk, limits) : transfer;

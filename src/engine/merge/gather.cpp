@@ -43,9 +43,9 @@ void Gather::take(Nanoseconds now, std::vector<const Request*>& leaving) {
 }
 
 void Gather::let_go(File& file, std::vector<const Request*>& leaving) const {
-  // By count: so many at a time, whatever has come meanwhile.
+  // By count: `count` requests at a time, even if more have come meanwhile.
   const size_t count = options_.by_count ? std::min<size_t>(file.held.size(), options_.count) : file.held.size();
-  if (count > 1) file.learnt->pays = false;  // began() says otherwise
+  if (count > 1) file.learnt->pays = false;  // began() corrects this if some are joined
   const auto end = file.held.begin() + static_cast<ptrdiff_t>(count);
   for (auto it = file.held.begin(); it != end; ++it) {
     file.bytes -= bytes_of(**it);
@@ -71,7 +71,7 @@ std::optional<Nanoseconds> Gather::due() const {
   std::optional<Nanoseconds> least;
   for (const FileId id : waiting_) {
     const File& file = files_.at(id);
-    if (!is_delayed(file)) continue;  // the end of what is under way is waited for
+    if (!is_delayed(file)) continue;  // such a file waits for the end of an access
     const Nanoseconds due = file.since + options_.delay;
     least = std::min(least.value_or(due), due);
   }

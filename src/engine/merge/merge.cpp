@@ -6,7 +6,7 @@
 namespace tailrace::impl {
 namespace {
 
-// How far a share has been taken.
+// The progress through a share.
 struct Cursor {
   uint64_t offset = 0;  // of `next`
   const Piece* next = nullptr;
@@ -23,10 +23,10 @@ bool is_of_earlier_access(const Cursor& a, const Cursor& b) {
   return a.request->operation < b.request->operation;
 }
 
-// Orders a heap: the first cursor is in front.
+// Orders a heap: the cursor with the least offset is in front.
 bool follows(const Cursor& a, const Cursor& b) { return a.offset > b.offset; }
 
-// Puts the front of the heap, which has changed, where it belongs.
+// Restores the heap after its front has changed.
 void sift_down(std::span<Cursor> heap) {
   size_t at = 0;
   for (;;) {
@@ -39,8 +39,8 @@ void sift_down(std::span<Cursor> heap) {
   }
 }
 
-// Calls each(request, piece) for what is left of the shares, in order of offset. Each is in order by itself, so the
-// next is the first of one of them.
+// Calls each(request, piece) for the rest of the shares, in order of offset. Each share is in order, so the next
+// piece is the first of one of them.
 template <class Each>
 void in_order(std::span<Cursor> shares, Each& each) {
   std::make_heap(shares.begin(), shares.end(), follows);
@@ -74,7 +74,7 @@ void in_order(std::span<const Share> shares, Each each) {
   }
 }
 
-// Where an access that begins at `offset` ends at the latest, if it is joined.
+// Returns the latest end of a joined access that begins at `offset`.
 uint64_t latest_end(uint64_t offset, const MergeLimits& limits) {
   const uint64_t end = offset + limits.largest;
   if (limits.alignment == 0) return end;
@@ -87,14 +87,14 @@ bool in_one_memory(const iovec& segment, const Piece& piece) {
   return static_cast<std::byte*>(segment.iov_base) + segment.iov_len == piece.memory;
 }
 
-// Returns true if reading `length` bytes more, behind a hole, is worth the bytes of the hole.
+// Returns true if reading `length` more bytes behind a hole is worth the bytes of the hole.
 bool may_sieve(const Access& access, uint64_t hole, uint64_t length, const MergeLimits& limits) {
   if (access.operation != Operation::read || hole > limits.sieve) return false;
   const uint64_t all = access.extent.length + hole + length;
   return static_cast<double>(access.holes + hole) <= limits.waste * static_cast<double>(all);
 }
 
-// How many bytes of the piece, from its first, go on where the access ends, or a small hole behind it.
+// Returns how many bytes of the piece, from its first, continue the access, directly or behind a small hole.
 uint64_t joinable(const Access& access, const Request& request, const Piece& piece, const MergeLimits& limits) {
   const Extent& extent = piece.extent;
   if (extent.offset < access.extent.end() || access.file != request.file) return 0;

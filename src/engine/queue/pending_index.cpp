@@ -37,7 +37,7 @@ PendingIndex::Run* PendingIndex::run(Place& place) {
 }
 
 void PendingIndex::seek(Place& place, uint64_t offset) {
-  // Lists mostly come in order, so the block is this one or one of the next.
+  // Lists mostly come in order, so the block is this one or one of the next few.
   for (int hops = 0; offset >= place.block->end && hops < kHops; ++hops) place = {place.block->after, 0};
   if (offset < place.block->begin || offset >= place.block->end) place = {block_for(offset), 0};
   const Block& block = *place.block;
@@ -63,7 +63,8 @@ void PendingIndex::insert(Place& place, const Run& run) {
   }
   if (place.at == place.block->count && run.offset >= place.block->end) place = {place.block->after, 0};
   if (place.block->count == kBlock) {
-    // At the end the new one begins a block, so that lists in order fill theirs; else half of them move.
+    // At the end, the new run begins a block, so that sorted lists fill their blocks; elsewhere half of the runs
+    // move.
     const uint32_t kept = place.at == kBlock ? kBlock : kBlock / 2;
     Block& full = *place.block;
     const uint64_t begin = kept == kBlock ? run.offset : full.runs[kept].offset;
@@ -135,7 +136,7 @@ void PendingIndex::add_reader(Place& place, const Extent& extent, uint32_t slot)
 
 void PendingIndex::forget(std::span<const Piece> pieces, uint32_t slot) {
   Place place = first();
-  Block* touched = place.block;  // what is forgotten of a block is taken away when the next is touched
+  Block* touched = place.block;  // a block's forgotten runs are removed when the next block is touched
   const auto sweep_unless_at = [&](Block* block) {
     if (touched != block) sweep(*std::exchange(touched, block));
   };

@@ -1,9 +1,9 @@
-// PendingIndex: of one file, which bytes requests that have not ended touch: who writes them last, and who reads them
-// since. What a new request must wait for, may take over or can be served from is found here.
+// PendingIndex: the bytes of one file that unfinished requests touch: their last writer, and the readers since then.
+// The queue looks up here which requests a new one must wait for, may take bytes over from or can be served from.
 //
-// A sorted list of runs in two levels: blocks of at most kBlock runs, in a list and in a map. Going through a list of
-// extents in order costs a few steps an extent, whatever else is pending; a single extent O(log n). Knows slots, and
-// nothing of what a request is.
+// It is a sorted list of runs in two levels: blocks of at most kBlock runs, in a list and in a map. Going through a
+// sorted list of extents costs a few steps per extent, whatever else is pending; a single extent costs O(log n). It
+// knows slots, and nothing else of requests.
 #pragma once
 
 #include <algorithm>
@@ -22,34 +22,34 @@ class PendingIndex {
  public:
   static constexpr uint32_t kNobody = UINT32_MAX;
 
-  // Bytes that the same requests touch.
+  // A run of bytes that the same requests touch.
   struct Run {
     uint64_t offset = 0;
     uint64_t end = 0;
-    std::byte* memory = nullptr;                  // of the writer's
-    uint32_t writer = kNobody;                    // the last to write them
-    ReaderSets::Id readers = ReaderSets::kEmpty;  // those that read them after it
+    std::byte* memory = nullptr;                  // the writer's memory
+    uint32_t writer = kNobody;                    // the last request that writes the run
+    ReaderSets::Id readers = ReaderSets::kEmpty;  // requests that read it after that
   };
 
   PendingIndex();
 
-  // Makes `slot` the last to write `pieces` (in order, without overlaps). Calls found(extent, run) for each part of
-  // them that others touch, as it was before.
+  // Makes `slot` the last writer of `pieces` (in order, without overlaps). Calls found(extent, run) for each part
+  // that others touch, with the run as it was before.
   template <class Found>
   void write(std::span<const Piece> pieces, uint32_t slot, Found found) {
     Place place = first();
     for (const Piece& piece : pieces) write(place, piece, slot, found);
   }
 
-  // Makes `slot` a reader of `pieces`, but for the parts of which found(extent, run) says that they are served: it is
-  // called for each part that others touch. unserved(extent) is called for the rest, in order.
+  // Makes `slot` a reader of `pieces`. Calls found(extent, run) for each part that others touch; if that returns
+  // true, the part is served and gets no reader. Calls unserved(extent) for the rest, in order.
   template <class Found, class Unserved>
   void read(std::span<const Piece> pieces, uint32_t slot, Found found, Unserved unserved) {
     Place place = first();
     for (const Piece& piece : pieces) read(place, piece.extent, slot, found, unserved);
   }
 
-  // Forgets what `slot` does to `pieces`.
+  // Removes `slot` from `pieces`.
   void forget(std::span<const Piece> pieces, uint32_t slot);
 
   const ReaderSets& readers() const { return readers_; }
@@ -57,13 +57,13 @@ class PendingIndex {
 
  private:
   static constexpr uint32_t kBlock = 32;
-  static constexpr int kHops = 6;  // to a block so near, going there is cheaper than asking the map
-  // The first is always there; others are not empty.
+  static constexpr int kHops = 6;  // up to this distance, walking to a block is cheaper than asking the map
+  // The first block always exists; the others are not empty.
   struct Block {
     Block* before = nullptr;
     Block* after = nullptr;
     uint64_t begin = 0;         // its runs begin at or after this …
-    uint64_t end = UINT64_MAX;  // … and before this, the next block's `begin`
+    uint64_t end = UINT64_MAX;  // … and before this, the beginning of the next block
     uint32_t count = 0;
     std::array<Run, kBlock> runs;
   };
@@ -73,23 +73,23 @@ class PendingIndex {
   };
 
   Place first() { return {blocks_.begin()->second.get(), 0}; }
-  // The block that runs from `offset` on belong to.
+  // Returns the block for runs from `offset` on.
   Block* block_for(uint64_t offset) { return std::prev(blocks_.upper_bound(offset))->second.get(); }
   Block* add_after(Block& block, uint64_t begin);
   void remove(Block& block);
-  // The run at the place, or null at the end of the list.
+  // Returns the run at the place, or null at the end of the list.
   Run* run(Place& place);
   // Moves to the first run that ends after `offset`.
   void seek(Place& place, uint64_t offset);
-  // Puts a run before the place, and moves past it.
+  // Inserts a run before the place, and moves past it.
   void insert(Place& place, const Run& run);
-  // Takes the run at the place away; the place is then that of the next.
+  // Removes the run at the place, which then refers to the next.
   void erase(Place& place);
-  // Takes the runs away that nobody touches any more.
+  // Removes the runs that no request touches any more.
   void sweep(Block& block);
-  // Cuts the run at the place in two at `offset`, which is within it; the place is then that of the second.
+  // Splits the run at the place at `offset`, which lies within it; the place then refers to the second part.
   void split(Place& place, uint64_t offset);
-  // Adds a reader to the run at the place, in which `extent` lies. The place is behind the extent afterwards.
+  // Adds a reader to the run at the place, which contains `extent`. Moves the place behind the extent.
   void add_reader(Place& place, const Extent& extent, uint32_t slot);
   // Returns the rest of a run from `offset` on.
   static Run from(Run run, uint64_t offset);
@@ -107,7 +107,7 @@ template <class Found>
 void PendingIndex::write(Place& place, const Piece& piece, uint32_t slot, Found& found) {
   const uint64_t begin = piece.extent.offset;
   const uint64_t end = piece.extent.end();
-  Run rest;  // of a run that goes past the piece
+  Run rest;  // of a run that extends past the piece
   seek(place, begin);
   while (Run* other = run(place)) {
     if (other->offset >= end) break;

@@ -1,7 +1,7 @@
-// ReaderSets: small sets of requests' slots, kept by number, as the pending index has one for each run of bytes.
+// ReaderSets: small sets of requests' slots, identified by numbers. The pending index has one for each run of bytes.
 //
-// Nearly every set is empty or has one member, and then its number says all; only larger ones take memory. A number
-// is a value of its own: whoever copies a run copies the set, and drops it with the run.
+// Nearly every set is empty or has one member, and then its number encodes it; only larger sets take memory. A number
+// has value semantics: code that copies a run copies the set, and drops it with the run.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class ReaderSets {
   using Id = uint32_t;
   static constexpr Id kEmpty = 0;
 
-  // Each takes a set and returns what has become of it. Slots are below 2^31 − 1.
+  // Each takes a set and returns the resulting one. Slots are below 2^31 − 1.
   Id with(Id set, uint32_t slot) {
     if (set == kEmpty) return slot + 1;
     if ((set & kMany) == 0) {
@@ -63,7 +63,7 @@ class ReaderSets {
   }
 
  private:
-  static constexpr Id kMany = Id{1} << 31;  // the rest says which list
+  static constexpr Id kMany = Id{1} << 31;  // the other bits number the list
 
   Id new_list() {
     if (free_.empty()) {

@@ -23,13 +23,13 @@ const Request* RequestQueue::admit(Request request) {
   if (pending.request.is_fence()) {
     wait_for_all(file, pending);
   } else {
-    // Requests before the fence have it as a dependent already.
+    // Requests before the fence already have it as a dependent.
     if (file.fence != kNone) block(pending, file.fence);
     pending.request.operation == Operation::write ? admit_write(file, pending) : admit_read(file, pending);
   }
   append(file, pending);
   if (pending.blockers > 0) return nullptr;
-  // No write that is held stands in its way.
+  // No held write blocks it.
   if (pending.request.operation == Operation::read) pending.request.immediate = false;
   return &pending.request;
 }
@@ -44,7 +44,7 @@ RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   request.slot = slot;
   Pending& pending = slots_[slot];
   TAILRACE_ASSERT(!pending.held);
-  // The slot keeps the memory of its lists.
+  // Clears the lists but keeps their memory for the slot's next request.
   for (auto* list : {&pending.dependents, &pending.took_from}) list->clear();
   pending.waits_for.clear();
   pending.cuts.clear();
@@ -84,8 +84,8 @@ void RequestQueue::admit_write(FileQueue& file, Pending& write) {
   if (!candidates_.empty()) take_over(write);
 }
 
-// Notes the requests that a write must wait for. A reader of a run waits for its writer, so that the readers are
-// enough where there are any.
+// Notes the requests that a write must wait for. A reader of a run waits for its writer, so if there are readers, it
+// suffices to wait for them.
 void RequestQueue::found_before_write(Pending& write, const ReaderSets& readers, const Extent& extent,
                                       const PendingIndex::Run& run) {
   if (run.readers != ReaderSets::kEmpty) {
@@ -118,7 +118,7 @@ void RequestQueue::take_over(Pending& write) {
     }
     earlier.taken_by = write.number;
     write.took_from.push_back(candidates_[i].slot);
-    // Whoever still writes those bytes, or reads what was there before, comes before this write, too.
+    // Requests that still write those bytes, or read the bytes before them, also come before this write.
     for (const Name& name : earlier.waits_for) {
       if (slots_[name.slot].held && slots_[name.slot].number == name.number) block(write, name.slot);
     }
@@ -147,7 +147,7 @@ void RequestQueue::bind(Pending& earlier, Pending& later) {
   free_bonds_.push_back(from);
 }
 
-// Returns the bond of a request, and makes one of all that it waits for if it has none.
+// Returns the bond of a request; makes a new one, with all that it waits for, if it has none.
 uint32_t RequestQueue::bond_of(Pending& pending) {
   if (pending.bond != kNone) return pending.bond;
   if (free_bonds_.empty()) {
@@ -167,8 +167,8 @@ uint32_t RequestQueue::bond_of(Pending& pending) {
 void RequestQueue::admit_read(FileQueue& file, Pending& read) {
   const uint64_t since = file.fence == kNone ? 0 : slots_[file.fence].number;
   const std::vector<Piece>& pieces = read.request.pieces;
-  size_t at = 0;              // the piece that is looked at
-  size_t of_last = SIZE_MAX;  // that the last of what is left is of: a failure must name the right one
+  size_t at = 0;              // the present piece
+  size_t of_last = SIZE_MAX;  // the piece of the last entry in `left`: a failure must name the right piece
   const auto memory_of = [&](uint64_t offset) {
     while (pieces[at].extent.end() <= offset) ++at;
     return pieces[at].memory + (offset - pieces[at].extent.offset);
@@ -197,7 +197,7 @@ void RequestQueue::admit_read(FileQueue& file, Pending& read) {
   if (!read.partial) read.left.clear();
 }
 
-// Behind a fence, what was before it comes first, whatever there is to steal.
+// Behind a fence, earlier requests come first, even if their bytes could be stolen.
 bool RequestQueue::may_steal(const FileQueue& file, const Pending& read, const Pending& write) const {
   if (!rules_.steal || file.fence != kNone) return false;
   return rules_.steal_from_all || write.request.client == read.request.client;
@@ -238,7 +238,7 @@ void RequestQueue::finish(uint32_t slot, const Status& status, std::vector<Ended
   TAILRACE_REQUIRE(pending.held);
   TAILRACE_REQUIRE(pending.blockers == 0);
   TAILRACE_REQUIRE(!std::exchange(pending.done, true));
-  pending.begun = true;  // also what failed before it began
+  pending.begun = true;  // also if it failed before it began
   if (pending.status.ok()) pending.status = status;
   if (pending.bond == kNone) {
     end(slot, ended, ready);
@@ -247,8 +247,8 @@ void RequestQueue::finish(uint32_t slot, const Status& status, std::vector<Ended
   }
 }
 
-// In the order of admission: whoever goes on when only some of them are known to have ended writes the last of them
-// again, in that order, and the bytes are right.
+// Ends the members in the order of admission. If a server dies when only some ends are known, its successor repeats
+// the last ones in that order, and the bytes are right.
 void RequestQueue::end_together(uint32_t bond, std::vector<Ended>& ended, std::vector<const Request*>& ready) {
   std::vector<uint32_t>& members = bonds_[bond].members;
   std::sort(members.begin(), members.end(),
@@ -290,7 +290,7 @@ void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<con
   ended.push_back({std::move(pending.request), std::move(pending.status)});
 }
 
-// Some of its bytes went with a later write, and are not in the file.
+// Returns the failure of a write some of whose bytes went with a later write, and are not in the file.
 Status RequestQueue::consequence(const Request& of, const Status& cause) {
   Fault fault = cause.fault();
   fault.operation = name_of(of.operation);

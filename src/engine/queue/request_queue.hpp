@@ -1,9 +1,9 @@
-// RequestQueue: the first stage. Holds every request that has not ended, and knows which must wait for which, which
+// RequestQueue: the first stage. Holds every unfinished request, and knows which requests must wait for which, which
 // bytes need not be written any more, and which reads need no storage.
 //
-// A request is ready when all earlier requests that it conflicts with have ended. Between requests that do not
-// conflict there is no order, so later stages may take the ready ones in any. Conflicts are found in a PendingIndex
-// of the file, so a request costs what its own list is long. Bounded; driven by the engine's thread.
+// A request is ready when all earlier requests that it conflicts with have ended. Requests that do not conflict have
+// no order, so later stages may take ready ones in any order. A PendingIndex per file finds conflicts, so a request's
+// cost depends only on the length of its list. Bounded; the engine's thread drives it.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace tailrace::impl {
 
 class RequestQueue {
  public:
-  // The means that the queue may use beside letting one request wait for another.
+  // The optimisations that the queue may use, besides making one request wait for another.
   struct Rules {
-    // A write takes over the bytes that an earlier one of its client has not begun to write. The two then end
-    // together, and the earlier one fails if the later one does.
+    // A write takes over bytes of an earlier write of its client that has not begun. Both then end together, and the
+    // earlier one fails if the later one does.
     bool morph = false;
-    // A read gets bytes that are about to be written from the memory of the write, of its own client …
+    // A read copies pending bytes from the memory of a write of its own client …
     bool steal = false;
     // … or of every client.
     bool steal_from_all = false;
   };
   struct Counts {
-    uint64_t overwritten = 0;  // bytes never written, since a later write had them
-    uint64_t stolen = 0;       // bytes of reads that came from pending writes
+    uint64_t overwritten = 0;  // bytes never written, since a later write replaced them
+    uint64_t stolen = 0;       // bytes of reads copied from pending writes
   };
   struct Ended {
     Request request;
@@ -42,36 +42,36 @@ class RequestQueue {
   explicit RequestQueue(uint32_t limit) : RequestQueue(limit, Rules{}) {}
   RequestQueue(uint32_t limit, const Rules& rules);
 
-  // How many more requests can be held.
+  // Returns how many more requests the queue can hold.
   uint32_t room() const { return limit_ - static_cast<uint32_t>(slots_.size() - free_slots_.size()); }
   bool empty() const { return free_slots_.size() == slots_.size(); }
-  // Every slot that has ever been given is below this.
+  // Returns a bound: every slot so far is below it.
   size_t slots() const { return slots_.size(); }
   const Counts& counts() const { return counts_; }
 
-  // Takes a request in; room() > 0. Returns it (with its slot, its pieces in order) if it is ready at once, else
-  // null. The pointer is good until finish(). What a read steals is copied here.
+  // Takes a request; requires room() > 0. Returns it, with its slot and its pieces in order, if it is ready at once,
+  // else null. The pointer is valid until finish(). Copies the bytes that a read steals.
   const Request* admit(Request request);
 
-  // A ready request begins: from now on nobody takes bytes over from it. Returns the pieces to be carried out, which
-  // may be none; borrowed until its finish().
+  // Begins a ready request: from now on no other request takes bytes over from it. Returns the pieces to be carried
+  // out, which may be none; borrowed until its finish().
   std::span<const Piece> begin(uint32_t slot);
-  // Returns true if nothing of the request is left to be carried out.
+  // Returns true if the request has no bytes left to transfer.
   bool served(uint32_t slot) const { return slots_[slot].partial && slots_[slot].left.empty(); }
 
-  // Finishes a request with `status`: all that was to be carried out of it has been. It ends now, or, if it is bound
-  // to others by bytes that were taken over, when all of those have been carried out. Appends the requests that end
-  // by this, which leave the queue, in the order of admission, and those that are ready by this. Where a write has
-  // failed, its status also becomes the end of every read that waited for its bytes (see inherited()).
+  // Finishes a request with `status` after all its transfers. It ends now, or, if it is bound to others by bytes that
+  // were taken over, when all of those have been carried out. Appends the requests that end now, in the order of
+  // admission, to `ended`, and removes them from the queue. Appends those that become ready to `ready`. A failed
+  // write also ends every read that waited for its bytes with its status (see inherited()).
   void finish(uint32_t slot, const Status& status, std::vector<Ended>& ended, std::vector<const Request*>& ready);
 
-  // The failure of an earlier write that this read would have seen; ok for all others.
+  // Returns the failure of an earlier write that this read would have seen; ok for all other requests.
   const Status& inherited(uint32_t slot) const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Slots are used again, numbers are not.
+  // Slots are reused, numbers are not.
   struct Name {
     uint32_t slot = 0;
     uint64_t number = 0;
@@ -80,36 +80,36 @@ class RequestQueue {
     Request request;
     bool held = false;
     bool begun = false;
-    bool done = false;        // what was to be carried out has been
-    bool partial = false;     // `left` says what is to be carried out, and not the request
-    uint64_t number = 0;      // of its admission, from 1
-    uint32_t before = kNone;  // its neighbours in the file's list
+    bool done = false;        // all its transfers are done
+    bool partial = false;     // `left` lists the bytes to carry out, instead of the request
+    uint64_t number = 0;      // in the order of admission, from 1
+    uint32_t before = kNone;  // neighbours in the file's list
     uint32_t after = kNone;
-    uint32_t blockers = 0;             // earlier requests that have yet to end
-    std::vector<Name> waits_for;       // the blockers, with those that have ended
+    uint32_t blockers = 0;             // earlier requests that have not ended
+    std::vector<Name> waits_for;       // the blockers, including those that have ended
     std::vector<uint32_t> dependents;  // slots of later requests that wait for this one
-    uint32_t bond = kNone;             // with whom it ends; none: alone
+    uint32_t bond = kNone;             // the bond with which it ends; none: alone
     std::vector<uint32_t> took_from;   // slots of earlier writes
-    std::vector<Extent> cuts;          // what was taken over
+    std::vector<Extent> cuts;          // extents that were taken over
     std::vector<Piece> left;
     Status inherited;
-    Status status;               // the first failure, of its own or of a taker
-    uint64_t blocker_of = 0;     // the latest request that it was found to block
+    Status status;               // the first failure, its own or of a request that took bytes over
+    uint64_t blocker_of = 0;     // the latest request that it blocks
     uint64_t overlapped_by = 0;  // the latest write that may take bytes over
     uint64_t taken_by = 0;       // the latest write that did
   };
-  // Writes that took bytes over from one another. They end together: were one known to have ended before the others,
-  // whoever goes on after a death would write those again, over its bytes. See morph.hpp.
+  // Writes that took bytes over from one another. They end together: if only one were known to have ended, the
+  // successor of a dead server would repeat the others, over its bytes. See morph.hpp.
   struct Bond {
     std::vector<uint32_t> members;  // slots
     uint64_t floor = 0;
     uint64_t newest_blocker = 0;
-    size_t left = 0;  // members that have yet to be carried out
+    size_t left = 0;  // members that have not been carried out
   };
   struct FileQueue {
     uint32_t first = kNone;  // in the order of admission
     uint32_t last = kNone;
-    uint32_t fence = kNone;  // the latest that has not ended
+    uint32_t fence = kNone;  // the latest unfinished one
     PendingIndex index;
   };
   struct Overlap {
@@ -139,10 +139,10 @@ class RequestQueue {
   const uint32_t limit_;
   Counts counts_;
   uint64_t admitted_ = 0;
-  std::deque<Pending> slots_;  // made when there is need, and kept
+  std::deque<Pending> slots_;  // made on demand, and kept
   std::vector<uint32_t> free_slots_;
   std::unordered_map<FileId, FileQueue> by_file_;  // of each file that has had requests, until it is closed
-  std::vector<Overlap> overlaps_;                  // of the write being admitted with writes it may take over from
+  std::vector<Overlap> overlaps_;                  // of the new write with writes that it may take from
   std::vector<MorphCandidate> candidates_;         // those writes
   std::vector<Bond> bonds_;
   std::vector<uint32_t> free_bonds_;

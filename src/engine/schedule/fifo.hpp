@@ -1,4 +1,4 @@
-// Fifo: the plainest scheduler. Ready requests leave in the order in which they became ready.
+// Fifo: the simplest scheduler. Ready requests leave in the order in which they became ready.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ class Fifo final : public Scheduler {
   }
 
  private:
-  std::deque<const Request*> ready_;  // bounded by the queue before it
+  std::deque<const Request*> ready_;  // the queue before it bounds its length
 };
 
 }  // namespace tailrace::impl

@@ -1,8 +1,9 @@
-// The schedule stage: in which order, and when, requests leave that have been gathered and can be merged. A seam:
-// HBRR and TWINS come behind these functions, as slots (slots.hpp) do.
+// Scheduler: the schedule stage decides in which order, and when, gathered requests leave to be merged. A seam: HBRR
+// and TWINS will be implemented behind these functions, as slots (slots.hpp) are.
 //
-// Knows only ready requests, which do not depend on each other, so every order is right. What next() hands out before
-// it returns null is merged together and begins. Driven by the engine's thread; knows the time only as it is told.
+// It knows only ready requests, which do not depend on each other, so every order is correct. The requests that
+// next() returns before it returns null are merged together and begin. The engine's thread drives it and passes the
+// time in.
 #pragma once
 
 #include <optional>
@@ -15,15 +16,16 @@ namespace tailrace::impl {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  // Takes in a ready request; borrowed until ended().
+  // Takes a ready request; borrowed until ended().
   virtual void push(const Request* request) = 0;
-  // It is `now`, never earlier than the time before: returns the request to go next, or null if none is to go yet.
+  // Returns the request to go next, or null if none may go yet. `now` never decreases between calls.
   virtual const Request* next(Nanoseconds now) = 0;
-  // A request that next() has handed out has ended.
+  // Notes the end of a request that next() has returned.
   virtual void ended(const Request& /*request*/) {}
-  // When next() may have something though nothing else happens; none: it will not. A time that has passed: at once.
+  // Returns when next() may have something even if nothing else happens; none: it will not. A time in the past: at
+  // once.
   virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
-  // Somebody waits for an end, and nobody knows for which: lets go all that is held.
+  // Someone waits for an unknown request: releases all held requests.
   virtual void hurry() {}
 };
 

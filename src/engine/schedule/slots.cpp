@@ -5,7 +5,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kWeight = 4;  // the latest time between phases counts one in so many
+constexpr int kWeight = 4;  // weight of the latest time between phases: 1/kWeight
 
 }  // namespace
 
@@ -25,7 +25,7 @@ const Request* Slots::next(Nanoseconds now) {
   return next_.next(now);
 }
 
-// Lets go what is due.
+// Releases the phases that are due.
 void Slots::look(Nanoseconds now) {
   begin(now);
   while (!phases_.empty() && (phases_.front().count + 2 <= count_)) {
@@ -38,7 +38,7 @@ void Slots::look(Nanoseconds now) {
   std::erase_if(phases_, [now](const Phase& phase) { return *phase.slot <= now; });
 }
 
-// Begins the phases that have come since the last look. If there are several, nobody knows when each began: they
+// Begins the phases that have come since the last look. If there are several, their beginnings are unknown, so they
 // count as one.
 void Slots::begin(Nanoseconds now) {
   if (phases_.empty() || phases_.back().slot) return;

@@ -1,8 +1,8 @@
-// Codec: the port of compressors. An object compresses buffer after buffer in one way (deflate at one level, …), and
-// keeps its work memory for the next.
+// Codec: the port of compressors. An object compresses buffers in one way (deflate at one level, …), and reuses its
+// work memory.
 //
-// Writes what HDF5's filters of the same names read, and knows neither HDF5 nor files. The server and the HDF5
-// connector both compress by it. Not for two threads at a time.
+// It writes streams that HDF5's filters of the same names read, and knows neither HDF5 nor files. The server and the
+// HDF5 connector both compress with it. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  // Bytes of `to` that compress() can make use of for `size` bytes: more than `size` if the compressor lets bytes
-  // that do not get smaller get a little larger.
+  // Returns the bytes of `to` that compress() can use for `size` bytes. This is more than `size` if the compressor
+  // may slightly enlarge incompressible bytes.
   virtual size_t room_for(size_t size) const = 0;
-  // Bytes written to `to`, which does not overlap `from`; 0 if they do not fit into it, or if the compressor fails.
+  // Returns the bytes written to `to`, which does not overlap `from`; 0 if they do not fit into it or the compressor
+  // fails.
   virtual size_t compress(std::span<const std::byte> from, std::span<std::byte> to) = 0;
-  // Decompresses `from` into `to`. Returns true if `from` was a whole stream of exactly to.size() bytes. Takes any
-  // bytes. The first call takes the memory that this needs, so that those who only compress have none.
+  // Decompresses `from` into `to`. Returns true if `from` was a whole stream of exactly to.size() bytes. Accepts any
+  // bytes. The first call allocates the necessary memory, so that users that only compress have none.
   virtual bool decompress(std::span<const std::byte> from, std::span<std::byte> to) = 0;
 };
 

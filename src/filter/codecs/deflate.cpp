@@ -5,8 +5,8 @@
 namespace tailrace::impl {
 namespace {
 
-// libdeflate's level 2 is faster than zlib's level 1 on all bytes, and makes them as small; its level 1 is not where
-// they get much smaller.
+// libdeflate's level 2 is faster than zlib's level 1 on all data, and compresses as well; its level 1 does not on
+// data that compress well.
 int level_of_libdeflate(int level) { return level == 1 ? 2 : level; }
 
 }  // namespace
@@ -28,7 +28,7 @@ size_t Deflate::compress(std::span<const std::byte> from, std::span<std::byte> t
 bool Deflate::decompress(std::span<const std::byte> from, std::span<std::byte> to) {
   if (in_ == nullptr) in_ = libdeflate_alloc_decompressor();
   if (in_ == nullptr) return false;
-  // Without a place for the number of bytes it is an error if there are not so many.
+  // Without an argument for the number of bytes, libdeflate fails unless it writes exactly to.size() bytes.
   return libdeflate_zlib_decompress(in_, from.data(), from.size(), to.data(), to.size(), nullptr) ==
          LIBDEFLATE_SUCCESS;
 }

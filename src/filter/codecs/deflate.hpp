@@ -1,4 +1,4 @@
-// Deflate: zlib streams, by libdeflate. They are valid, but not byte for byte those of zlib.
+// Deflate: zlib streams, by libdeflate. They are valid, but differ from zlib's own.
 #pragma once
 
 #include "filter/codecs/codec.hpp"
@@ -10,7 +10,7 @@ namespace tailrace::impl {
 
 class Deflate final : public Codec {
  public:
-  // `level` is zlib's: 0 to 9.
+  // `level` is one of zlib's: 0 to 9.
   explicit Deflate(int level);
   ~Deflate() override;
   Deflate(const Deflate&) = delete;

@@ -5,7 +5,7 @@
 namespace tailrace::impl {
 namespace {
 
-// To 16 bits, modulo 65535; only 0 becomes 0.
+// Reduces the sum to 16 bits, modulo 65535; only 0 becomes 0.
 uint64_t fold(uint64_t sum) {
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return sum;

@@ -7,7 +7,7 @@
 
 namespace tailrace::impl {
 
-// Fletcher's checksum of big-endian words of 16 bits, the last one filled up with 0.
+// Returns Fletcher's checksum of big-endian 16-bit words, the last one padded with 0.
 uint32_t fletcher32(std::span<const std::byte> bytes);
 
 }  // namespace tailrace::impl

@@ -7,14 +7,14 @@
 namespace tailrace::impl {
 namespace {
 
-// Elements that are moved at a time: their bytes stay in the nearest cache while they are gone through again.
+// Elements moved at a time: their bytes stay in the nearest cache between the passes.
 constexpr size_t kTile = 1024;
 
 template <size_t bytes>
 using Known = std::integral_constant<size_t, bytes>;
 
-// Calls `move` with the size of an element: where numbers have it, as one that the compiler knows, which makes byte
-// shuffles of the inner loops.
+// Calls `move` with the size of an element; for sizes of numbers, as a compile-time constant, so that the compiler
+// turns the inner loops into byte shuffles.
 template <class Move>
 void with_element(size_t element, const Move& move) {
   switch (element) {

@@ -1,4 +1,4 @@
-// Zstd: frames that know their size, as readers of HDF5 take their memory by it.
+// Zstd: frames that record their size, since readers of HDF5 allocate memory by it.
 #pragma once
 
 #include "filter/codecs/codec.hpp"
@@ -10,7 +10,7 @@ namespace tailrace::impl {
 
 class Zstd final : public Codec {
  public:
-  // The highest level there is. Those below 1 are faster than 1.
+  // Returns the highest level. Levels below 1 are faster than 1.
   static int highest_level();
 
   explicit Zstd(int level);

@@ -11,7 +11,7 @@ namespace {
 bool put(hid_t object, const char* name, hid_t type, const Handle& space, const void* value) {
   if (!space.valid()) return false;
   const Handle attribute(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  static constexpr char kNothing = 0;  // HDF5 wants an address, even of no elements
+  static constexpr char kNothing = 0;  // HDF5 requires an address even for no elements
   return attribute.valid() && H5Awrite(attribute.id(), type, value != nullptr ? value : &kNothing) >= 0;
 }
 

@@ -1,6 +1,6 @@
-// Attributes as openPMD wants them: scalars, vectors and fixed-length strings on groups and datasets.
+// Writes attributes as openPMD requires them: scalars, vectors and fixed-length strings, on groups and datasets.
 //
-// LibraryLock is held. Each returns false if HDF5 refused; the caller asks the error stack.
+// The caller holds LibraryLock. Each function returns false if HDF5 failed; the caller then reads the error stack.
 #pragma once
 
 #include <hdf5.h>

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<unsigned char, 8> kSignature = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 constexpr uint64_t kUndefined = ~uint64_t{0};
 
-// Where the fields are.
+// Offsets of the superblock's fields.
 constexpr size_t kVersion = 8;
 constexpr size_t kOffsetSize = 9;
 constexpr size_t kLengthSize = 10;
@@ -98,7 +98,7 @@ bool has_root(std::span<const std::byte> bytes) {
   if ((flags & with_attribute_limits) != 0) at += 4;
   const size_t width = size_t{1} << (flags & size_of_size);
   const uint64_t length =
-      little_endian(bytes, at, width);  // of the messages that follow, without the checksum behind them
+      little_endian(bytes, at, width);  // of the messages that follow, without the checksum after them
   at += width;
   if (length > bytes.size() - at || bytes.size() - at - length < sizeof(uint32_t)) return false;
   const size_t end = at + length;

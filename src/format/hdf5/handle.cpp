@@ -9,15 +9,15 @@
 namespace tailrace::impl {
 namespace {
 
-// Belongs to the HDF5 library, which is itself one a process.
+// Guards the HDF5 library, of which a process has only one.
 std::mutex library_mutex;
 bool library_ready = false;  // guarded by library_mutex
-// The mark of the process whose thread holds library_mutex, or 0. relaxed: a process asks only whether it is that of
-// another one, and such a value was there before the fork.
+// The mark of the process whose thread holds library_mutex, or 0. relaxed: a process only checks for another
+// process's mark, which was stored before the fork.
 std::atomic<uint64_t> holder{0};
 
 herr_t take_innermost(unsigned, const H5E_error2_t* error, void* text) {
-  // Walked upwards, the first entry is where HDF5 found the fault; the others say who called whom.
+  // Walking upwards, the first entry is where HDF5 found the fault; the others are its callers.
   auto& innermost = *static_cast<std::string*>(text);
   if (innermost.empty() && error->desc != nullptr) innermost = error->desc;
   return 0;
@@ -28,9 +28,9 @@ herr_t take_innermost(unsigned, const H5E_error2_t* error, void* text) {
 LibraryLock::LibraryLock() : lock_(library_mutex) {
   holder.store(process_mark(), std::memory_order_relaxed);
   if (library_ready) return;
-  H5dont_atexit();  // the process may unload us before it exits
+  H5dont_atexit();  // the process may unload this library before it exits
   H5open();
-  H5PLset_loading_state(0);  // no plugin of the application's HDF5, wherever its environment points
+  H5PLset_loading_state(0);  // load no plugins of the application's HDF5, wherever its environment points
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   library_ready = true;
 }

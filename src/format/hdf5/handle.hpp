@@ -1,8 +1,8 @@
-// Handle: owns one HDF5 identifier, and turns HDF5's error stack into a Status.
+// Handle: owns one HDF5 identifier. hdf5_failure: turns HDF5's error stack into a Status.
 //
-// The HDF5 that libtailrace carries is its own, one a process, with global state and no locks inside. Everything that
-// calls it holds LibraryLock, the only mutex of the format; so clients in several threads are safe. It is never held
-// while bytes of blocks travel.
+// The HDF5 in libtailrace is its own copy, one per process, with global state and no internal locks. All code that
+// calls it holds LibraryLock, the only mutex of the format, so clients in several threads are safe. The lock is never
+// held during transfers of blocks.
 #pragma once
 
 #include <hdf5.h>
@@ -15,21 +15,21 @@
 
 namespace tailrace::impl {
 
-// Holds HDF5's lock, after making sure that the library is set up: silent, and with no exit handler of its own.
+// Holds HDF5's lock, and sets the library up at first use: silent, and without an exit handler.
 class LibraryLock {
  public:
   LibraryLock();
   ~LibraryLock();
 
   // Fails with TAILRACE_UNSUPPORTED in a child of a process that was forked while one of its threads held the lock:
-  // what that thread was changing stays as it was, and the lock is never given up. To be asked before the first lock.
+  // that thread's changes are incomplete, and the lock is never released. Call it before the first lock.
   static Status check_usable();
 
  private:
   std::unique_lock<std::mutex> lock_;
 };
 
-constexpr H5Z_filter_t kZstdFilter = 32015;  // as registered with The HDF Group
+constexpr H5Z_filter_t kZstdFilter = 32015;  // registered with The HDF Group
 
 class Handle {
  public:
@@ -50,7 +50,7 @@ class Handle {
 
   bool valid() const { return id_ >= 0; }
   hid_t id() const { return id_; }
-  // Closes now; false if HDF5 says that it failed.
+  // Closes the identifier now; returns false if HDF5 reports an error.
   bool reset() {
     if (!valid()) return true;
     return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0;

@@ -19,7 +19,7 @@ Result<Placement> in_the_file(Result<std::vector<Extent>> extents) {
   return Placement{0, std::move(extents).value()};
 }
 
-// The superblock comes after everything else, and the name after the superblock.
+// Writes the superblock after everything else, and renames the file after the superblock.
 PublicationPlan plan_to_publish(FileEnding ending) {
   using Kind = PublicationStep::Kind;
   PublicationPlan plan;
@@ -50,8 +50,8 @@ StoredAs Hdf5Format::stored(const Block& block) const {
   return stored_as(variable_of(block), *block.layout, config_.storage.file_per, block.source);
 }
 
-// Makes a file that nobody will see: what HDF5 sets up when it is first used, some milliseconds, belongs to opening,
-// not to the first iteration. If it fails, so will the first iteration, which reports it.
+// Makes an image that is discarded: HDF5's initialisation on first use, some milliseconds, belongs to opening, not to
+// the first iteration. If it fails, the first iteration fails too, and reports it.
 void Hdf5Format::rehearse() {
   IterationPlan plan(config_, config_.name);
   if (!config_.variables.empty()) {
@@ -74,7 +74,8 @@ const std::vector<FileNames>& Hdf5Format::files(int64_t iteration) const {
   return found->second.files;
 }
 
-// Where an earlier run has put the iteration's file, so that the new one replaces it; else the next in turn.
+// Returns the device on which an earlier run has put the iteration's file, so that the new file replaces it; else the
+// next device in turn.
 uint32_t Hdf5Format::device_for(int64_t iteration) {
   const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
   for (uint32_t device = 0; devices > 1 && device < devices; ++device) {
@@ -156,7 +157,7 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   return plan_to_publish(std::move(ending).value());
 }
 
-// A finished one, and no more of the earlier ones than there is room for.
+// Remembers a finished iteration, and forgets earlier ones beyond the limits.
 void Hdf5Format::remember(int64_t iteration, Record& record) {
   for (const auto& [name, dataset] : record.plan->datasets()) {
     record.parts += 1 + dataset.stored.chunks.size() + dataset.stored.blocks.size();
@@ -210,7 +211,7 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
   if (there.shape != as.shape()) {
     return another_shape(as.name, record.files[0].final_path, there.shape, as.shape());
   }
-  // The dataset may have been begun by other clients.
+  // Other clients may have begun the dataset.
   const bool anywhere = !as.shared || block.layout->empty();
   if (!anywhere && !std::binary_search(there.blocks.begin(), there.blocks.end(), place_of(*block.layout))) {
     return not_written(block);
@@ -223,7 +224,7 @@ Status Hdf5Format::not_written(const Block& block) const {
                                                 variable_of(block).name, block.iteration));
 }
 
-// In the files of iterations that are not remembered, on whichever device they are.
+// Looks for the block in files of iterations that are not remembered, on all devices.
 Result<Located> Hdf5Format::look_up(const Block& block) const {
   const StoredAs as = stored(block);
   Status last;

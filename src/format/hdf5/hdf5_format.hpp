@@ -1,7 +1,8 @@
-// Hdf5Format: the format port by openPMD/HDF5, one file an iteration and client, node or job (storage.file_per).
+// Hdf5Format: the format port by openPMD/HDF5, with one file per iteration and client, node or job
+// (storage.file_per).
 //
-// Remembers where blocks lie: of unfinished iterations all, of finished ones the latest, as long as they are few and
-// have few datasets, chunks and blocks together; older ones are looked up in their files.
+// It remembers where the blocks of all unfinished iterations lie, and those of the latest finished ones, up to limits
+// on iterations and on their datasets, chunks and blocks. Older ones are looked up in their files.
 #pragma once
 
 #include <deque>
@@ -25,13 +26,13 @@ namespace tailrace::impl {
 
 class Hdf5Format final : public Format {
  public:
-  static constexpr size_t kRemembered = 256;        // finished iterations, at most …
-  static constexpr size_t kPartsRemembered = 4096;  // … and datasets, chunks and blocks of them: about 1 MiB
+  static constexpr size_t kRemembered = 256;        // most finished iterations …
+  static constexpr size_t kPartsRemembered = 4096;  // … and most of their datasets, chunks and blocks: about 1 MiB
 
   struct Options {
-    int client = 0;  // of a file a process
+    int client = 0;  // for a file per process
     std::string machine;
-    std::function<std::string()> date;  // now, as openPMD writes it
+    std::function<std::string()> date;  // the present time in openPMD's format
     std::string run = {};               // see Provenance
   };
 
@@ -39,7 +40,7 @@ class Hdf5Format final : public Format {
   // LibraryLock::check_usable().
   static Status check_usable();
 
-  // Both outlive the format. `files`: of the storage that its files are written by.
+  // Both outlive the format. `files` belongs to the storage that writes the format's files.
   Hdf5Format(const Config& config, FileSystem& files, Options options);
   ~Hdf5Format() override;
 
@@ -61,12 +62,12 @@ class Hdf5Format final : public Format {
  private:
   // The state of one iteration's file.
   struct Record {
-    std::vector<FileNames> files;         // one
-    std::string date;                     // when it began
-    std::shared_ptr<IterationPlan> plan;  // constant once it is finished
+    std::vector<FileNames> files;         // exactly one
+    std::string date;                     // when the iteration began
+    std::shared_ptr<IterationPlan> plan;  // constant once the iteration is finished
     bool finished = false;
-    size_t parts = 0;                                 // of a finished one
-    std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and why
+    size_t parts = 0;                                 // once finished: its datasets, chunks and blocks
+    std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and the reasons
   };
 
   void rehearse();
@@ -77,7 +78,7 @@ class Hdf5Format final : public Format {
   bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
-  // Returns the dataset that the block is in; none if its iteration is not remembered.
+  // Returns the dataset that contains the block; none if its iteration is not remembered.
   Result<std::optional<StoredDataset>> remembered(const Block& block) const;
   Status not_written(const Block& block) const;
   Result<Located> look_up(const Block& block) const;
@@ -88,8 +89,8 @@ class Hdf5Format final : public Format {
   const Options options_;
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
-  size_t parts_ = 0;              // of all of them
-  uint32_t next_device_ = 0;      // files go to the devices in turn
+  size_t parts_ = 0;              // sum over all of them
+  uint32_t next_device_ = 0;      // devices get files in turn
   ImageTemplate template_;
 };
 

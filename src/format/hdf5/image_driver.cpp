@@ -23,7 +23,7 @@ void FileImage::write(uint64_t offset, const std::byte* bytes, size_t size) {
   }
 }
 
-// Runs that overlap or touch become one.
+// Merges runs that overlap or touch.
 void FileImage::note_written(uint64_t begin, uint64_t end) {
   written_end_ = std::max(written_end_, end);
   auto run = written_.upper_bound(begin);
@@ -65,7 +65,7 @@ void FileImage::read(uint64_t offset, std::byte* bytes, size_t size) const {
   }
 }
 
-// Gives each page up when it has been copied: an image of many variables is in memory once.
+// Frees each page after copying it, so that a large image is in memory only once.
 std::vector<MetadataPiece> FileImage::take_pieces() {
   std::vector<MetadataPiece> pieces;
   for (const auto& [begin, end] : written_) {
@@ -84,7 +84,7 @@ std::vector<MetadataPiece> FileImage::take_pieces() {
 
 namespace {
 
-// HDF5 knows a file by a pointer to this; the public part comes first, as it demands.
+// HDF5 refers to a file by a pointer to this; the public part must come first.
 struct ImageFile {
   H5FD_t public_part;
   FileImage* image;
@@ -116,7 +116,7 @@ int image_compare(const H5FD_t* a, const H5FD_t* b) {
 }
 
 herr_t image_query(const H5FD_t*, unsigned long* flags) {
-  // Metadata and raw data may be gathered into larger pieces, and raw data need not pass through here.
+  // Metadata and raw data may be aggregated; raw data need not pass through this driver.
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA;
   return 0;
 }
@@ -151,7 +151,7 @@ herr_t image_truncate(H5FD_t*, hid_t, hbool_t) { return 0; }
 H5FD_class_t image_class() {
   H5FD_class_t driver{};
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(600);  // 512 and above: not reserved by The HDF Group
+  driver.value = static_cast<H5FD_class_value_t>(600);  // numbers from 512 on are not reserved by The HDF Group
   driver.name = "tailrace_image";
   driver.maxaddr = (haddr_t{1} << 62) - 1;
   driver.fc_degree = H5F_CLOSE_STRONG;
@@ -167,7 +167,7 @@ H5FD_class_t image_class() {
   driver.read = image_read;
   driver.write = image_write;
   driver.truncate = image_truncate;
-  const H5FD_mem_t map[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;  // metadata apart from raw data
+  const H5FD_mem_t map[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;  // separates metadata from raw data
   std::copy(std::begin(map), std::end(map), driver.fl_map);
   return driver;
 }
@@ -176,7 +176,7 @@ H5FD_class_t image_class() {
 
 bool use_image(hid_t access, FileImage* image) {
   static const H5FD_class_t driver = image_class();
-  static const hid_t registered = H5FDregister(&driver);  // for the life of the library, under LibraryLock
+  static const hid_t registered = H5FDregister(&driver);  // for the library's life, under LibraryLock
   const ImageAccess info{image};
   return registered >= 0 && H5Pset_driver(access, registered, &info) >= 0;
 }

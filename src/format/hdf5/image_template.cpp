@@ -12,9 +12,9 @@
 namespace tailrace::impl {
 namespace {
 
-// ---- alike: HDF5 would write the same bytes, but for what can be changed ----
+// ---- alike: HDF5 would write the same bytes, except for those that can be changed ----
 
-// Numbers are compared by their bits, as they are written.
+// Compares numbers by their bits, as they are written.
 bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
@@ -40,7 +40,7 @@ bool is_alike(const PlacedChunk& a, const PlacedChunk& b) {
          a.effort == b.effort;
 }
 
-// Blocks of a shared dataset have places of their own, and the whole array in common.
+// Blocks of a shared dataset differ in their places, but share the whole array.
 bool is_alike(const Layout& a, const Layout& b, bool shared) {
   if (&a == &b) return true;
   return a.type == b.type && a.global_shape == b.global_shape &&
@@ -73,13 +73,13 @@ bool is_alike(const Provenance& a, const Provenance& b) {
 
 // ---- changing ----
 
-// Bytes of an image in its pieces. A piece that is changed is copied before, as others may hold it.
+// The bytes of an image in its pieces. A piece is copied before it is changed, as other plans may share it.
 class ChangedPieces {
  public:
-  // `pieces`: in order; they outlive this.
+  // `pieces` are in order and outlive this object.
   explicit ChangedPieces(std::vector<MetadataPiece>& pieces) : pieces_(pieces), copies_(pieces.size()) {}
 
-  // False if they are not all there.
+  // Returns false if not all bytes are there.
   bool read(uint64_t offset, std::span<std::byte> to) const {
     for (size_t i = find(offset); !to.empty(); ++i) {
       if (i >= pieces_.size() || pieces_[i].offset > offset || pieces_[i].end() <= offset) return false;
@@ -92,7 +92,7 @@ class ChangedPieces {
     return true;
   }
 
-  // Puts `value` into a field that has its size.
+  // Writes `value` into a field of the same size.
   void set(const HeaderField& field, std::span<const std::byte> value) {
     TAILRACE_ASSERT(value.size() == field.value.length);
     std::vector<std::byte> chunk(field.chunk.length);
@@ -104,7 +104,7 @@ class ChangedPieces {
     write(field.chunk.offset, chunk);
   }
 
-  // Puts the changed pieces in the place of the others.
+  // Replaces the pieces by their changed copies.
   void finish() {
     for (size_t i = 0; i < copies_.size(); ++i) {
       if (!copies_[i].empty()) pieces_[i].bytes = std::move(copies_[i]);
@@ -112,7 +112,7 @@ class ChangedPieces {
   }
 
  private:
-  // The piece that has the byte at `offset`, if any has.
+  // Returns the piece that contains the byte at `offset`, if there is one.
   size_t find(uint64_t offset) const {
     const auto behind = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
                                          [](uint64_t at, const MetadataPiece& piece) { return at < piece.offset; });
@@ -123,7 +123,7 @@ class ChangedPieces {
     return copies_[i].empty() ? pieces_[i].bytes.all() : std::span<const std::byte>(copies_[i]);
   }
 
-  // The bytes are there.
+  // Requires that all bytes are there.
   void write(uint64_t offset, std::span<const std::byte> from) {
     for (size_t i = find(offset); !from.empty(); ++i) {
       if (copies_[i].empty()) copies_[i].assign(bytes_of(i).begin(), bytes_of(i).end());
@@ -143,7 +143,7 @@ std::span<const std::byte> bytes_of(const std::string& text, size_t count) {
   return {reinterpret_cast<const std::byte*>(text.data()), count};
 }
 
-// Moves the raw data of a dataset in its header. False if that is not as expected.
+// Changes a dataset's header to the new place of its raw data. Returns false if the header is not as expected.
 bool move_raw(ChangedPieces& bytes, uint64_t header, uint64_t from, uint64_t to) {
   const auto read = [&bytes](uint64_t offset, std::span<std::byte> into) { return bytes.read(offset, into); };
   const std::optional<ObjectHeader> found = ObjectHeader::read(header, read);
@@ -169,7 +169,7 @@ bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& nu
          impl::is_alike(last.findings(), plan.findings()) && impl::is_alike(last.datasets(), plan.datasets());
 }
 
-// Makes the last image that of an iteration that is alike.
+// Changes the last image into that of a similar iteration.
 bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan) {
   ChangedPieces bytes(last_->image.pieces);
   last_->number = std::to_string(iteration);
@@ -191,7 +191,7 @@ bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, cons
   return true;
 }
 
-// Keeps the image as the last one if everything in it is found that may have to be changed.
+// Keeps the image as the last one if all fields that may have to change are found in it.
 void ImageTemplate::keep(Last last) {
   const ChangedPieces bytes(last.image.pieces);
   const auto read = [&bytes](uint64_t offset, std::span<std::byte> to) { return bytes.read(offset, to); };
@@ -217,7 +217,7 @@ Result<FileEnding> ImageTemplate::complete(const Provenance& provenance, int64_t
     last_->plan = std::move(plan);
     return last_->image.ending(reached);
   }
-  last_.reset();  // one image is kept, not two
+  last_.reset();  // keep one image, not two
   Result<IterationImage> image = make_image(config_, provenance, iteration, *plan, path);
   if (!image.ok()) return image.status();
   ++described_;

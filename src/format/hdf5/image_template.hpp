@@ -21,25 +21,25 @@ namespace tailrace::impl {
 
 class ImageTemplate {
  public:
-  // `config` outlives it.
+  // `config` outlives this object.
   explicit ImageTemplate(const Config& config) : config_(config) {}
 
-  // Makes the bytes that complete the file that `plan` describes, which does not change any more. `path` is for
-  // messages. Fails as make_image() does.
+  // Makes the bytes that complete the file described by `plan`, which no longer changes. `path` is for messages.
+  // Fails like make_image().
   Result<FileEnding> complete(const Provenance& provenance, int64_t iteration,
                               std::shared_ptr<const IterationPlan> plan, const std::string& path);
 
-  // How many files HDF5 has described; the others were made from the ones before.
+  // Returns how many files HDF5 has described; the others were made from earlier ones.
   uint64_t described() const { return described_; }
 
  private:
-  // The last image, what it describes, and where in it is what may differ.
+  // The last image, its description, and the fields in it that may differ.
   struct Last {
     Provenance provenance;
     std::string number;  // of the iteration
     std::shared_ptr<const IterationPlan> plan;
     IterationImage image;
-    HeaderField date;  // of the root
+    HeaderField date;  // of the root group
     HeaderField number_at;
     HeaderField time;
   };

@@ -16,7 +16,7 @@
 namespace tailrace::impl {
 namespace {
 
-// A file of the storage, open as long as this lives.
+// A file of the storage, open for this object's life.
 class OpenToRead {
  public:
   static Result<OpenToRead> open(FileSystem& files, const std::string& path) {
@@ -40,13 +40,13 @@ class OpenToRead {
   FileHandle file_;
 };
 
-// The facts about a file before HDF5 opens it.
+// Facts about a file before HDF5 opens it.
 struct Outside {
   uint64_t size = 0;
-  bool whole = false;  // has its superblock and root group, and is as long as that says
+  bool whole = false;  // it has its superblock and root group, and the length recorded there
 };
 
-// Up to `size` bytes from `offset` on; fewer at the end of the file.
+// Returns up to `size` bytes from `offset` on; fewer at the end of the file.
 Result<std::vector<std::byte>> read_bytes(const FileSystem& files, FileHandle file, uint64_t offset, size_t size) {
   std::vector<std::byte> bytes(size);
   const Result<size_t> count = files.read(file, offset, bytes);
@@ -74,7 +74,7 @@ Result<Outside> look_at(const FileSystem& files, FileHandle file) {
 Status another_shape(const std::string& variable, const std::string& path, const std::vector<uint64_t>& found,
                      const std::vector<uint64_t>& expected) {
   return Status(TAILRACE_WRONG_SHAPE,
-                fmt::format("read: {} in '{}' was written with the shape [{}], expected [{}] as its layout is now",
+                fmt::format("read: {} in '{}' was written with the shape [{}], expected [{}], its shape now",
                             variable, path, fmt::join(found, ", "), fmt::join(expected, ", ")));
 }
 
@@ -92,10 +92,10 @@ Result<bool> is_complete(FileSystem& files, const std::string& path) {
 
 namespace {
 
-// A file that tailrace has published, whole.
+// A complete file that tailrace has published.
 struct PublishedFile {
   OpenToRead open;
-  ReadableFile readable;  // that HDF5 reads; constant from here on, in one place
+  ReadableFile readable;  // HDF5's view of it; does not change or move from here on
 };
 
 Result<std::unique_ptr<PublishedFile>> open_published(FileSystem& files, const std::string& path) {
@@ -116,7 +116,7 @@ Result<std::unique_ptr<PublishedFile>> open_published(FileSystem& files, const s
   return std::unique_ptr<PublishedFile>(new PublishedFile{std::move(open).value(), readable});
 }
 
-// A dataset of a whole file. LibraryLock is held as long as it lives.
+// A dataset of a complete file. LibraryLock is held for its life.
 struct OpenDataset {
   uint64_t file_size = 0;
   std::string name;
@@ -163,7 +163,7 @@ Status check_shape(const OpenDataset& open, const std::string& path, const std::
   return found == expected ? Status() : another_shape(open.name, path, found, expected);
 }
 
-// Returns true if the dataset, which has the right shape, has the chunks and the pipeline of the plan.
+// Returns true if the dataset, whose shape is right, has the chunks and the filters of the plan.
 bool is_stored_as(hid_t dataset, const FilterPlan& plan) {
   const Handle type(H5Dget_type(dataset), H5Tclose);
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
@@ -260,7 +260,7 @@ Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::strin
   if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;
   if (!is_stored_as(open.dataset.id(), plan)) {
     return Status(TAILRACE_WRONG_SHAPE,
-                  fmt::format("read: {} in '{}' is stored in another way than the configuration says (precision, "
+                  fmt::format("read: {} in '{}' is not stored as the configuration says (precision, "
                               "chunks or filters)",
                               open.name, path));
   }

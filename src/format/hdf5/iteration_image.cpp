@@ -15,9 +15,9 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, less its header
+constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, without its header
 
-constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded: each byte then takes some 20
+constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded, at 20 times their size
 
 hid_t native_type(ElementType type) {
   switch (type) {
@@ -36,14 +36,14 @@ hid_t native_type(ElementType type) {
   TAILRACE_ASSERT(false);
 }
 
-// Objects have no times of their own: two images of one plan are the same bytes.
+// Creates objects without times, so that two images of one plan have the same bytes.
 Handle create_group(hid_t parent, const std::string& name) {
   const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   if (!creation.valid() || H5Pset_obj_track_times(creation.id(), false) < 0) return {};
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose};
 }
 
-// Notes where the header of an open object is.
+// Stores the address of an open object's header.
 bool note_address(hid_t object, uint64_t& address) {
   H5O_info2_t info{};
   haddr_t found = HADDR_UNDEF;
@@ -53,8 +53,8 @@ bool note_address(hid_t object, uint64_t& address) {
   return true;
 }
 
-// Sets a small cache. Metadata that leave HDF5's cache go to the image, which is memory as well: a larger cache would
-// only take more of it.
+// Sets a small cache. Metadata that leave HDF5's cache go to the image, which is also in memory: a larger cache would
+// only use more memory.
 bool set_cache(hid_t access) {
   H5AC_cache_config_t cache{};
   cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -77,7 +77,7 @@ Handle access_properties(FileImage* image) {
   return access;
 }
 
-// Attributes of the root stay in its header: compact, and quick to read.
+// Keeps the attributes of the root in its header: compact, and quick to read.
 Handle creation_properties() {
   Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   const bool ok =
@@ -95,7 +95,7 @@ Handle dataset_properties() {
   return creation;
 }
 
-// HDF5 asks for the space when the dataset is created: then the driver knows which one it is.
+// Makes HDF5 ask for the space when it creates the dataset, so that the driver knows which dataset asks.
 Handle contiguous_properties() {
   Handle creation = dataset_properties();
   const bool ok = creation.valid() && H5Pset_layout(creation.id(), H5D_CONTIGUOUS) >= 0 &&
@@ -104,8 +104,8 @@ Handle contiguous_properties() {
   return creation;
 }
 
-// Describes the compressor. This HDF5 has neither, and must not look for plugins: so both are optional to it, which
-// also is what they are, chunk by chunk.
+// Describes the compressor. This HDF5 has neither, and must not search for plugins. So both are optional filters,
+// which they also are in fact, since chunks may skip them.
 bool set_compressor(hid_t creation, Compressor compressor, int level) {
   const unsigned value = static_cast<unsigned>(level);
   switch (compressor) {
@@ -116,7 +116,7 @@ bool set_compressor(hid_t creation, Compressor compressor, int level) {
   TAILRACE_ASSERT(false);
 }
 
-// HDF5 asks for the space of a chunk when it is written, with the size that it then has.
+// HDF5 asks for a chunk's space when the chunk is written, with the chunk's actual size.
 Handle chunked_properties(const FilterPlan& plan) {
   Handle creation = dataset_properties();
   const std::vector<hsize_t> shape(plan.chunking.shape.begin(), plan.chunking.shape.end());
@@ -134,17 +134,17 @@ hid_t stored_type(const FilterPlan& plan) {
   return std::endian::native == std::endian::little ? H5T_IEEE_F16LE : H5T_IEEE_F16BE;
 }
 
-// The end of the last page that has a byte before `end`.
+// Returns the end of the page that contains the last byte before `end`.
 uint64_t pages_of(uint64_t end) { return (end + FileImage::kPage - 1) / FileImage::kPage * FileImage::kPage; }
 
-// Describes one file. LibraryLock is held.
+// Describes one file. The caller holds LibraryLock.
 class Description {
  public:
   Description(const Config& config, int64_t iteration, const IterationPlan& plan)
       : config_(config), iteration_(iteration), plan_(plan) {}
 
   bool describe(const Provenance& provenance, const std::string& path);
-  // Once, when it has been described.
+  // Takes the image out, once the file has been described.
   IterationImage take_image();
 
  private:
@@ -189,8 +189,8 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   return meshes_.reset() && group_.reset() && file_.reset();
 }
 
-// HDF5 sets up the superblock and the root group in the first block of metadata; then the raw data follow, and then
-// whatever else of metadata there will be.
+// HDF5 puts the superblock and the root group into the first block of metadata. The raw data follow, and then all
+// other metadata.
 bool Description::begin(const std::string& path) {
   const Handle access = access_properties(&image_);
   const Handle creation = creation_properties();
@@ -303,7 +303,7 @@ bool Description::describe_mesh(hid_t dataset, const Variable& variable, const S
   return ok;
 }
 
-// Which parts of the whole array came, for whoever puts the files of several nodes together.
+// Records which parts of the whole array came, for programs that combine the files of several nodes.
 bool Description::describe_blocks(hid_t id, const IterationPlan::Dataset& dataset) {
   std::vector<uint64_t> all;
   for (const std::vector<uint64_t>& block : dataset.stored.blocks) all.insert(all.end(), block.begin(), block.end());
@@ -311,13 +311,13 @@ bool Description::describe_blocks(hid_t id, const IterationPlan::Dataset& datase
   return put_uint64s(id, "tailraceBlocks", all);
 }
 
-// HDF5 is made to write each chunk, by which it puts the chunk into its index; the image driver says where it is, and
-// does not look at the bytes.
+// Makes HDF5 write each chunk, so that it adds the chunk to its index. The image driver assigns the place and ignores
+// the bytes.
 bool Description::write_chunks(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset) {
   static constexpr std::byte kNotLookedAt{};
   for (uint64_t index = 0; index < dataset.stored.chunks.size(); ++index) {
     const PlacedChunk& chunk = dataset.stored.chunks[index];
-    if (chunk.extent.length == 0) continue;  // it did not come
+    if (chunk.extent.length == 0) continue;  // the chunk never came
     TAILRACE_REQUIRE(chunk.extent.length <= filter.stored_chunk_bytes());
     const std::vector<uint64_t> corner = filter.chunking.corner(index);
     const std::vector<hsize_t> offset(corner.begin(), corner.end());
@@ -331,8 +331,8 @@ bool Description::write_chunks(hid_t id, const FilterPlan& filter, const Iterati
   return true;
 }
 
-// Notes the losses of rounding, and the number of chunks that there was little time for. Both are known when all
-// chunks have come.
+// Records the losses of rounding, and the number of chunks filtered with less effort. Both are known when all chunks
+// have come.
 bool Description::describe_losses(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset) {
   uint64_t relaxed_and_skipped[] = {0, 0};
   for (const PlacedChunk& chunk : dataset.stored.chunks) {
@@ -347,7 +347,7 @@ bool Description::describe_losses(hid_t id, const FilterPlan& filter, const Iter
          put_int64(id, "tailraceOverflows", static_cast<int64_t>(dataset.loss.overflowed));
 }
 
-// The superblock goes last; what follows it in the same run goes with the rest.
+// The superblock goes last; any bytes after it in the same run go with the rest.
 IterationImage Description::take_image() {
   made_.written_end = image_.written_end();
   made_.file_end = image_.end_of_allocation;
@@ -366,8 +366,8 @@ IterationImage Description::take_image() {
 
 }  // namespace
 
-// HDF5 takes a file that ends before its end of allocation for a truncated one: the last part of a dataset that
-// several clients share may not have come.
+// HDF5 considers a file truncated if it ends before its end of allocation: the last part of a shared dataset may
+// never come.
 FileEnding IterationImage::ending(uint64_t raw_reached) const {
   FileEnding ending{pieces, superblock};
   const uint64_t end = std::max(written_end, raw_reached);

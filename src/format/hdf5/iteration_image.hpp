@@ -1,8 +1,9 @@
-// The image of an iteration's HDF5 file: its metadata, as the HDF5 library lays them out around the planned raw data.
+// IterationImage: the metadata of an iteration's HDF5 file, as the HDF5 library lays them out around the planned raw
+// data.
 //
-// openPMD 1.1, file-based: /data/<iteration>/meshes/<variable>, one dataset a variable (docs/formats/output.md).
+// openPMD 1.1, file-based: /data/<iteration>/meshes/<variable>, one dataset per variable (docs/formats/output.md).
 // Plain datasets are contiguous, filtered ones have chunks. Raw data do not pass through HDF5: it asks the image
-// driver for their space, which answers with the place that the plan has given them.
+// driver for their space, and the driver returns the place that the plan has assigned.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,19 @@
 
 namespace tailrace::impl {
 
-// The description of origin that every file has beside its data.
+// The origin of a file, recorded beside its data.
 struct Provenance {
   std::string series;         // openPMD's iterationFormat: the file name with %06T
   std::string machine;        // host name
   std::string date;           // "2026-11-21 21:00:00 +0000"
-  std::string run;            // of the run that writes it, a UUID; empty: none is recorded
-  std::optional<int> client;  // of a file a process
-  std::optional<int> node;    // of a file a node
+  std::string run;            // UUID of the run that writes it; empty: not recorded
+  std::optional<int> client;  // for a file per process
+  std::optional<int> node;    // for a file per node
 
   bool operator==(const Provenance&) const = default;
 };
 
-// The bytes that complete a file. `head` is written last, after everything else: without it no reader takes the file
-// for HDF5.
+// The bytes that complete a file. `head` is written last: without it no reader takes the file for HDF5.
 struct FileEnding {
   std::vector<MetadataPiece> body;
   MetadataPiece head;
@@ -37,28 +37,28 @@ struct FileEnding {
 struct IterationImage {
   std::vector<MetadataPiece> pieces;  // in order; without the superblock
   MetadataPiece superblock;
-  uint64_t written_end = 0;  // of the bytes in them
+  uint64_t written_end = 0;  // end of the bytes in them
   uint64_t file_end = 0;     // HDF5's end of allocation: the size that the file must have
-  // The raw data may end elsewhere in their last page: metadata lie behind them, and begin at the next.
+  // True if the metadata begin at the page after the raw data, which may then end elsewhere in their last page.
   bool metadata_at_page = false;
-  // Where the object headers are.
+  // Addresses of the object headers.
   uint64_t root = 0;
   uint64_t data = 0;               // of /data
   uint64_t iteration = 0;          // of /data/<iteration>
   std::vector<uint64_t> datasets;  // in the order of the plan
 
-  // The bytes that complete a file whose raw data end at `raw_reached`.
+  // Returns the bytes that complete a file whose raw data end at `raw_reached`.
   FileEnding ending(uint64_t raw_reached) const;
-  // Returns true if the image, made for raw data whose space ends at `raw_end`, would be the same if it ended at
+  // Returns true if the image, made for raw data whose space ends at `raw_end`, would be the same for an end at
   // `other`.
   bool same_end(uint64_t raw_end, uint64_t other) const;
 };
 
-// The value of the attribute `time` of an iteration.
+// Returns the value of the attribute `time` of an iteration.
 double time_of(const Config& config, int64_t iteration);
 
-// Makes the metadata of the file that `plan` describes. Takes LibraryLock. `path` is for messages. Fails with
-// TAILRACE_INTERNAL if HDF5 refuses something.
+// Makes the metadata of the file described by `plan`. Takes LibraryLock. `path` is for messages. Fails with
+// TAILRACE_INTERNAL if HDF5 fails.
 Result<IterationImage> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
                                   const IterationPlan& plan, const std::string& path);
 

@@ -8,8 +8,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // raw data of this size and more begin at a page, for transfers past the cache
-constexpr uint64_t kWord = 8;     // others begin at a word
+constexpr uint64_t kPage = 4096;  // raw data of this size and more begin at a page, for direct transfers
+constexpr uint64_t kWord = 8;     // smaller ones begin at a word
 
 // HDF5 stores the length of an attribute's name in 16 bits.
 constexpr size_t kLongestName = 65000;
@@ -40,11 +40,11 @@ StoredAs IterationPlan::stored_as(const Dataset& dataset) const {
                          dataset.client);
 }
 
-// One dataset has one shape, and one place in the whole array.
+// A dataset has one shape, and one place in the whole array.
 Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) const {
   const StoredAs expected = stored_as(before);
   if (same_place(as, expected)) return {};
-  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as the block before",
+  return Status(TAILRACE_WRONG_SHAPE, fmt::format("{} '{}': found {}, expected {} as in the earlier block",
                                                   as.shared ? "the clients of a node do not agree on"
                                                             : "two blocks of one iteration do not agree on",
                                                   as.name, text_of(as), text_of(expected)));
@@ -80,7 +80,7 @@ Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
   Result<Dataset*> found = dataset_of(block, as);
   if (!found.ok()) return found.status();
   Dataset& to = *found.value();
-  if (to.in_chunks) {  // it has no chunks, but a dataset as its other blocks have
+  if (to.in_chunks) {  // this block has no chunks, but its dataset is like that of its other blocks
     TAILRACE_REQUIRE(block.layout->empty());
     return std::vector<Extent>();
   }
@@ -103,7 +103,7 @@ Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint
   if (!found.ok()) return found.status();
   Dataset& to = *found.value();
   TAILRACE_REQUIRE(to.in_chunks && first + chunks.size() <= to.stored.chunks.size());
-  if (first == 0) to.loss = {};  // a block that comes again replaces the one before
+  if (first == 0) to.loss = {};  // a block that comes again replaces the earlier one
   to.loss.add(loss);
   std::vector<Extent> extents;
   extents.reserve(chunks.size());
@@ -111,7 +111,7 @@ Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint
     const FilteredChunk& chunk = chunks[i];
     TAILRACE_REQUIRE(chunk.bytes > 0);
     PlacedChunk& placed = to.stored.chunks[first + i];
-    // One that comes again goes where it was if it is no longer.
+    // A chunk that comes again keeps its place if it is no longer than before.
     const uint64_t offset = chunk.bytes <= placed.extent.length ? placed.extent.offset : allocate(chunk.bytes);
     placed = {{offset, chunk.bytes}, chunk.skipped, chunk.effort};
     chunks_end_ = std::max(chunks_end_, placed.extent.end());

@@ -1,9 +1,9 @@
-// IterationPlan: what the file of one iteration will hold, and where its raw data lie, before HDF5 knows of it.
+// IterationPlan: plans the contents of one iteration's file, and the places of its raw data, before HDF5 is involved.
 //
 // Each block gets its place when it comes: raw data lie one dataset or chunk behind the other, from kRawBegin on. The
-// HDF5 library describes all of it at once, when the iteration ends (iteration_image.hpp): an open HDF5 file takes
-// half a MiB and, while it describes datasets, some 20 KiB for each; a plan takes a few hundred bytes a dataset.
-// Pure: no HDF5, no I/O. One thread at a time.
+// HDF5 library describes the whole plan at once, when the iteration ends (iteration_image.hpp). An open HDF5 file
+// would take half a MiB and, while it describes datasets, some 20 KiB for each; a plan takes a few hundred bytes per
+// dataset. Pure: no HDF5, no I/O. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@
 
 namespace tailrace::impl {
 
-// HDF5's metadata come in blocks of this size: the first at the start of the file, the others behind the raw data.
+// HDF5 allocates metadata in blocks of this size: the first at the start of the file, the others behind the raw data.
 inline constexpr uint64_t kMetadataBlock = uint64_t{32} << 10;
 inline constexpr uint64_t kRawBegin = kMetadataBlock;
 
 class IterationPlan {
  public:
-  // A dataset that a block or a chunk has come to.
+  // A dataset that has at least one block or chunk.
   struct Dataset {
     uint32_t variable = 0;
-    int client = 0;                       // that the first block came from
-    std::shared_ptr<const Layout> block;  // its layout
-    bool in_chunks = false;               // filtered; with an entry in stored.chunks for each chunk that there may be
+    int client = 0;                       // client of the first block
+    std::shared_ptr<const Layout> block;  // layout of the first block
+    bool in_chunks = false;               // filtered; stored.chunks has an entry for each possible chunk
     bool shared = false;
-    // Bytes of one that is not in chunks, from its start to the end of the last block that came.
+    // For a dataset that is not in chunks: the bytes from its start to the end of the last block that came.
     uint64_t reached = 0;
     StoredDataset stored;
-    Loss loss;  // of one that is in chunks
+    Loss loss;  // for a dataset in chunks
   };
   using Datasets = std::map<std::string, Dataset>;  // by name
 
   // `config` outlives the plan. `path` is for messages.
   IterationPlan(const Config& config, std::string path);
 
-  // See Format. TAILRACE_WRONG_SHAPE if the dataset that the block belongs to has another shape or place.
+  // See Format. Fails with TAILRACE_WRONG_SHAPE if the block's dataset has another shape or place.
   Result<std::vector<Extent>> place(const Block& block);
   Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                            const Loss& loss);
@@ -50,7 +50,7 @@ class IterationPlan {
   Status note_finding(const std::string& name, const FindingValue& value);
   void note_missing(const std::vector<int>& clients, uint32_t unnamed);
 
-  // Borrows the dataset's layout.
+  // Returns how the dataset is stored. Borrows the dataset's layout.
   StoredAs stored_as(const Dataset& dataset) const;
   const Datasets& datasets() const { return datasets_; }
   const std::vector<std::string>& events() const { return events_; }
@@ -58,9 +58,9 @@ class IterationPlan {
   const std::vector<uint64_t>& missing() const { return missing_; }
   uint32_t missing_unnamed() const { return missing_unnamed_; }
 
-  // The end of the space for raw data, from the start of the file.
+  // Returns the end of the space for raw data, from the start of the file.
   uint64_t raw_end() const { return raw_end_; }
-  // The end of the last raw data that were placed; of a shared dataset the last part may never come.
+  // Returns the end of the last placed raw data; the last part of a shared dataset may never come.
   uint64_t reached() const;
 
  private:

@@ -9,7 +9,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Limits of what is read here; ours are far below them.
+// Limits of what this reader accepts; our files are far below them.
 constexpr size_t kMostChunks = 256;
 constexpr uint64_t kMostOfChunk = uint64_t{1} << 20;
 
@@ -59,7 +59,7 @@ std::optional<ObjectHeader> ObjectHeader::read(uint64_t address, const Read& rea
   return header;
 }
 
-// "OHDR", version, flags, and what the flags say there is before the messages.
+// Reads "OHDR", the version, the flags, and the fields before the messages that the flags announce.
 bool ObjectHeader::read_first(uint64_t address, const Read& read) {
   constexpr size_t flags_at = 5;
   constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_attribute_limits = 0x10, with_times = 0x20;
@@ -79,7 +79,7 @@ bool ObjectHeader::read_first(uint64_t address, const Read& read) {
 
 bool ObjectHeader::read_continuations(const Read& read) {
   for (size_t i = 0; i < messages_.size(); ++i) {
-    const Message message = messages_[i];  // more are added meanwhile
+    const Message message = messages_[i];  // the loop's body adds messages
     if (message.type != kContinuationMessage) continue;
     const std::span<const std::byte> where = payload(message);
     if (where.size() < 16) return false;
@@ -92,12 +92,12 @@ bool ObjectHeader::read_continuations(const Read& read) {
   return true;
 }
 
-// Takes up a chunk whose messages begin `messages` bytes from its start. Behind the last of them there may be a gap
-// that is too small for one.
+// Adds a chunk whose messages begin `messages` bytes from its start. After the last message there may be a gap that
+// is too small for another.
 bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& read) {
   Chunk chunk{where, std::vector<std::byte>(where.length)};
   if (!read(where.offset, chunk.bytes) || !is_sealed(chunk.bytes)) return false;
-  const size_t before = in_creation_order_ ? 6 : 4;  // of a message's payload: type, size, flags, order
+  const size_t before = in_creation_order_ ? 6 : 4;  // type, size, flags and order, before a message's payload
   const size_t end = chunk.bytes.size() - kChecksumBytes;
   for (size_t at = messages; at + before <= end;) {
     const Message message{static_cast<uint8_t>(little_endian(chunk.bytes, at, 1)),
@@ -120,7 +120,7 @@ HeaderField ObjectHeader::field(const Message& message, size_t begin, size_t siz
   return {{chunk.offset + message.begin + begin, size}, chunk};
 }
 
-// Version 3: name, type and space one behind the other, then the value.
+// Version 3: name, type and space one after the other, then the value.
 std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64_t size) const {
   constexpr size_t name_at = 9;
   for (const Message& message : messages_) {
@@ -163,7 +163,7 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
   return field(*message, 2, 8);
 }
 
-// The one message of a type; null if there are none or several.
+// Returns the only message of a type; null if there are none or several.
 const ObjectHeader::Message* ObjectHeader::only(uint8_t type) const {
   const Message* found = nullptr;
   for (const Message& message : messages_) {

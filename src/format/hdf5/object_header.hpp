@@ -1,8 +1,8 @@
-// ObjectHeader: an object header of an HDF5 file, read without the library, to find the values in it that may be
-// changed in place.
+// ObjectHeader: reads an object header of an HDF5 file without the library, to find values that may be changed in
+// place.
 //
-// Version 2 alone ("HDF5 File Format Specification", IV.A): messages in chunks, each with a checksum behind it. Takes
-// nothing for granted: whatever is not as expected is not found. Pure functions over bytes.
+// It supports only version 2 ("HDF5 File Format Specification", IV.A): messages in chunks, each followed by a
+// checksum. It takes nothing for granted: a field that is not as expected is not found. Pure functions over bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tailrace::impl {
 
-// Where a value lies in the file, and the chunk of a header that it is in, with its checksum.
+// The position of a value in the file, and the header chunk, with its checksum, that contains it.
 struct HeaderField {
   Extent value;
   Extent chunk;
@@ -25,17 +25,17 @@ struct HeaderField {
 
 class ObjectHeader {
  public:
-  // Reads bytes of the file from `offset` on; false if they are not all there.
+  // Reads bytes of the file from `offset` on; returns false if not all are there.
   using Read = std::function<bool(uint64_t offset, std::span<std::byte> to)>;
 
-  // Reads the header at `address`. Nothing if there is none whose chunks are all there and have their checksums.
+  // Reads the header at `address`. Returns none if there is no header whose chunks are complete with right checksums.
   static std::optional<ObjectHeader> read(uint64_t address, const Read& read);
 
-  // The value of an attribute that has `size` bytes.
+  // Finds the value of an attribute, which has `size` bytes.
   std::optional<HeaderField> attribute(std::string_view name, uint64_t size) const;
-  // The name of a hard link in the header of a group.
+  // Finds the name of a hard link in the header of a group.
   std::optional<HeaderField> link_name(std::string_view name) const;
-  // The 8 bytes, the least significant first, that say where the raw data of a contiguous dataset begin.
+  // Finds the address of a contiguous dataset's raw data: 8 bytes, little-endian.
   std::optional<HeaderField> raw_address() const;
 
  private:
@@ -58,15 +58,15 @@ class ObjectHeader {
   HeaderField field(const Message& message, size_t begin, size_t size) const;
   const Message* only(uint8_t type) const;
 
-  bool in_creation_order_ = false;  // messages say so, each in two bytes more
+  bool in_creation_order_ = false;  // messages have two more bytes for their order
   std::vector<Chunk> chunks_;
   std::vector<Message> messages_;
 };
 
-// Makes the checksum at the end of a chunk that of the bytes before it.
+// Updates the checksum at the end of a chunk.
 void seal_chunk(std::span<std::byte> chunk);
 
-// Puts a number into 8 bytes, the least significant first.
+// Writes a number into 8 bytes, little-endian.
 void put_number(uint64_t number, std::span<std::byte, 8> bytes);
 
 }  // namespace tailrace::impl

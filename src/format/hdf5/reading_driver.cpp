@@ -8,7 +8,7 @@
 namespace tailrace::impl {
 namespace {
 
-// HDF5 knows a file by a pointer to this; the public part comes first, as it demands.
+// HDF5 refers to a file by a pointer to this; the public part must come first.
 struct OpenReadable {
   H5FD_t public_part;
   const ReadableFile* file;
@@ -55,7 +55,7 @@ herr_t reading_set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t reading_get_eof(const H5FD_t* file, H5FD_mem_t) { return of(file).file->size; }
 
-// Bytes behind the end of the file read as zeros, as HDF5's own drivers have it.
+// Bytes beyond the end of the file read as zeros, as with HDF5's own drivers.
 herr_t reading_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void* buffer) {
   const ReadableFile& from = *of(file).file;
   const std::span<std::byte> to(static_cast<std::byte*>(buffer), size);
@@ -70,7 +70,7 @@ herr_t reading_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) {
 H5FD_class_t reading_class() {
   H5FD_class_t driver{};
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(601);  // 512 and above: not reserved by The HDF Group
+  driver.value = static_cast<H5FD_class_value_t>(601);  // numbers from 512 on are not reserved by The HDF Group
   driver.name = "tailrace_reading";
   driver.maxaddr = (haddr_t{1} << 62) - 1;
   driver.fc_degree = H5F_CLOSE_STRONG;
@@ -93,7 +93,7 @@ H5FD_class_t reading_class() {
 
 bool use_readable(hid_t access, const ReadableFile* file) {
   static const H5FD_class_t driver = reading_class();
-  static const hid_t registered = H5FDregister(&driver);  // for the life of the library, under LibraryLock
+  static const hid_t registered = H5FDregister(&driver);  // for the library's life, under LibraryLock
   const ReadingAccess info{file};
   return registered >= 0 && H5Pset_driver(access, registered, &info) >= 0;
 }

@@ -7,8 +7,8 @@
 namespace tailrace::impl {
 namespace {
 
-// The last axis along which the block has not all of the whole: a run of bytes that lie side by side goes along this
-// axis and those behind it, and the axes before it count the runs.
+// Returns the last axis along which the block is shorter than the whole. A contiguous run of bytes extends along this
+// axis and those behind it; the axes before it count the runs.
 size_t axis_of_runs(const Layout& block) {
   size_t axis = block.shape.size() - 1;
   while (axis > 0 && block.shape[axis] == block.global_shape[axis]) --axis;
@@ -47,7 +47,7 @@ std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t
   const uint64_t length = block.bytes() / runs;
   std::vector<Extent> extents;
   extents.reserve(runs);
-  std::vector<uint64_t> corner = block.offset;  // of the run, in the whole
+  std::vector<uint64_t> corner = block.offset;  // of the run, in the whole array
   for (;;) {
     uint64_t elements_before = 0;
     for (size_t axis = 0; axis < rank; ++axis) {
@@ -65,7 +65,7 @@ std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
   if (file_per == FilePer::process) return {variable.name, &layout, false};
-  // Where the whole has a size of its own by parameters, a block that happens to be all of it is a part like others.
+  // If parameters give the whole a size of its own, a block that happens to be all of it is a part like others.
   const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
   const uint64_t most_runs = file_per == FilePer::job ? kMostRuns : 1;
   if (!part || variable.filtered() || runs_in_whole(layout) > most_runs) {

@@ -1,9 +1,10 @@
-// As what a block is stored: in which dataset of its iteration's file, and where in it. Pure.
+// StoredAs: the dataset of the iteration's file in which a block is stored, and its place there. Pure.
 //
-// With a file a process, each block is a dataset of its own. With a file a node or a job, blocks of a decomposed
-// array are put together in a dataset of the whole's shape: with a file a node those that lie in one piece in the
-// whole (slabs), since of the others each node would have a thin comb of the whole; with a file a job all but those
-// in too many pieces. All other blocks become datasets of their own, named after the client.
+// With a file per process, each block is a dataset of its own. With a file per node or job, blocks of a decomposed
+// array form one dataset of the whole's shape. With a file per node these are the blocks that are contiguous in the
+// whole (slabs): of other blocks each node's file would contain a sparse comb of the whole. With a file per job they
+// are all blocks except those in too many pieces. All other blocks become datasets of their own, named after the
+// client.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +16,38 @@
 
 namespace tailrace::impl {
 
-// Pieces of a block that is put together with others. Each takes up some 500 bytes until it is written.
+// The most pieces of a block in a shared dataset. Each takes some 500 bytes until it is written.
 inline constexpr uint64_t kMostRuns = uint64_t{1} << 18;
 
 struct StoredAs {
   std::string name;               // of the dataset
   const Layout* block = nullptr;  // of the block; borrowed
-  bool shared = false;            // whether other clients' blocks are in it, too: it has the whole array's shape
+  bool shared = false;            // it also contains other clients' blocks, and has the whole array's shape
 
   const std::vector<uint64_t>& shape() const { return shared ? block->global_shape : block->shape; }
-  // Where the dataset begins in the whole array.
+  // Returns where the dataset begins in the whole array.
   std::vector<uint64_t> offset() const;
   uint64_t bytes() const;
 };
 
-// A dataset that blocks have come to.
+// A dataset that has at least one block.
 struct StoredDataset {
   std::vector<uint64_t> shape;
-  Extent extent;                              // of one that is not in chunks
-  std::vector<PlacedChunk> chunks;            // all that a block has
-  std::vector<std::vector<uint64_t>> blocks;  // of one that is shared: the place of each that came, sorted
+  Extent extent;                              // of a dataset that is not in chunks
+  std::vector<PlacedChunk> chunks;            // all chunks of a block
+  std::vector<std::vector<uint64_t>> blocks;  // of a shared dataset: the places of the blocks that came, sorted
 };
 
-// `layout` outlives the answer.
+// `layout` outlives the result.
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client);
 
-// Where a block lies in the whole: its offset and then its shape.
+// Returns a block's place in the whole: its offset, followed by its shape.
 std::vector<uint64_t> place_of(const Layout& block);
 
-// In how many runs of bytes that lie side by side a block lies in its whole array, if both are row-major.
+// Returns how many contiguous runs of bytes a block has in its whole array, if both are row-major.
 uint64_t runs_in_whole(const Layout& block);
 
-// Where the bytes of a block lie, in their order, if the dataset that it is stored in begins at `begin`.
+// Returns where the bytes of a block lie, in their order, if its dataset begins at `begin`.
 std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t begin);
 
 }  // namespace tailrace::impl

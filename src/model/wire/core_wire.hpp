@@ -1,5 +1,5 @@
-// The messages between a client and the server of its node when they meet (place `core`), and the records that the
-// server writes so that another can go on after its death. Bytes shared between processes: fixed width, versioned.
+// The messages by which a client and the server of its node meet (place `core`), and the records from which another
+// server continues after a server's death. Bytes shared between processes: fixed width, versioned.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,24 @@ inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", litt
 inline constexpr uint32_t kCoreVersion = 10;
 inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;  // bytes of a client's configuration
 
-// client → server, first of all; with one descriptor: a file with the configuration.
+// client → server, the first message; with one descriptor: a file that contains the configuration.
 struct Hello {
   uint64_t magic = kCoreMagic;
   uint32_t version = kCoreVersion;
   int32_t client = 0;
-  uint32_t again = 0;  // 1: the client has a segment already, from a server that has died
+  uint32_t again = 0;  // 1: the client has a segment already, from a server that died
   uint32_t reserved = 0;
   uint64_t configuration = 0;  // bytes
 };
 static_assert(sizeof(Hello) == 32);
 static_assert(std::is_trivially_copyable_v<Hello>);
 
-// server → client; with two descriptors if it is welcome: its segment, and the event counter that wakes the server.
+// server → client. If it accepts the client, two descriptors follow: the segment, and the event counter that wakes
+// the server.
 struct Welcome {
   uint64_t magic = kCoreMagic;
   uint32_t version = kCoreVersion;
-  int32_t server = 0;  // its process
+  int32_t server = 0;  // the server's process
   // Number of variables of the segment; see ChannelSizes.
   uint32_t variables = 0;
   uint32_t ring = 0;
@@ -39,13 +40,13 @@ struct Welcome {
   uint32_t blocks = 0;
   uint64_t pool = 0;           // bytes
   char description[256] = {};  // of the server; UTF-8, ended by NUL
-  FailureRecord refusal;       // why it is not welcome; its code is TAILRACE_OK if it is
+  FailureRecord refusal;       // why the client is refused; its code is TAILRACE_OK if it is accepted
 };
 static_assert(sizeof(Welcome) == 1320);
 static_assert(offsetof(Welcome, pool) == 32);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
-// client → server: everything of the client has ended, and it goes. Its connection closes after it.
+// client → server: all requests of the client have ended, and it leaves. It closes its connection after this.
 struct Goodbye {
   uint64_t magic = kCoreMagic;
   uint32_t version = kCoreVersion;
@@ -53,20 +54,20 @@ struct Goodbye {
 };
 static_assert(sizeof(Goodbye) == 16);
 
-// A line of the server's ledger.
+// One record of the server's ledger.
 struct LedgerRecord {
   enum class Kind : uint32_t {
     accepted = 1,     // a verb of a client
-    failed = 2,       // something of an iteration has failed: it will not be published
-    left = 3,         // an iteration has been published or removed: nothing of it need be remembered
-    placed = 4,       // a chunk of a filtered block of a client has its place in the iteration's file
-    gone = 5,         // a client has left, while others go on in the same files
-    journaled = 6,    // the list of dropped iterations has grown
-    unpublished = 7,  // an iteration has left without a file: one of that name is of an earlier run
-    absent = 8        // clients that have yet to come are not waited for any more
+    failed = 2,       // a part of an iteration has failed: the iteration will not be published
+    left = 3,         // an iteration has been published or removed, and can be forgotten
+    placed = 4,       // a chunk of a client's filtered block has a place in the iteration's file
+    gone = 5,         // a client has left; others still write the same files
+    journaled = 6,    // the journal of dropped iterations has grown
+    unpublished = 7,  // an iteration ended without a file: a file of its name is from an earlier run
+    absent = 8        // clients that have not come yet are no longer waited for
   };
   Kind kind = Kind::accepted;
-  int32_t client = 0;  // accepted, placed: who; else the group of files, see FileGroup
+  int32_t client = 0;  // accepted, placed: the client; else the group of files, see FileGroup
   int64_t iteration = 0;
   union {
     Descriptor descriptor = {};
@@ -75,8 +76,8 @@ struct LedgerRecord {
       int32_t system_errno;
       char message[104];  // UTF-8, ended by NUL
     } failure;
-    uint64_t journal_end;  // bytes of the list
-    // The chunk as the format was told of it, so that another server can tell it the same.
+    uint64_t journal_end;  // length of the journal in bytes
+    // The chunk as it was passed to the format, so that another server can repeat the call.
     struct {
       uint32_t variable;
       uint32_t skipped;  // filters
@@ -90,7 +91,7 @@ struct LedgerRecord {
     } chunk;
   };
 };
-static_assert(sizeof(LedgerRecord) == 128);  // divides a page: a record is written whole or not at all
+static_assert(sizeof(LedgerRecord) == 128);  // divides a page, so a record is written whole or not at all
 static_assert(std::is_trivially_copyable_v<LedgerRecord>);
 
 }  // namespace tailrace::impl

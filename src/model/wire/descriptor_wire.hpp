@@ -1,7 +1,7 @@
 // Descriptor: one verb of a client on its way to the server, in 64 bytes.
 //
-// Travels through a ring that, in place `core`, lies in shared memory: fixed width, no pointers that the other side
-// must follow unless it shares the address space, and nothing that the server may trust unseen.
+// It travels through a ring, which lies in shared memory in place `core`. It has fixed width, and no pointers that
+// the other side must follow unless both share an address space. The server trusts none of it unchecked.
 #pragma once
 
 #include <cstddef>
@@ -14,41 +14,41 @@ inline constexpr uint64_t kNoTicket = 0;
 inline constexpr uint32_t kMaxEvent = 31;  // bytes of an event's name
 
 enum class Verb : uint8_t {
-  write = 1,   // a block of the pool, which goes back to the pool when it has ended
+  write = 1,   // a block of the pool; returns to the pool at the verb's end
   borrow = 2,  // a block in the client's own memory
   read = 3,    // into the client's own memory
   end_iteration = 4,
   drop_iteration = 5,
   flush = 6,
   signal = 7,
-  parameter = 8,  // a new value of one; those of one call take effect together, with the last
-  // Verbs of raw files (file_wire.hpp). `variable` is the client's number of the file, larger for each file that it
-  // opens.
-  file_open = 9,    // a block of the pool with mode and path, which stays the client's
-  file_write = 10,  // a block with a list of extents and their bytes, which goes back to the pool when it has ended
-  file_read = 11,   // a block with a list of extents and room for their bytes, which stays the client's
+  parameter = 8,  // a new value of one parameter; values of one call take effect together, with the last
+  // Verbs of raw files (file_wire.hpp). `variable` is the client's number of the file; each file opened gets a larger
+  // one.
+  file_open = 9,    // a block of the pool with mode and path; the client keeps the block
+  file_write = 10,  // a block with a list of extents and their bytes; returns to the pool at the verb's end
+  file_read = 11,   // a block with a list of extents and room for their bytes; the client keeps the block
   file_sync = 12,
-  file_close = 13,     // the block of its file_open, which goes back to the pool when it has ended
-  file_write_at = 14,  // a block with the bytes of one extent, and no list; else as file_write
+  file_close = 13,     // the block of its file_open; returns to the pool at the verb's end
+  file_write_at = 14,  // a block with the bytes of one extent, and no list; else like file_write
   file_borrow = 15,    // the bytes of one extent in the client's own memory
-  close = 16,          // as flush; and no iteration of the client waits for clients that have yet to come
-  file_size = 17,      // the answer is in the block of its file_open (FileOpening::size)
+  close = 16,          // like flush; also, no iteration of the client waits for clients that have not come yet
+  file_size = 17,      // the server writes the answer into the block of its file_open (FileOpening::size)
   file_truncate = 18,  // to `range.length` bytes
   file_allocate = 19,  // the range
-  file_remove = 20     // a block with the path, as of file_open, which stays the client's; of no open file
+  file_remove = 20     // a block with the path, as for file_open; the client keeps it; concerns no open file
 };
 
-// Returns true if the verb is about a raw file, and so about no variable or iteration.
+// Returns true if the verb concerns a raw file, and so no variable or iteration.
 constexpr bool is_of_file(Verb verb) {
   return (verb >= Verb::file_open && verb <= Verb::file_borrow) ||
          (verb >= Verb::file_size && verb <= Verb::file_remove);
 }
-// Returns true if the verb ends when all before it has.
+// Returns true if the verb ends when all verbs before it have ended.
 constexpr bool is_flush(Verb verb) { return verb == Verb::flush || verb == Verb::close; }
 constexpr bool writes_file(Verb verb) {
   return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_borrow;
 }
-// Returns true if the block of this raw-file verb goes back to the pool at the verb's end.
+// Returns true if the block of this raw-file verb returns to the pool at the verb's end.
 constexpr bool gives_file_block(Verb verb) {
   return verb == Verb::file_write || verb == Verb::file_write_at || verb == Verb::file_close;
 }
@@ -57,18 +57,18 @@ struct Descriptor {
   Verb verb = Verb::flush;
   uint8_t reserved8 = 0;
   uint16_t reserved16 = 0;
-  uint32_t variable = 0;  // index into the configuration's variables; parameter, file_*: of what they are about
+  uint32_t variable = 0;  // index into the configuration's variables; for parameter and file_*: of that object
   int64_t iteration = -1;
   uint64_t sequence = 0;        // 1, 2, 3, … per client
-  uint64_t ticket = kNoTicket;  // to end when the verb has
+  uint64_t ticket = kNoTicket;  // ends with the verb
   struct Bytes {
     uint64_t address = 0;  // write, file_*: offset in the pool; borrow, read, file_borrow: address in the client
     uint64_t length = 0;
     uint32_t block = 0;  // write, file_*: index of the pool's block
     uint32_t reserved = 0;
-    int64_t handed = 0;  // when, in nanoseconds of the clock that both sides have in common
+    int64_t handed = 0;  // time of the hand-over, in nanoseconds of a clock that both sides share
   };
-  // Bytes with an extent. Where Bytes has the same member, either may be read.
+  // Bytes with an extent. Members that Bytes has too may be read through either.
   struct BytesAt {
     uint64_t address;
     uint64_t offset;  // in the file
@@ -83,8 +83,8 @@ struct Descriptor {
   };
   struct Setting {
     int64_t value;
-    uint32_t index;  // of this one among the settings that take effect together, from 0
-    uint32_t count;  // of these
+    uint32_t index;  // its index among the settings that take effect together, from 0
+    uint32_t count;  // the number of these settings
   };
   union {
     Bytes bytes = {};
@@ -92,8 +92,8 @@ struct Descriptor {
     Range range;                // file_truncate, file_allocate
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
-    uint64_t waited;            // end_iteration: nanoseconds that the client waited for memory since the one before
-    uint64_t unfinished;        // drop_iteration: so many were unfinished, which is the limit; 0: memory was full
+    uint64_t waited;            // end_iteration: nanoseconds that the client has waited for memory since the last one
+    uint64_t unfinished;        // drop_iteration: the number of unfinished ones (the limit); 0: memory was full
   };
 
   // Returns the bytes of the block, for a verb that has one.

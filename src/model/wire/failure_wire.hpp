@@ -1,7 +1,7 @@
-// FailureRecord: a Status on its way from the server to the client, in 1024 bytes.
+// FailureRecord: carries a Status from the server to the client, in 1024 bytes.
 //
-// Fixed width, no pointers: in place `core` it crosses between processes. Texts that are too long are cut at a
-// character and end in "…".
+// Fixed width, no pointers: in place `core` it crosses between processes. A text that is too long is cut between
+// characters and ends in "…".
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace tailrace::impl {
 
 struct FailureRecord {
-  uint64_t ticket = 0;  // 0: none
+  uint64_t ticket = 0;  // 0: no ticket
   int64_t iteration = -1;
   int32_t code = 0;
   int32_t system_errno = 0;
@@ -30,7 +30,7 @@ static_assert(offsetof(FailureRecord, message) == 384);
 static_assert(std::is_trivially_copyable_v<FailureRecord>);
 
 FailureRecord to_record(uint64_t ticket, const Status& status);
-// Trusts nothing: texts end where their field does, and an unknown code becomes TAILRACE_INTERNAL.
+// Trusts no byte of the record: texts end with their field, and an unknown code becomes TAILRACE_INTERNAL.
 Status to_status(const FailureRecord& record);
 
 }  // namespace tailrace::impl

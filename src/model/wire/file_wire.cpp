@@ -17,7 +17,7 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * 
 
 Status refuse(std::string what) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(what)); }
 
-// A copy, since whoever shares the block may change it at any time.
+// Copies the header, since the process that shares the block may change it at any time.
 template <class Header>
 bool copy_header(std::span<const std::byte> block, Header& to) {
   if (block.size() < sizeof to) return false;
@@ -25,7 +25,7 @@ bool copy_header(std::span<const std::byte> block, Header& to) {
   return to.version == kFileWireVersion;
 }
 
-// Without "." and double slashes.
+// Removes "." and double slashes.
 Result<std::string> plain_path(std::string_view path) {
   if (path.empty()) return refuse("found an empty path, expected the name of a file below storage.path");
   if (path.size() > kMostFilePath) {
@@ -66,8 +66,8 @@ Result<FileToOpen> read_file_opening(std::span<const std::byte> block) {
   FileOpening opening;
   if (!copy_header(block, opening)) return refuse("a path of another version");
   if (opening.length > block.size() - sizeof opening) return refuse("a path that is longer than its block");
-  if (!is_file_mode(opening.mode)) return refuse("a file's mode that there is not");
-  if (opening.record > kKeptFileRecords) return refuse("a file's record that there is not");
+  if (!is_file_mode(opening.mode)) return refuse("an invalid file mode");
+  if (opening.record > kKeptFileRecords) return refuse("an invalid file record");
   const std::string text(reinterpret_cast<const char*>(block.data()) + sizeof opening, opening.length);
   Result<std::string> path = plain_path(text);
   if (!path.ok()) return path.status();

@@ -1,6 +1,6 @@
-// The contents of a block of the pool that travels with a verb of raw files: a mode and a path, or a list of extents
-// and their bytes. Bytes shared between processes: fixed width, versioned. The server copies and checks all of it
-// before use.
+// The contents of a pool block that travels with a verb of raw files: a mode and a path, or a list of extents and
+// their bytes. Bytes shared between processes: fixed width, versioned. The server copies and checks all of it before
+// use.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 namespace tailrace::impl {
 
 inline constexpr uint32_t kFileWireVersion = 4;
-inline constexpr uint32_t kKeptFileRecords = 64;             // files of a client that are counted one by one
+inline constexpr uint32_t kKeptFileRecords = 64;             // files of a client with counters of their own
 inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
 inline constexpr uint64_t kMostFilePath = 1023;              // bytes
-inline constexpr uint64_t kMostFileEnd = uint64_t{1} << 62;  // where the last extent of a file may end
+inline constexpr uint64_t kMostFileEnd = uint64_t{1} << 62;  // largest end of an extent
 
 // The flags of tailrace_file_mode.
 inline constexpr uint32_t kFileRead = 1;
@@ -34,25 +34,24 @@ inline constexpr uint32_t kFileSeal = 32;
 inline constexpr uint32_t kMostSeal = 16;  // bytes
 // Returns true if a mode may have these flags together.
 bool is_file_mode(uint32_t mode);
-// Returns the name of a file until it is published. It differs from names of files of iterations, which `recover`
+// Returns the name of a file until it is published. It differs from the names of iteration files, which `recover`
 // finishes or removes.
 std::string name_of_partial(const std::string& path);
 
-// At the start of a block of file_open; the path, without a NUL, comes after it.
+// The head of a block of file_open. The path follows it, without a NUL.
 struct FileOpening {
   uint32_t version = kFileWireVersion;
   uint32_t mode = 0;
   uint32_t length = 0;  // bytes of the path
-  uint32_t record =
-      0;  // at most kKeptFileRecords: where what is done with the file is counted (channel/file_log.hpp)
-  // Not 0 if a request for the file has failed, so that it is neither published nor sealed. The server writes it for
-  // the next server, and the client if it gives the file up.
+  uint32_t record = 0;  // at most kKeptFileRecords: the record that counts the file's requests (channel/file_log.hpp)
+  // Not 0 if a request for the file has failed: the file is then neither published nor sealed. The server sets it for
+  // its successor; the client sets it to give the file up.
   uint32_t failed = 0;
-  // The seal, which the client puts here before it closes the file.
-  uint32_t seal_length = 0;  // bytes; 0: there is none yet
+  // The seal. The client writes it here before it closes the file.
+  uint32_t seal_length = 0;  // bytes; 0: no seal yet
   uint64_t seal_offset = 0;  // in the file
   std::byte seal[kMostSeal] = {};
-  uint64_t size = 0;  // of the file, which the server puts here to answer file_size
+  uint64_t size = 0;  // of the file; the server writes it here to answer file_size
 };
 static_assert(sizeof(FileOpening) == 56);
 static_assert(offsetof(FileOpening, size) == 48);
@@ -60,8 +59,8 @@ static_assert(offsetof(FileOpening, failed) == 16);
 static_assert(offsetof(FileOpening, seal) == 32);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
 
-// At the start of a block of file_write or file_read; `count` extents come after it. The bytes of the extents lie one
-// after the other from `data` on, which is an offset in the block.
+// The head of a block of file_write or file_read. `count` extents follow it. The bytes of the extents lie one after
+// the other from `data` on, an offset in the block.
 struct FileList {
   uint32_t version = kFileWireVersion;
   uint32_t count = 0;
@@ -74,13 +73,13 @@ static_assert(sizeof(Extent) == 16);
 static_assert(offsetof(Extent, length) == 8);
 static_assert(std::is_trivially_copyable_v<Extent>);
 
-// Where the bytes of such a list begin in its block: on a cache line, and large ones on a page, so that they may go
-// past the page cache.
+// Returns where the bytes of such a list begin in its block: at a cache line, or at a page if there are many, so that
+// they may bypass the page cache.
 uint64_t file_list_data(uint64_t count, uint64_t bytes);
 
 // The contents of a block of file_open.
 struct FileToOpen {
-  std::string path;  // as plain_file_path() gives it
+  std::string path;  // in the form that plain_file_path() returns
   uint32_t mode = 0;
   uint32_t record = 0;
 
@@ -88,34 +87,35 @@ struct FileToOpen {
   bool is_sealed() const { return (mode & kFileSeal) != 0; }
 };
 Result<FileToOpen> read_file_opening(std::span<const std::byte> block);
-// Returns FileOpening::failed of a block that could be read.
+// Returns FileOpening::failed of a block that read_file_opening() has accepted.
 bool has_failed(std::span<const std::byte> block);
 void set_failed(std::span<std::byte> block);
-// Does the same for the size of the file.
+// Reads and writes FileOpening::size.
 uint64_t size_in(std::span<const std::byte> block);
 void put_size(std::span<std::byte> block, uint64_t size);
-// Does the same for the seal. TAILRACE_INVALID_ARGUMENT if no file can have such a seal.
+// Reads and writes the seal. Fails with TAILRACE_INVALID_ARGUMENT if no file can have such a seal.
 bool has_seal(std::span<const std::byte> block);
 Result<Piece> read_seal(std::span<std::byte> block);
 void put_seal(std::span<std::byte> block, uint64_t offset, std::span<const std::byte> seal);
 
-// The pieces of a block of file_write or file_read: not empty, none overlapping another, within block and file.
+// Returns the pieces of a block of file_write or file_read: none empty, no two overlapping, all within block and
+// file.
 Result<std::vector<Piece>> read_file_list(std::span<std::byte> block);
 
-// A raw file's path in its plain form, without "." and double slashes: relative to the first of the directories
-// `roots` if it lies below that, else absolute. TAILRACE_INVALID_ARGUMENT for one that is empty or too long, that has
-// ".." in it, or that is absolute and below none of them.
+// Returns a raw file's path in plain form, without "." and double slashes: relative to the first of the directories
+// `roots` if it lies below that, else absolute. Fails with TAILRACE_INVALID_ARGUMENT if the path is empty or too
+// long, contains "..", or is absolute and below none of them.
 Result<std::string> plain_file_path(std::span<const std::string> roots, std::string_view path);
-// Where such a path leads.
+// The directory and the relative path that a plain path stands for.
 struct FileBelow {
   std::string root;
-  std::string path;  // relative to it
+  std::string path;  // relative to `root`
 };
 Result<FileBelow> file_below(std::span<const std::string> roots, const std::string& plain);
 
-// Why there are no bytes of a file there; ok: there may be.
+// Returns why no file can have bytes in the extent; ok if one can.
 Status check_file_extent(Extent extent);
-// Two of the extents that have bytes in common, by their indices.
+// Returns the indices of two extents that overlap; none if no two do.
 std::optional<std::pair<size_t, size_t>> find_overlap(std::span<const Extent> extents);
 
 }  // namespace tailrace::impl

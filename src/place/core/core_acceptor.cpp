@@ -15,26 +15,26 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages that fit into an empty socket
+constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages, which fit into an empty socket
 
-constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a connection, which clients greet at once
-constexpr size_t kMostStrangers = 256;                        // that have not greeted yet; the oldest one goes first
-constexpr size_t kMostWaiting = 64;                           // for their number to become free
+constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a new connection; clients greet at once
+constexpr size_t kMostStrangers = 256;                        // ungreeted connections; beyond it, the oldest goes
+constexpr size_t kMostWaiting = 64;                           // clients whose number is still in use
 
-// The source of an event, and its number.
+// The source of an event; its number completes the tag.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
 
 uint64_t tag(About about, int number) { return static_cast<uint64_t>(about) << 32 | static_cast<uint32_t>(number); }
 About about_of(uint64_t tag) { return static_cast<About>(tag >> 32); }
 int number_of(uint64_t tag) { return static_cast<int>(static_cast<uint32_t>(tag)); }
 
-// The whole of a file that a client sent, which the client may be changing meanwhile.
+// Reads a whole file that a client sent, and may be changing meanwhile.
 Result<std::string> read_configuration(const FileDescriptor& file, uint64_t bytes) {
   if (bytes > kMostConfiguration) {
     return Status(TAILRACE_INVALID_CONFIG,
                   fmt::format("the configuration: found {} bytes, expected at most {}", bytes, kMostConfiguration));
   }
-  // A pipe would make the server wait.
+  // Reading a pipe could make the server wait.
   struct stat about {};
   if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
     return Status(TAILRACE_INVALID_CONFIG, "the configuration: found no regular file");
@@ -120,7 +120,7 @@ void CoreAcceptor::dismissed(int number, bool died) {
   host_.dismissed(number);
   Client& client = *clients_[number];
   hear_no_more(client);
-  client.log->info("client {} has {}", number, died ? "gone without a word" : "gone");
+  client.log->info("client {} has {}", number, died ? "left without saying goodbye" : "left");
   clients_.erase(number);
   number_is_free_ = number_is_free_ || !waiting_.empty();
 }
@@ -132,7 +132,7 @@ void CoreAcceptor::look_at(uint64_t event) {
     case About::stranger: {
       const auto found = std::find_if(strangers_.begin(), strangers_.end(),
                                       [number](const Stranger& one) { return one.socket.fd() == number; });
-      // It may be another one of the same number by now, who has said nothing.
+      // By now it may be another connection with the same descriptor, which has sent nothing.
       if (found == strangers_.end() || wait_for_events(number, POLLIN, Nanoseconds::zero()) == 0) return;
       UnixSocket socket = std::move(found->socket);
       strangers_.erase(found);
@@ -151,7 +151,7 @@ void CoreAcceptor::look_at(uint64_t event) {
     }
     case About::doorbell:
     case About::watched:
-    case About::bell: return;  // the next round looks
+    case About::bell: return;  // the next round looks at the rings
   }
 }
 
@@ -160,21 +160,21 @@ void CoreAcceptor::meet() {
     Result<std::optional<UnixSocket>> socket = listener_.accept();
     const int error = socket.ok() ? 0 : socket.status().fault().system_errno;
     if ((error == EMFILE || error == ENFILE) && drop_oldest_stranger()) continue;
-    if (!socket.ok()) return log_.warning("a client cannot be met: {}", socket.status().fault().message);
+    if (!socket.ok()) return log_.warning("a connection cannot be accepted: {}", socket.status().fault().message);
     if (!socket.value()) return;
     UnixSocket& stranger = *socket.value();
     if (const Status status = stranger.check_same_user(); !status.ok()) {
-      log_.warning("somebody else has connected: {}", status.fault().message);
+      log_.warning("a connection is refused: {}", status.fault().message);
       continue;
     }
     if (strangers_.size() == kMostStrangers) drop_oldest_stranger();
     const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
-    if (!watched.ok()) return log_.warning("a client cannot be heard: {}", watched.fault().message);
+    if (!watched.ok()) return log_.warning("a connection cannot be watched: {}", watched.fault().message);
     strangers_.push_back({std::move(stranger), kGreetingIn});
   }
 }
 
-// An honest one comes again. False if there is none.
+// Drops the oldest connection without a greeting; an honest client connects again. Returns false if there is none.
 bool CoreAcceptor::drop_oldest_stranger() {
   if (strangers_.empty()) return false;
   epoll_.remove(strangers_.front().socket.fd());
@@ -184,19 +184,19 @@ bool CoreAcceptor::drop_oldest_stranger() {
 
 void CoreAcceptor::drop_silent_strangers() {
   while (!strangers_.empty() && strangers_.front().until.left() == Nanoseconds::zero()) {
-    log_.warning("somebody has connected and not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
+    log_.warning("a connection has not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
     drop_oldest_stranger();
   }
 }
 
-// The socket has something to say, or has closed.
+// Handles a connection that has sent a message or closed.
 void CoreAcceptor::greet(UnixSocket socket) {
   Hello hello;
   Result<Message> message = socket.receive(std::as_writable_bytes(std::span(&hello, 1)), 1, Nanoseconds::zero());
   if (!message.ok()) return;  // a client that gave up
   Status status;
   if (message.value().bytes != sizeof hello || hello.magic != kCoreMagic || message.value().descriptors.size() != 1) {
-    status = Status(TAILRACE_INVALID_ARGUMENT, "the server was sent something that is no greeting");
+    status = Status(TAILRACE_INVALID_ARGUMENT, "the server received a message that is no greeting");
   } else if (hello.version != kCoreVersion) {
     status = Status(TAILRACE_UNSUPPORTED,
                     fmt::format("the node's server is of another version of tailrace: found greeting {}, expected {}",
@@ -219,7 +219,7 @@ void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string con
     std::erase_if(waiting_, [](const Waiting& one) { return one.socket.peer_gone(); });
     if (waiting_.size() == kMostWaiting) {
       return refuse(socket, hello,
-                    Status(TAILRACE_CLIENT_IN_USE, "too many wait for clients that are being written"));
+                    Status(TAILRACE_CLIENT_IN_USE, "too many clients wait for numbers that are still in use"));
     }
     waiting_.push_back({std::move(socket), hello, std::move(configuration)});
     return;
@@ -232,7 +232,7 @@ void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string con
   clients_[hello.client]->socket = std::move(socket);
 }
 
-// Those whose number has become free.
+// Answers the clients whose number has become free.
 void CoreAcceptor::answer_waiting() {
   for (Waiting& one : std::exchange(waiting_, {})) {
     if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
@@ -266,7 +266,7 @@ Status CoreAcceptor::welcome(UnixSocket& socket, const Hello& hello, std::string
   return status;
 }
 
-// The client of that number, new or come back.
+// Returns the client with that number, new or returned.
 Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t process,
                                                   const std::string& configuration) {
   const auto found = clients_.find(hello.client);
@@ -274,7 +274,7 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
     Client& client = *found->second;
     const bool waits = !client.socket && !host_.gone(client.number);  // for its client to come back
     if (hello.again != 0 && waits) return &client;
-    // An earlier server died before it could welcome it.
+    // An earlier server died before it could welcome the client.
     const bool unknown_to_it =
         client.segment->control().client_state.load(std::memory_order_acquire) == ChannelControl::kClientUnaware;
     if (waits && unknown_to_it && client.process && client.process->pid() == process) return &client;
@@ -283,7 +283,7 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
                               client.process ? client.process->pid() : 0));
   }
   if (hello.again != 0) {
-    return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server has never heard of client {}", hello.client));
+    return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server does not know client {}", hello.client));
   }
   const Result<Needs> needs = host_.admit(hello.client, process, configuration);
   if (!needs.ok()) return needs.status();
@@ -314,14 +314,14 @@ Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket) {
   return socket.send(bytes_of(welcome), descriptors, kAnswerIn);
 }
 
-// The client says goodbye, or its connection has closed.
+// Handles the client's goodbye, or the end of its connection.
 void CoreAcceptor::hear(Client& client) {
   Goodbye goodbye;
   const Result<Message> message =
       client.socket->receive(std::as_writable_bytes(std::span(&goodbye, 1)), 0, Nanoseconds::zero());
   if (!message.ok() && message.status().code() == TAILRACE_TIMEOUT) return;
   const bool kind = message.ok() && message.value().bytes == sizeof goodbye && goodbye.magic == kCoreMagic;
-  lose(client, !kind, message.ok() ? "it said something that is no goodbye" : "it has closed its connection");
+  lose(client, !kind, message.ok() ? "it sent a message that is no goodbye" : "it has closed its connection");
 }
 
 void CoreAcceptor::lose(Client& client, bool died, const std::string& why) {

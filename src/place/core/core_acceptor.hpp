@@ -1,9 +1,9 @@
-// CoreAcceptor: how the server of place `core` meets its clients, and how it sleeps.
+// CoreAcceptor: meets the clients of a server in place `core`, and lets it sleep.
 //
-// One thread. Each client has a segment, an event counter that wakes the server, and a connection whose end, like
-// that of its process, says that it has gone. What a client says is checked before it is used; the others do not
-// notice. Sleeps in one place, on all of them at once, and never waits for any one. Knows neither what is done for
-// clients nor what a configuration means: see Host.
+// One thread. Each client has a segment, an event counter that wakes the server, and a connection. The end of the
+// connection or of the process shows that the client has gone. All input from a client is checked before it is used,
+// and a bad client does not affect the others. The acceptor sleeps in one place, for all of them at once, and never
+// waits for one of them. It knows neither the work done for clients nor the meaning of a configuration: see Host.
 #pragma once
 
 #include <sys/types.h>
@@ -41,34 +41,35 @@ class CoreAcceptor final : public Acceptor {
   class Host {
    public:
     virtual ~Host() = default;
-    // Decides if the client may come, and returns the memory that it needs. `configuration` is the text that it sent.
+    // Decides whether the client may come, and returns the memory that it needs. `configuration` is the text that it
+    // sent.
     virtual Result<Needs> admit(int client, pid_t process, const std::string& configuration) = 0;
-    // From here on the client is served. `segment` stays until dismissed(); its file gets its name here, and goes
-    // there.
+    // Serves the client from here on. `segment` lives until dismissed(); its file gets its final name here and is
+    // removed there.
     virtual Status serve(int client, Segment& segment) = 0;
-    // The client is gone; `died`: without saying goodbye.
+    // Notes that the client is gone; `died`: it did not say goodbye.
     virtual void lose(int client, bool died) = 0;
     virtual bool gone(int client) const = 0;
-    // The server is done with the client, whose segment is about to be unmapped.
+    // Notes that the server has finished with the client, whose segment is about to be unmapped.
     virtual void dismissed(int client) = 0;
-    // A client was refused.
+    // Notes that a client was refused.
     virtual void refused() {}
-    // Returns true if a new client is of a run after the one that is being served: it waits until that has ended, and
-    // meets the server after this one. Fails if it may not come at all.
+    // Returns true if a new client belongs to the run after the present one: it waits until that has ended, and meets
+    // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
-    // Returns the description of the server that its clients report.
+    // Returns the server's description, which its clients report.
     virtual std::string description() const = 0;
   };
 
-  // All are borrowed. `fresh_segment`: the name of a segment's file before serve().
+  // Borrows all arguments. `fresh_segment` is the name of a segment's file before serve().
   CoreAcceptor(const PrivateDirectory& directory, UnixListener& listener, EpollSet& epoll, Doorbell& doorbell,
                Host& host, Log& log, std::string fresh_segment);
   ~CoreAcceptor() override;
 
-  // A client of an earlier server, whose segment was found, and whom the host serves already. It has to come back.
-  // `process`: none if it has ended.
+  // Adopts a client of an earlier server whose segment was found, and which the host serves already. The client has
+  // to come back. `process`: none if it has ended.
   Status adopt(int client, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process);
-  // One more descriptor that wakes the server while it is readable, as long as it is open.
+  // Adds a descriptor that wakes the server while it is readable, as long as it is open.
   Status watch(int fd);
 
   // Acceptor
@@ -85,10 +86,10 @@ class CoreAcceptor final : public Acceptor {
     int number = 0;
     std::unique_ptr<Segment> segment;
     EventFd bell;
-    std::optional<UnixSocket> socket;      // none: it has to come back
-    std::optional<ProcessHandle> process;  // none: it has ended
-    std::unique_ptr<Log> log;              // what is said of it
-    std::vector<int> watched;              // of its descriptors, those in the epoll set
+    std::optional<UnixSocket> socket;      // none: the client has to come back
+    std::optional<ProcessHandle> process;  // none: the process has ended
+    std::unique_ptr<Log> log;              // messages about the client
+    std::vector<int> watched;              // its descriptors in the epoll set
   };
 
   void look_at(uint64_t tag);
@@ -117,13 +118,13 @@ class CoreAcceptor final : public Acceptor {
   Log& log_;
   const std::string fresh_segment_;
   std::map<int, std::unique_ptr<Client>> clients_;
-  // Connected, and have not said hello yet; the oldest first.
+  // Connections without a greeting, the oldest first.
   struct Stranger {
     UnixSocket socket;
     Deadline until;
   };
   std::deque<Stranger> strangers_;
-  // Have said hello, and wait until all is written of one who had their number and has gone.
+  // Clients that have greeted, and wait until an earlier client with their number is finished.
   struct Waiting {
     UnixSocket socket;
     Hello hello;
@@ -131,7 +132,7 @@ class CoreAcceptor final : public Acceptor {
   };
   std::vector<Waiting> waiting_;
   bool next_run_waits_ = false;
-  bool number_is_free_ = false;  // of somebody; perhaps of one who waits
+  bool number_is_free_ = false;  // some client's number has become free, perhaps one that a client waits for
 };
 
 }  // namespace tailrace::impl

@@ -14,17 +14,17 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client looks after its server
-constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // from a server that may be busy
-constexpr Nanoseconds kEnding = std::chrono::seconds(2);       // of a process that is being ended
-constexpr int kTries = 16;                                     // servers that end just as they are met
+constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client checks its server
+constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // for the answer of a server that may be busy
+constexpr Nanoseconds kEnding = std::chrono::seconds(2);       // for a process that is ending
+constexpr int kTries = 16;                                     // servers that end just as the client meets them
 
 template <size_t N>
 std::string text_of(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
-// Sandboxes forbid it with EPERM or ENOSYS.
+// Sandboxes forbid memfd_create with EPERM or ENOSYS.
 Status no_memfd(int error) {
   Fault fault = Status::of_errno("create", "memfd", error).fault();
   if (error == EPERM) fault.message += "; does a sandbox forbid memfd_create?";
@@ -32,7 +32,7 @@ Status no_memfd(int error) {
   return Status(std::move(fault));
 }
 
-// A file in memory that holds `text`.
+// Makes a memory file that contains `text`.
 Result<FileDescriptor> file_of(const std::string& text) {
   FileDescriptor file(memfd_create("tailrace-configuration", MFD_CLOEXEC));
   if (!file.is_open()) return no_memfd(errno);
@@ -72,7 +72,7 @@ Status CorePlace::begin() {
   return {};
 }
 
-// A server may be about to end as it is met: then there is none, and the next one is ours to start.
+// Meets the server. If it ends just then, tries again, and may start the next one.
 Result<CorePlace::Met> CorePlace::meet_server(bool again) {
   Status last;
   for (int count = 0; count < kTries; ++count) {
@@ -103,8 +103,7 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
   if (!answer.ok()) return answer.status();
   if (answer.value().bytes != sizeof welcome || welcome.magic != kCoreMagic || welcome.version != kCoreVersion) {
     return Status(TAILRACE_UNSUPPORTED,
-                  "the node's server is of another version of tailrace: it does not answer as "
-                  "this one would");
+                  "the node's server is of another version of tailrace: its answer has another form");
   }
   if (welcome.refusal.code != TAILRACE_OK) return to_status(welcome.refusal);
   if (answer.value().descriptors.size() != 2) {
@@ -124,7 +123,7 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
 
 void CorePlace::ring() {
   if (stand_in_) {
-    // Written before the verb returns. If that takes too long, the next that waits says so.
+    // Completes the verb before it returns. If that takes too long, the next wait reports it.
     (void)wait([this] { return stand_in_->idle(); }, std::nullopt);
     return;
   }
@@ -136,7 +135,7 @@ void CorePlace::ring() {
   } while (put < 0 && errno == EINTR);
 }
 
-// Whatever the server brings to an end.
+// Counts all completed work of the server.
 uint64_t CorePlace::ends_so_far() {
   const ServerCounters& counters = channel().counters;
   return counters.blocks_written.get() + counters.blocks_failed.get() + counters.transfers.get() +
@@ -154,7 +153,7 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
     if (sleep(ready, slice)) return {};
     if (!lost_.ok()) return lost_;
     const Nanoseconds now = clock.now();
-    // Before the time is looked at: whoever only asks now and then must notice, too.
+    // Checks this before the time, so that a caller that only polls notices a loss, too.
     if (!stand_in_ && (!socket_ || socket_->peer_gone())) {
       if (Status status = go_on_after_loss(); !status.ok()) return status;
       if (ready()) return {};
@@ -165,22 +164,21 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
       ends = seen;
       last_end = now;
     }
-    // relaxed: the server writes it as long as it lives, and gives up in its own time.
+    // relaxed: the server updates it while it lives, and gives up by its own timeout.
     const bool awaits_others = channel().awaited.load(std::memory_order_relaxed) > 0;
     if (awaits_others) last_end = now;
     if (now - last_end >= options_.patience) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - last_end).count();
       const std::string who = stand_in_ ? "this process, which serves itself,"
                                         : fmt::format("the node's server (process {})", process_->pid());
-      return Status(TAILRACE_TIMEOUT,
-                    fmt::format("{} has brought nothing to an end for {} s; it lives, so look at its "
-                                "storage (place.patience is the limit)",
-                                who, seconds));
+      return Status(TAILRACE_TIMEOUT, fmt::format("{} has completed nothing for {} s; it is alive, so look at its "
+                                                  "storage (place.patience is the limit)",
+                                                  who, seconds));
     }
   }
 }
 
-// Sleeps until ready() holds, at most so long, or until something has happened. Returns ready().
+// Sleeps until ready() holds, an event happens, or `at_most` has passed. Returns ready().
 bool CorePlace::sleep(FunctionRef<bool()> ready, Nanoseconds at_most) {
   if (!stand_in_) return channel().client_bell.wait_until(ready, at_most);
   if (ready()) return true;
@@ -216,26 +214,25 @@ Status CorePlace::meet_another() {
 }
 
 Status CorePlace::go_on_alone() {
-  // It closes its connections before it has let go of all that it held.
+  // A dying process closes its connections before it has released all of its resources.
   (void)process_->wait_end(kEnding);
   Result<std::unique_ptr<StandIn>> stand_in = options_.stand_in(job_, *segment_);
-  // Another client has started one, which has this one's segment.
+  // Another client has started a server, which has this client's segment.
   if (stand_in.status().code() == TAILRACE_CLIENT_IN_USE) return meet_another();
   if (!stand_in.ok()) return stand_in.status();
   stand_in_ = std::move(stand_in).value();
-  log_.warning("client {} goes on alone: what it hands over is written before it goes on", options_.client);
+  log_.warning("client {} goes on alone: each of its calls writes its data before it returns", options_.client);
   return {};
 }
 
 void CorePlace::stop() {
-  // release: whoever sees it sees all that was sent; partner: CoreServer::adopt().
+  // release: a server that sees this sees all that was sent; partner: CoreServer::adopt().
   segment_->control().client_state.store(ChannelControl::kClientLeft, std::memory_order_release);
   if (!stand_in_) return say_goodbye();
   if (!stand_in_->finish(options_.patience)) {
-    log_.error(
-        "storage has brought nothing to an end for {} s: what is left of client {} is left to tailrace recover",
-        std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(), options_.client);
-    (void)stand_in_.release();  // storage may still look at what it holds
+    log_.error("storage has completed nothing for {} s: tailrace recover must finish the data of client {}",
+               std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(), options_.client);
+    (void)stand_in_.release();  // storage may still access its memory
   }
   stand_in_.reset();
 }
@@ -243,15 +240,15 @@ void CorePlace::stop() {
 void CorePlace::say_goodbye() {
   if (!socket_) return;
   if (socket_->peer_gone()) {
-    // Another server may have taken this client over before it had left, and waits for it to come back.
+    // Another server may have taken this client over before it left, and waits for it to come back.
     socket_.reset();
     Result<UnixSocket> next = meet_running(job_, options_.server, kLook);
     Result<Met> met = next.ok() ? greet(std::move(next).value(), true) : Result<Met>(next.status());
-    if (!met.ok()) return;  // nobody serves it, and whoever takes it over from now on sees that it has left
+    if (!met.ok()) return;  // no server serves it, and later ones see that it has left
     socket_ = std::move(met.value().socket);
   }
   const Goodbye goodbye;
-  // If it does not hear it, it sees the connection close.
+  // If the server does not receive it, it sees the connection close.
   (void)socket_->send(std::as_bytes(std::span(&goodbye, 1)), {}, kLook);
   socket_.reset();
 }

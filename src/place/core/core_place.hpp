@@ -1,8 +1,8 @@
-// CorePlace: the client's side of place `core`: a segment shared with a server process on the same node.
+// CorePlace: the client's side of place `core`, where a client shares a segment with a server process on its node.
 //
-// Meets the server, starting it if it is the first, and notices its death: by its connection, while it waits. Then,
-// as configured, it looks for another server, which goes on with what was committed, or goes on by itself (StandIn),
-// or gives up. One thread, the client's.
+// It meets the server, and starts it if there is none. It notices the server's death by the connection, while it
+// waits. Then, as configured, it meets another server, which continues with all committed data, or continues by
+// itself (StandIn), or gives up. One thread, the client's.
 #pragma once
 
 #include <chrono>
@@ -25,21 +25,21 @@ namespace tailrace::impl {
 class CorePlace final : public Place {
  public:
   struct Options {
-    std::string root;  // of runtime directories
+    std::string root;  // parent of runtime directories
     std::string job;
     int server = 0;
     StartOptions start;
     int client = 0;
     std::string configuration;  // for the server
-    bool restart = true;        // whether another server may take a dead one's place
-    // If set, what takes it in this process, for this client alone; TAILRACE_CLIENT_IN_USE if there is another server
-    // already, which is met instead. Borrows both as long as the place is there.
+    bool restart = true;        // another server may replace a dead one
+    // If set, makes the replacement in this process, for this client alone. Fails with TAILRACE_CLIENT_IN_USE if
+    // there is another server already, which is then met instead. Borrows both arguments for the place's life.
     std::function<Result<std::unique_ptr<StandIn>>(RuntimeDirectory& job, const Segment& segment)> stand_in;
-    // A server that lives and brings nothing to an end for so long is given up.
+    // The client gives up a server that is alive but completes nothing for this long.
     Nanoseconds patience = std::chrono::minutes(10);
   };
 
-  // `log` is borrowed.
+  // Borrows `log`.
   static Result<std::unique_ptr<CorePlace>> create(Options options, Log& log);
 
   Channel& channel() override { return segment_->channel(); }
@@ -84,8 +84,8 @@ class CorePlace final : public Place {
   std::optional<UnixSocket> socket_;  // none: stopped, or the server is lost for good
   FileDescriptor bell_;
   std::optional<ProcessHandle> process_;  // the server's
-  std::unique_ptr<StandIn> stand_in_;     // none: there is a server, or nobody is left
-  Status lost_;                           // why there is no server any more
+  std::unique_ptr<StandIn> stand_in_;     // null: there is a server, or none is left
+  Status lost_;                           // the reason why there is no server any more
   uint32_t losses_ = 0;
   std::string description_;
 };

@@ -15,13 +15,13 @@
 namespace tailrace::impl {
 namespace {
 
-// The announcement of a server that is ready. A server that is not announces a FailureRecord.
+// The announcement of a server that is ready. A server that fails announces a FailureRecord.
 constexpr std::array<char, 8> kReady = {'t', 'r', 'r', 'e', 'a', 'd', 'y', '1'};
 static_assert(sizeof kReady != sizeof(FailureRecord));
 
-constexpr int kAttempts = 10;                            // against servers that end while they are met
-constexpr int kDeathsAtStart = 5;                        // of servers that say nothing before they end
-constexpr size_t kTailOfLog = 500;                       // bytes, in messages
+constexpr int kAttempts = 10;                            // against servers that end while the client meets them
+constexpr int kDeathsAtStart = 5;                        // of servers that end without an announcement
+constexpr size_t kTailOfLog = 500;                       // bytes quoted in messages
 constexpr auto kEndingLimit = std::chrono::seconds(10);  // for a process that has been killed
 
 bool is_nobody(const Status& status) {
@@ -51,7 +51,7 @@ Status start_failed(const StartOptions& options, tailrace_status code, const std
   return Status(std::move(fault));
 }
 
-// Hears the announcement of the program: nothing if it is ready, else the reason why not. Fails with ECONNRESET if
+// Receives the program's announcement: none if it is ready, else the reason for its failure. Fails with ECONNRESET if
 // the program ended without one, and with TAILRACE_TIMEOUT.
 Result<std::optional<Status>> hear(UnixSocket& socket, const Deadline& deadline) {
   std::array<std::byte, sizeof(FailureRecord)> bytes;
@@ -60,15 +60,17 @@ Result<std::optional<Status>> hear(UnixSocket& socket, const Deadline& deadline)
   if (message.value().bytes == sizeof kReady && std::memcmp(bytes.data(), kReady.data(), sizeof kReady) == 0)
     return std::optional<Status>();
   if (message.value().bytes != sizeof(FailureRecord)) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("announced {} bytes that mean nothing (is it of another version?)",
-                                                 message.value().bytes));
+    return Status(TAILRACE_IO_ERROR,
+                  fmt::format("announced {} bytes that are no valid message (is it of another version?)",
+                              message.value().bytes));
   }
   FailureRecord record;
   std::memcpy(&record, bytes.data(), sizeof record);
   return std::optional<Status>(to_status(record));
 }
 
-// Ends a program that has not announced itself, and says what is known of it; `heard` is what was heard instead.
+// Ends a program that has not announced itself, and returns what is known of it; `heard` is what was received
+// instead.
 Status give_up(const StartOptions& options, const Status& heard, const ProcessHandle& child) {
   kill_session(child);
   const Result<HowItEnded> end = reap(child, kEndingLimit);
@@ -77,7 +79,7 @@ Status give_up(const StartOptions& options, const Status& heard, const ProcessHa
     return start_failed(options, TAILRACE_TIMEOUT, fmt::format("was not ready within {} ms: killed", limit));
   }
   if (heard.fault().system_errno != ECONNRESET) return start_failed(options, heard.code(), heard.fault().message);
-  // If it had detached itself, its first process ended well, and of the other one nothing is known.
+  // If the program had detached itself, its first process ended well, and nothing is known of the second.
   const bool known = end.ok() && end.value() && *end.value() != "exit status 0" && *end.value() != "signal 9";
   return start_failed(options, TAILRACE_SERVER_LOST,
                       "ended before it was ready" + (known ? fmt::format(" ({})", *end.value()) : ""));
@@ -91,10 +93,10 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   const Result<ProcessHandle> child =
       spawn({options.executable, options.arguments, options.log, theirs->fd(), options.own_log});
   if (!child.ok()) return child.status();
-  theirs.reset();  // the program has the only one now, so that its end is seen
+  theirs.reset();  // only the program has it now, so that its end is seen
   const Result<std::optional<Status>> heard = hear(ours, deadline);
   if (!heard.ok()) return give_up(options, heard.status(), child.value());
-  // The first process has ended by now, or is about to, if the program is made for this.
+  // The first process has ended, or is about to, if the program detaches itself as it should.
   if (!reap(child.value(), deadline).ok()) {
     kill_session(child.value());
     (void)reap(child.value(), kEndingLimit);
@@ -105,14 +107,14 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   return start_failed(options, failed->code(), "did not start: " + failed->fault().message);
 }
 
-// With the election won: nobody else starts a server now. No socket: to be tried again.
+// Starts a server after winning the election: nobody else starts one now. No socket: the caller tries again.
 Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int server, const StartOptions& options,
                                           const Deadline& deadline) {
   Result<UnixSocket> there = meet_running(job, server, deadline);
   if (there.ok()) return std::optional(std::move(there).value());
   if (!is_nobody(there.status())) return there.status();
   const Status started = start(options, deadline);
-  // One that nobody elected: started by hand, or about to end.
+  // A server that was not elected: started by hand, or about to end.
   if (!started.ok() && started.code() == TAILRACE_CLIENT_IN_USE) return std::optional<UnixSocket>();
   if (!started.ok()) return started;
   Result<UnixSocket> socket = meet_running(job, server, deadline);
@@ -135,7 +137,7 @@ Result<UnixSocket> meet_or_start(RuntimeDirectory& job, int server, const StartO
     if (!held.ok()) return held.status();
     if (election.value().is_removed()) continue;
     Result<std::optional<UnixSocket>> socket = elected(job, server, options, deadline);
-    // It may have been killed as it started; one that dies each time is not tried for ever.
+    // It may have been killed as it started; a server that dies each time is not retried for ever.
     const bool died = !socket.ok() && socket.status().code() == TAILRACE_SERVER_LOST;
     if (died && ++deaths < kDeathsAtStart) continue;
     if (!socket.ok()) return socket.status();
@@ -156,7 +158,7 @@ Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const D
 
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
   Result<UnixSocket> socket = meet_or_start(job, server, options);
-  // Nobody else may come, so that what was made for the election would stay. (Whoever elects now does the same.)
+  // If nobody else comes, the election's files would stay. (Other processes that hold an election do the same.)
   if (!socket.ok()) (void)job.remove_if_unused();
   return socket;
 }
@@ -175,7 +177,7 @@ Result<ServerLock> ServerLock::take(const RuntimeDirectory& job, int server, con
     if (!mutex.value().is_removed()) return ServerLock(std::move(mutex).value(), std::move(held).value());
   }
   return Status(TAILRACE_CLIENT_IN_USE,
-                fmt::format("'{}' is taken and given up without end", job.directory().path_of(name)));
+                fmt::format("other processes keep taking and releasing '{}'", job.directory().path_of(name)));
 }
 
 bool ServerLock::is_taken(const RuntimeDirectory& job, int server) {
@@ -186,14 +188,14 @@ bool ServerLock::is_taken(const RuntimeDirectory& job, int server) {
 }
 
 ServerLock::~ServerLock() {
-  if (held_ != nullptr) mutex_.remove();  // before it is given up, so that nobody takes one that is about to go
+  if (held_ != nullptr) mutex_.remove();  // before the lock is released, so that nobody takes one that is about to go
 }
 
 namespace {
 
 void announce(int descriptor, std::span<const std::byte> bytes) {
   Result<UnixSocket> socket = UnixSocket::adopt(FileDescriptor(descriptor), "the process that started this one");
-  // A peer that does not listen any more does not need to know.
+  // A peer that no longer listens does not need to know.
   if (socket.ok()) (void)socket.value().send(bytes, {}, Nanoseconds::zero());
 }
 

@@ -1,9 +1,9 @@
-// Rendezvous: how a client gets a connection to the node's server, and the first one starts it.
+// Rendezvous: connects a client to the node's server, which the first client starts.
 //
-// A client connects; if nobody listens, it takes the job's election lock, looks again, starts the server's program,
-// and waits until that says over a pair of sockets that it is ready, or why it is not. Others wait for the lock
-// meanwhile. A second server is never alive: what decides is the server's own lock, not the election, which only
-// saves work. What client and server say to each other once they are connected is not known here.
+// A client connects. If nobody listens, it takes the job's election lock, tries again, starts the server's program,
+// and waits for an announcement over a pair of sockets: that the server is ready, or why it is not. Other clients
+// wait for the lock meanwhile. Two servers never run at once: the server's own lock guarantees this, and the election
+// only saves work. The protocol between connected clients and servers is not part of this file.
 #pragma once
 
 #include <chrono>
@@ -19,31 +19,33 @@
 namespace tailrace::impl {
 
 struct StartOptions {
-  std::string executable;              // absolute
-  std::vector<std::string> arguments;  // the program announces itself on the descriptor kInheritedDescriptor
-  std::string log;                     // the file of its stdout and stderr; empty: none
+  std::string executable;              // an absolute path
+  std::vector<std::string> arguments;  // the program announces itself on descriptor kInheritedDescriptor
+  std::string log;                     // file for its stdout and stderr; empty: none
   Nanoseconds limit = std::chrono::seconds(30);
-  bool own_log = false;  // tailrace made up the name of `log`: base/os/own_file.hpp
+  bool own_log = false;  // tailrace chose the name of `log`: base/os/own_file.hpp
 };
 
-// The client: a connection to server `server`, a process of this user. Fails with TAILRACE_TIMEOUT if starting it
-// took too long, in which case it is killed, and with what the server announced if it could not start. A server that
-// is about to end may still take the connection and close it: then call this again.
+// Returns a connection to server `server`, a process of this user. Called by clients. Fails with TAILRACE_TIMEOUT if
+// the start took too long (the server is then killed), and with the server's announcement if it could not start. A
+// server that is about to end may still accept the connection and close it: then call this again.
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options);
 
-// Meets the server if it runs, and does not start it.
+// Connects to the server if it runs, and does not start it.
 Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const Deadline& deadline);
 
-// The server, in this order: detach() (base/os/process.hpp), ServerLock::take, UnixListener::listen, announce_ready.
-// The lock is held until after the listener's end.
+// The server calls, in this order: detach() (base/os/process.hpp), ServerLock::take, UnixListener::listen,
+// announce_ready. It holds the lock until after the listener's end.
 
-// "I am server k of this job": held by one living process. In the file `server_<k>.lock`, which is gone after it.
+// The lock "I am server k of this job", which one living process holds. Its file `server_<k>.lock` is removed at its
+// end.
 class ServerLock {
  public:
-  // Waits that long for a server that is ending; then TAILRACE_CLIENT_IN_USE. Its end is on the same thread.
+  // Waits until `deadline` for a server that is ending; then fails with TAILRACE_CLIENT_IN_USE. Must end on the same
+  // thread.
   static Result<ServerLock> take(const RuntimeDirectory& job, int server,
                                  const Deadline& deadline = std::chrono::seconds(2));
-  // Returns true if somebody holds the lock. Leaves everything as it is.
+  // Returns true if any process holds the lock. Changes nothing.
   static bool is_taken(const RuntimeDirectory& job, int server);
 
   ServerLock(ServerLock&&) = default;
@@ -57,7 +59,7 @@ class ServerLock {
   FileMutex::Held held_;  // after mutex_: ends before it
 };
 
-// Tells who started this process, if anybody did and still listens, and closes `descriptor`.
+// Report to the process that started this one, if there is one that still listens, and close `descriptor`.
 void announce_ready(int descriptor);
 void announce_failure(int descriptor, const Status& status);
 

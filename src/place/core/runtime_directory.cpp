@@ -26,7 +26,7 @@ constexpr std::string_view kNoteEnd = ".json";
 constexpr std::string_view kServerBegin = "server_";
 constexpr std::string_view kLogEnd = ".log";
 
-// FNV-1a, 64 bits: all that share a directory compute it, so it stays the same from version to version.
+// FNV-1a, 64 bits. All processes that share a directory compute it, so it must not change between versions.
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -36,7 +36,7 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// Returns one form for all ways to write a path, whether the directory exists or not.
+// Returns one form of a path, however it is written and whether or not the directory exists.
 std::string canonical(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -46,7 +46,7 @@ std::string canonical(const std::string& path) {
   return found.string();
 }
 
-// k of each "client_<k><end>", sorted.
+// Returns the k of each "client_<k><end>", sorted.
 std::vector<int> clients_with(const std::vector<std::string>& names, std::string_view end_of_name) {
   std::vector<int> clients;
   for (const std::string_view name : names) {
@@ -63,7 +63,7 @@ std::vector<int> clients_with(const std::vector<std::string>& names, std::string
   return clients;
 }
 
-// False if it is anything else.
+// Removes a log that is empty. Returns false for any other file.
 bool remove_empty_log(const PrivateDirectory& directory, const std::string& name) {
   if (!name.starts_with(kServerBegin) || !name.ends_with(kLogEnd)) return false;
   struct stat info {};
@@ -162,9 +162,9 @@ Status RuntimeDirectory::make_again() {
 Result<bool> RuntimeDirectory::remove_if_unused() {
   if (!directory_.still_there()) return true;
   Result<FileMutex> election = FileMutex::open(directory_, election_lock());
-  if (!election.ok() && !directory_.still_there()) return true;  // another one was faster
+  if (!election.ok() && !directory_.still_there()) return true;  // another process was faster
   if (!election.ok()) return election.status();
-  // Held, so that nobody starts a server in a directory that is about to go.
+  // Holds the election's lock, so that nobody starts a server in a directory that is about to be removed.
   const Result<FileMutex::Held> held = election.value().lock(Nanoseconds::zero());
   if (!held.ok() && held.status().code() == TAILRACE_TIMEOUT) return false;
   if (!held.ok()) return held.status();

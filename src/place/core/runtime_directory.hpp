@@ -1,16 +1,16 @@
-// RuntimeDirectory: where the processes of a job on one node find each other, and the names of all files there.
+// RuntimeDirectory: the place where the processes of a job on one node meet, and the names of all files there.
 //
-//   /dev/shm/tailrace-1000/            the root: of one user, mode 0700 (TAILRACE_RUNTIME_DIR names another)
-//     cm1-0f3a…/                       a job's: its name and a hash of where it writes
-//       election.lock                  who may start a server (rendezvous)
-//       server_0.lock, server_0.sock   of the server that runs
-//       server_0.log                   what it, or the system for it, had to say on stderr
-//       server_0.ledger                what it has accepted and not yet published
-//       server_0.segment, server_0.new, what it is just making, before it gets its name
-//       client_3.json                  who that client is, its server, and its configuration; first there, last to go
+//   /dev/shm/tailrace-1000/            the root: one user's, mode 0700 (TAILRACE_RUNTIME_DIR names another)
+//     cm1-0f3a…/                       a job: its name, and a hash of its output directory
+//       election.lock                  its holder may start a server (rendezvous)
+//       server_0.lock, server_0.sock   lock and socket of the running server
+//       server_0.log                   its output on stderr
+//       server_0.ledger                requests that it has accepted and not yet published
+//       server_0.segment, server_0.new files that it is making, before they get their final names
+//       client_3.json                  the client's process, server and configuration; made first, removed last
 //       client_3.segment               memory that client 3 and its server share
 //
-// What the files hold is not known here.
+// The contents of the files are not defined here.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ namespace tailrace::impl {
 
 class RuntimeDirectory {
  public:
-  // TAILRACE_RUNTIME_DIR if it is set, else `/dev/shm/tailrace-<user>`.
+  // Returns TAILRACE_RUNTIME_DIR if it is set, else `/dev/shm/tailrace-<user>`.
   static std::string default_root();
-  // The directory of the job `name` that writes to `output` (its first output directory, relative or absolute).
+  // Returns the directory of the job `name` that writes to `output` (its first output directory, relative or
+  // absolute).
   static std::string job_name(const std::string& name, const std::string& output);
 
   static std::string election_lock() { return "election.lock"; }
-  // Servers of a node are 0, 1, …; a client whose server has died may be one itself, of this number.
+  // Servers of a node are 0, 1, …. A client whose server has died may become one itself, with this number.
   static constexpr int kFirstOwnServer = 1000;
   static int own_server(int client) { return kFirstOwnServer + client; }
 
@@ -38,34 +39,34 @@ class RuntimeDirectory {
   static std::string server_socket(int server);
   static std::string server_log(int server);
   static std::string server_ledger(int server);
-  // Returns the name of the segment of a client that the server is about to take in.
+  // Returns the name of a new client's segment before the server serves the client.
   static std::string fresh_segment(int server);
   static std::string client_segment(int client);
-  // Returns the name of the file in which the server notes a client: its process and its configuration.
+  // Returns the name of the file in which the server records a client: its process and its configuration.
   static std::string client_note(int client);
-  // The clients that have a segment, sorted; those that are written down.
+  // Return the clients that have a segment, and those that are recorded, sorted.
   static std::vector<int> clients_of(const std::vector<std::string>& names);
   static std::vector<int> noted_clients(const std::vector<std::string>& names);
-  // The servers that have files beside logs, sorted.
+  // Returns the servers that have files other than logs, sorted.
   static std::vector<int> servers_of(const std::vector<std::string>& names);
 
-  // Makes root and job directory if they are missing. `job` is what job_name() gave.
+  // Opens the root and the job's directory, and creates missing ones. `job` is a result of job_name().
   static Result<RuntimeDirectory> open(const std::string& root, const std::string& job);
-  // Fails with ENOENT if they are missing.
+  // Opens existing ones. Fails with ENOENT if they are missing.
   static Result<RuntimeDirectory> open_existing(const std::string& root, const std::string& job);
-  // The jobs that have a directory in `root`; none if there is no root.
+  // Returns the jobs that have a directory in `root`; none if there is no root.
   static Result<std::vector<std::string>> jobs(const std::string& root);
 
   const PrivateDirectory& directory() const { return directory_; }
   const std::string& root() const { return root_.path(); }
   const std::string& job() const { return job_; }
 
-  // Makes the job's directory again if a server that ended has removed it in the meantime.
+  // Makes the job's directory again if a server removed it meanwhile, at its end.
   Status make_again();
-  // Removes the job's directory if nothing but the election's lock and empty logs are left in it and nobody is
-  // electing; true if it is gone. The root stays.
+  // Removes the job's directory if it contains only the election's lock and empty logs, and nobody holds an election.
+  // Returns true if it is gone. The root stays.
   Result<bool> remove_if_unused();
-  // TAILRACE_OUT_OF_MEMORY if less than `bytes` can be had for segments.
+  // Returns TAILRACE_OUT_OF_MEMORY if fewer than `bytes` are available for segments.
   Status check_free(uint64_t bytes) const;
 
  private:

@@ -17,7 +17,7 @@ bool bind(const std::vector<int>& cpus) {
   return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-// All that the system lets this process have, not only what the starter was bound to.
+// Returns all cpus that the system lets this process use, not only those that its parent was bound to.
 std::vector<int> all_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -35,7 +35,7 @@ std::vector<int> all_cpus() {
 
 std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
   const sched_param priority{};
-  sched_setscheduler(0, SCHED_BATCH, &priority);  // a wish
+  sched_setscheduler(0, SCHED_BATCH, &priority);  // best effort
   const std::vector<int> all = all_cpus();
   std::vector<int> candidates = all;
   if (choice == CpuChoice::none || all.size() < 2) return {};

@@ -1,4 +1,4 @@
-// On which cpu the server of a node runs: one of the node's that is reserved for it.
+// bind_server: binds the server of a node to a cpu that is reserved for it.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace tailrace::impl {
 
-// Binds this process, whatever it inherited from the client that started it: `automatic` to the last cpu of the node
-// (the last but one for server 1, and so on), `list` to what is given, one cpu a server in turn; `none` to all. On a
-// node with a single cpu it stays where the system likes. Returns where it is bound; empty: nowhere. It runs as a
-// batch process, which does not preempt a computation on waking.
+// Binds this process, whatever it inherited from the client that started it. `automatic`: the last cpu of the node
+// (the last but one for server 1, and so on). `list`: the given cpus, one per server in turn. `none`: all cpus. On a
+// node with a single cpu it is not bound. Returns the cpus; empty: not bound. The process becomes a batch process,
+// which does not preempt a computation on waking.
 std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server);
 
 }  // namespace tailrace::impl

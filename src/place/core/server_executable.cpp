@@ -27,13 +27,13 @@ std::string canonical_path(const fs::path& path) {
   return error ? fs::absolute(path).string() : found.string();
 }
 
-// The directory of the library that holds this code, or of the program, if it was linked into that.
+// Returns the directory of the library that contains this code, or of the program if the code is linked into it.
 fs::path own_directory() {
   Dl_info info{};
   link_map* object = nullptr;
   void* here = reinterpret_cast<void*>(&find_server_executable);
   const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  // The program's own name is not kept there.
+  // The link map has no name for the program itself.
   const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
   return fs::path(canonical_path(is_library ? object->l_name : "/proc/self/exe")).parent_path();
 }
@@ -42,7 +42,7 @@ std::vector<fs::path> places() {
   const fs::path here = own_directory();
   std::vector<fs::path> all = {here / kServerProgram, here / "../bin" / kServerProgram,
                                here / "../libexec/tailrace" / kServerProgram,
-                               here / "../place/core" / kServerProgram};  // of a build
+                               here / "../place/core" / kServerProgram};  // in a build directory
   if (const char* path = std::getenv("PATH"); path != nullptr) {
     std::istringstream folders(path);
     for (std::string folder; std::getline(folders, folder, ':');) {

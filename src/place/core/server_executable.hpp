@@ -1,4 +1,4 @@
-// Where the program of the node's server is. Looks for it; starts nothing.
+// find_server_executable: finds the program of the node's server. Starts nothing.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace tailrace::impl {
 
 constexpr const char* kServerProgram = "tailrace-core";
 
-// `configured` if it is not empty, else $TAILRACE_SERVER if it is set; one of these is the only one tried. Else
-// beside the library or program that this code is in, in the folders of an installation around it, and on PATH. The
-// path is absolute. Fails with TAILRACE_NOT_FOUND, naming all places.
+// Returns `configured` if it is not empty, else $TAILRACE_SERVER if it is set; no other place is tried then.
+// Otherwise looks beside the library or program that contains this code, in the folders of an installation around it,
+// and in PATH. The path is absolute. Fails with TAILRACE_NOT_FOUND and names all places.
 Result<std::string> find_server_executable(const std::string& configured);
 
 }  // namespace tailrace::impl

@@ -1,7 +1,7 @@
-// StandIn: the port to what takes a dead server's place in the client's own process, for that client alone
+// StandIn: the port to a server that replaces a dead one in the client's own process, for that client alone
 // (`on_server_loss: sync`).
 //
-// Runs on the client's thread, whenever CorePlace lets it; knows the segment as a server does, by a view of its own.
+// It runs on the client's thread when CorePlace calls it. It has a view of its own of the segment, as a server does.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,12 +11,13 @@ namespace tailrace::impl {
 class StandIn {
  public:
   virtual ~StandIn() = default;
-  // Takes what has been sent, and moves everything on. If nothing moves, sleeps until something does, for `at_most`.
+  // Takes the verbs that were sent, and advances all requests. If none advances, sleeps until one does, for at most
+  // `at_most`.
   virtual void work(Nanoseconds at_most) = 0;
-  // Returns true if everything that was sent has ended.
+  // Returns true if all verbs that were sent have ended.
   virtual bool idle() const = 0;
-  // The client has left. Returns whether nothing of it is left to do before `patience` is over; if not, storage may
-  // still look at what this holds, so that it must not end.
+  // Ends the work for the client, which has left. Returns true if all of it is done before `patience` is over. If
+  // not, storage may still access this object's memory, so it must not be destroyed.
   virtual bool finish(Nanoseconds patience) = 0;
 };
 

@@ -26,7 +26,8 @@ std::vector<int> cpus_of_caller() {
   return cpus;
 }
 
-// All that the system lets this process have, not only what the caller is bound to, which it is again afterwards.
+// Returns all cpus that the system lets this process use, not only those that the caller is bound to. Restores the
+// caller's binding.
 std::vector<int> cpus_of_process() {
   cpu_set_t before;
   cpu_set_t all;
@@ -39,7 +40,7 @@ std::vector<int> cpus_of_process() {
   return cpus;
 }
 
-// Cpus of the same core as `cpu`, without it; none where the system does not say.
+// Returns the other cpus of the core of `cpu`; none if the system does not report them.
 std::vector<int> siblings_of(int cpu) {
   std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
   std::vector<int> siblings;
@@ -54,8 +55,8 @@ std::vector<int> siblings_of(int cpu) {
   return siblings;
 }
 
-// The cpu that each other thread of this process last ran on, if the thread has computed at all: field 39 of its
-// stat, with the time in user mode in field 14 (proc(5)). The calling thread is left out: it moves while it asks.
+// Returns the cpus that other threads of this process last ran on, if they have computed at all: field 39 of stat,
+// with the time in user mode in field 14 (proc(5)). Omits the calling thread, which moves while it asks.
 std::vector<int> cpus_others_compute_on() {
   const std::string self = std::to_string(gettid());
   std::vector<int> cpus;

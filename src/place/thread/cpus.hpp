@@ -1,6 +1,6 @@
-// On which cpu the writer thread runs: where it disturbs the computation least.
+// choose_cpus: chooses cpus for the writer thread on which it disturbs the computation least.
 //
-// Asks /sys for the machine and /proc for the process's own threads. Decides once, at start.
+// Reads /sys about the machine and /proc about the process's own threads. Chooses once, at the start.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace tailrace::impl {
 
 struct CpuSet {
-  std::vector<int> cpus;  // empty: wherever the system likes
+  std::vector<int> cpus;  // empty: any
   std::string reason;     // "cpu 1, the SMT sibling of cpu 0": for logs
 };
 
-// `automatic` takes the SMT sibling of the calling thread's core, else an allowed cpu on which no thread of this
-// process runs (spread over clients by `client`), else none. `list` takes what is given, as far as it exists.
+// `automatic` selects the SMT sibling of the calling thread's core, else an allowed cpu on which no thread of this
+// process runs (spread over clients by `client`), else none. `list` selects the given cpus that exist.
 CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client);
 
 // Binds the calling thread. Returns false if the system refuses.

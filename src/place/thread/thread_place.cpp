@@ -13,9 +13,9 @@
 namespace tailrace::impl {
 namespace {
 
-// A batch thread does not preempt on waking. Without it, a caller that shares the writer's cpu (it was woken there,
-// say) would stand still in the very call that hands a block over, until the writer has begun the transfers. A wish:
-// where the system refuses, the thread stays an ordinary one.
+// Makes the thread a batch thread, which does not preempt on waking. Otherwise a caller on the writer's cpu (which
+// woke there, say) would stop in the very call that hands a block over, until the writer has begun the transfers.
+// Best effort: if the system refuses, the thread stays an ordinary one.
 void yield_to_computation() {
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
@@ -52,7 +52,7 @@ ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, Cpu
 
 ThreadPlace::~ThreadPlace() { stop(); }
 
-// On the writer's cpus, which do nothing yet, and not on the one that computes.
+// Runs the toucher on the writer's cpus, which are idle at the start, and not on the one that computes.
 void ThreadPlace::start_toucher(std::function<void()> taken) {
   Toucher::Options options;
   options.take = [this](size_t offset, size_t size) { return pool_->take_aside(offset, size); };

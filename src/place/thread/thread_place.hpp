@@ -1,6 +1,6 @@
 // ThreadPlace: the server is a thread of the process that computes; the channel lies in private memory.
 //
-// All that is this place's own is the thread: where it runs, and that it does not disturb the computation.
+// This class adds only the thread: it selects its cpu, and keeps it from disturbing the computation.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ namespace tailrace::impl {
 
 class ThreadPlace final : public Place {
  public:
-  // For a client with so many variables. `doorbell` is borrowed. The pool has `budget` bytes (a multiple of the
-  // page); `prefault`: they are taken from the system beside the program, from start() on; else as the program uses
-  // them.
+  // Makes the place for a client with `variables` variables. Borrows `doorbell`. The pool has `budget` bytes (a
+  // multiple of the page). With `prefault` they are taken from the system beside the program, from start() on;
+  // otherwise as the program uses them.
   static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, bool prefault, size_t variables, CpuSet cpus,
                                                      Doorbell& doorbell);
   ~ThreadPlace() override;
 
-  // Starts the thread; `sink` outlives the place's thread, that is, a stop(). Once. `taken` is called on another
-  // thread when all of the pool has been taken from the system, before a stop() returns, or never.
+  // Starts the thread, once. `sink` outlives the thread, that is, until stop(). `taken` is called on another thread
+  // when all of the pool has been taken from the system: before stop() returns, or never.
   void start(RequestSink& sink, std::function<void()> taken = {});
-  // Lets the sink finish everything that was sent, and ends the thread. Does nothing if it is not running.
+  // Lets the sink finish all verbs that were sent, and ends the thread. Does nothing if no thread runs.
   void stop() override;
 
   Channel& channel() override { return channel_; }
@@ -52,13 +52,13 @@ class ThreadPlace final : public Place {
   const CpuSet cpus_;
   Doorbell& doorbell_;
   const ChannelMemory memory_;
-  std::unique_ptr<std::byte, void (*)(void*)> parts_;  // of the channel, but for the pool
+  std::unique_ptr<std::byte, void (*)(void*)> parts_;  // of the channel, without the pool
   Channel channel_;                                    // each part says which side may use it
   std::string description_;
 
   ServeLoop loop_;
-  std::thread thread_;              // the owner's
-  std::optional<Toucher> toucher_;  // the owner's; none: it takes nothing
+  std::thread thread_;              // used by the owner
+  std::optional<Toucher> toucher_;  // used by the owner; none: no memory is being taken
 };
 
 }  // namespace tailrace::impl

@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 namespace {
 
-// A file cannot reach beyond it: offsets of the system calls are signed.
+// The largest file: offsets of the system calls are signed.
 constexpr uint64_t kMaxFileSize = std::numeric_limits<int64_t>::max();
 
 class FreeLock final : public NameLock {
@@ -19,7 +19,7 @@ class FreeLock final : public NameLock {
   void leave_file() override {}
 };
 
-// Gives the file `size` bytes; 0 or the errno.
+// Resizes the file to `size` bytes. Returns 0 or the errno.
 int resize(MemoryFileSystem::Bytes& bytes, uint64_t size) {
   if (size > kMaxFileSize) return EFBIG;
   try {
@@ -32,7 +32,7 @@ int resize(MemoryFileSystem::Bytes& bytes, uint64_t size) {
   return 0;
 }
 
-// Makes the file long enough for the range; 0 or the errno.
+// Makes the file long enough for the range. Returns 0 or the errno.
 int grow(MemoryFileSystem::Bytes& bytes, uint64_t offset, uint64_t length) {
   if (offset > kMaxFileSize || length > kMaxFileSize - offset) return EFBIG;
   return offset + length <= bytes.size() ? 0 : resize(bytes, offset + length);
@@ -42,7 +42,7 @@ bool writable(OpenMode mode) {
   return mode != OpenMode::read && mode != OpenMode::own_read && mode != OpenMode::directory;
 }
 
-// Returns true if the mode opens what is there, and makes nothing.
+// Returns true if the mode opens only existing files.
 bool needs_file(OpenMode mode) {
   return mode == OpenMode::read || mode == OpenMode::own_read || mode == OpenMode::own || mode == OpenMode::edit;
 }

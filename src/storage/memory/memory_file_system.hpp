@@ -1,8 +1,8 @@
-// MemoryFileSystem: names and files in RAM. Behind the port storage/file_system.hpp.
+// MemoryFileSystem: names and files in RAM. Implements the port storage/file_system.hpp.
 //
-// Directories are not kept: every directory exists, and is as full as the names of files say. Otherwise files behave
-// as on a file system: holes read as zeros, a removed file lives while it is open, a rename replaces. Errors are
-// those of the system calls. Nobody else sees these files, so that every lock is free.
+// It stores no directories: every directory exists, and contains what the names of files imply. Otherwise files
+// behave as on a file system: holes read as zeros, a removed file lives while it is open, a rename replaces. Errors
+// are those of the system calls. Nobody else sees these files, so every lock is free.
 #pragma once
 
 #include <map>
@@ -35,12 +35,12 @@ class MemoryFileSystem final : public FileSystem {
   Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
   bool is_locked(const std::string&) const override { return false; }
 
-  // Makes the file long enough for so many bytes from `offset` on, if there are any. Returns 0, or the errno.
+  // Makes the file long enough for `length` bytes from `offset` on, unless `length` is 0. Returns 0 or the errno.
   int make_room(FileHandle file, uint64_t offset, uint64_t length);
-  // Requires that the file has room for them.
+  // Requires that the file is long enough for them.
   void write(FileHandle file, uint64_t offset, std::span<const std::byte> from);
 
-  // The bytes of the file `path`, or nullptr if there is none: for checkers. Borrowed until the next call.
+  // Returns the bytes of the file `path`, or nullptr if there is none: for checkers. Borrowed until the next call.
   const Bytes* contents(const std::string& path) const;
 
  private:

@@ -38,7 +38,7 @@ int64_t MemoryStorage::read(const Transfer& transfer) const {
   return static_cast<int64_t>(at - transfer.offset);
 }
 
-// All or nothing, as there is no other end to the disk than memory's.
+// Writes all or nothing: the disk ends only where memory does.
 int64_t MemoryStorage::write(const Transfer& transfer) {
   uint64_t at = transfer.offset;
   for (const iovec& segment : transfer.segments) at += segment.iov_len;

@@ -1,7 +1,8 @@
-// The back end `memory`: files in RAM, for tests and for `backend: memory`. Behind the port storage.hpp.
+// MemoryStorage: the back end `memory`, which keeps files in RAM, for tests and `backend: memory`. Implements the
+// port storage.hpp.
 //
-// A transfer is carried out inside submit() and waits to be reaped. The back end is as large as memory, and never
-// touches a disk.
+// It carries out a transfer inside submit(); the completion waits to be reaped. It can hold as much as memory, and
+// never touches a disk.
 #pragma once
 
 #include "base/sync/doorbell.hpp"
@@ -24,8 +25,8 @@ class MemoryStorage final : public Storage {
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
-  // The bytes of the file `path`, or nullptr if there is none: for checkers, from the engine's thread or after it has
-  // ended. Borrowed until the next call.
+  // Returns the bytes of the file `path`, or nullptr if there is none: for checkers, on the engine's thread or after
+  // it has ended. Borrowed until the next call.
   const Bytes* contents(const std::string& path) const { return files_.contents(path); }
 
  private:

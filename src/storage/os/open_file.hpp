@@ -1,5 +1,5 @@
-// A file of the operating system as the back ends `posix` and `uring` hold it open, and which of its descriptors a
-// transfer goes through. Shared by the back ends of this layer; does no I/O beyond opening.
+// OpenFile: an open file of the operating system, for the back ends `posix` and `uring`. It selects the descriptor of
+// each transfer, and does no I/O beyond opening.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace tailrace::impl {
 
 // Alignment of direct transfers: the largest block that devices and file systems in use ask for.
 constexpr uint32_t kDirectAlignment = 4096;
-// The most segments in one transfer: IOV_MAX of Linux.
+// The most segments of one transfer: IOV_MAX of Linux.
 constexpr uint32_t kMaxSegments = 1024;
 
 struct OpenFile {
   OsFile os;
-  // The sync of a directory is the whole one: fdatasync may leave out a rename (ext4 does), as it changes no size.
+  // A directory needs a full sync: fdatasync may omit a rename (ext4 does), since it changes no size.
   bool directory = false;
   uint32_t device = 0;
 
@@ -35,7 +35,7 @@ struct OpenFile {
     return OpenFile{std::move(os).value(), mode == OpenMode::directory, device};
   }
 
-  // The descriptor for `transfer`, which must not be direct if this file has no direct one.
+  // Returns the descriptor for `transfer`, which must not be direct if this file has no direct one.
   int descriptor(const Transfer& transfer) const {
     if (!transfer.direct || transfer.kind == Transfer::Kind::sync) return os.buffered();
     TAILRACE_REQUIRE(os.direct() >= 0);

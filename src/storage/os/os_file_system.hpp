@@ -1,5 +1,5 @@
-// OsFileSystem: the names and files of the operating system, for the back ends that use them and for who needs no
-// transfers. Behind the port storage/file_system.hpp.
+// OsFileSystem: the names and files of the operating system, for back ends, and for code that needs no transfers.
+// Implements the port storage/file_system.hpp.
 #pragma once
 
 #include "storage/file_table.hpp"
@@ -9,7 +9,7 @@ namespace tailrace::impl {
 
 class OsFileSystem final : public FileSystem {
  public:
-  // `want_direct`: files may be used past the page cache, too, where the file system can.
+  // `want_direct`: files may also be used past the page cache, if the file system supports that.
   explicit OsFileSystem(bool want_direct = false) : want_direct_(want_direct) {}
 
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
@@ -35,7 +35,7 @@ class OsFileSystem final : public FileSystem {
   Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
   bool is_locked(const std::string& path) const override;
 
-  // The open file itself, for the transfers of a back end.
+  // Returns the open file itself, for the transfers of a back end.
   const OpenFile& at(FileHandle file) const { return files_.at(file); }
 
  private:

@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 namespace {
 
-// As statfs() reports them.
+// File system types, as statfs() reports them.
 constexpr uint32_t kLustre = 0x0bd00bd0;
 constexpr uint32_t kBeegfs = 0x19830326;
 
@@ -46,7 +46,7 @@ struct BeegfsStripes {
   uint16_t count;
 };
 struct BeegfsTarget {
-  uint16_t index;  // asked for
+  uint16_t index;  // the requested entry
   uint16_t target;
   uint16_t node;
   char node_name[256];

@@ -1,4 +1,4 @@
-// The stripe maps of files, as parallel file systems report them: Lustre in an extended attribute, BeeGFS by an
+// Reads the stripe maps of files, as parallel file systems report them: Lustre in an extended attribute, BeeGFS by an
 // ioctl.
 #pragma once
 
@@ -10,12 +10,11 @@
 
 namespace tailrace::impl {
 
-// Returns the stripe map of an open file; on a file system that reports none, the file lies on the server
-// `otherwise`.
+// Returns the stripe map of an open file. If the file system reports none, the file lies on the server `otherwise`.
 StripeMap stripes_of(int fd, uint32_t otherwise);
 
-// Reads the value of Lustre's attribute `lustre.lov`. Returns none if it is not that of a striped file (RAID 0,
-// versions 1 and 3). A composite layout has several maps in one file, and is none of these.
+// Reads the value of Lustre's attribute `lustre.lov`. Returns none unless it describes a striped file (RAID 0,
+// versions 1 and 3). A composite layout has several maps in one file and is not supported.
 std::optional<StripeMap> lustre_stripes(std::span<const std::byte> value);
 
 }  // namespace tailrace::impl

@@ -7,7 +7,7 @@ void CompletionQueue::put(const Completion& completion) {
     const MutexLock lock(mutex_);
     done_.push(completion);
   }
-  // Outside of the lock, so that the engine does not wake only to wait for it.
+  // Rings outside the lock, so that the engine does not wake only to wait for it.
   doorbell_.ring();
 }
 

@@ -1,6 +1,6 @@
-// The way back of the back end `posix`: write threads put completions, the engine's thread takes them.
+// CompletionQueue: returns completions from the write threads of the back end `posix` to the engine's thread.
 //
-// Rings the doorbell after each put. Bounded by the depth of the storage, so a put never waits.
+// It rings the doorbell after each put. The depth of the storage bounds it, so a put never waits.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ class CompletionQueue {
 
   // Any thread.
   void put(const Completion& completion);
-  // Any thread. Never waits for a completion to come.
+  // Takes the available completions; never waits for more. Any thread.
   size_t take(std::span<Completion> done);
 
  private:

@@ -1,6 +1,7 @@
-// The back end `posix`: pwritev, preadv and fsync on write threads, one a device. Behind the port storage.hpp.
+// PosixStorage: the back end `posix`, which calls pwritev, preadv and fsync on write threads, one per device.
+// Implements the port storage.hpp.
 //
-// Works everywhere. Transfers of one device are carried out in order, those of different devices side by side.
+// It works everywhere. Transfers of one device run in order, those of different devices in parallel.
 #pragma once
 
 #include <memory>
@@ -14,15 +15,16 @@ namespace tailrace::impl {
 class PosixStorage final : public Storage {
  public:
   struct Options {
-    uint32_t devices = 1;   // independent I/O devices, each with a thread
-    uint32_t depth = 64;    // transfers under way at once, on all devices together
-    bool direct = true;     // bypass the page cache where the file system can
-    std::vector<int> cpus;  // where the threads may run; empty: anywhere
+    uint32_t devices = 1;   // independent I/O devices, each with one thread
+    uint32_t depth = 64;    // most transfers in progress, on all devices together
+    bool direct = true;     // bypass the page cache if the file system allows it
+    std::vector<int> cpus;  // cpus of the threads; empty: any
   };
 
-  // Starts the threads. Fails with TAILRACE_IO_ERROR if the system has none left. The doorbell outlives the storage.
+  // Starts the threads. Fails with TAILRACE_IO_ERROR if the system can start no more. The doorbell outlives the
+  // storage.
   static Result<std::unique_ptr<PosixStorage>> create(Doorbell& doorbell, const Options& options);
-  // Carries out the transfers under way, and joins the threads.
+  // Carries out the transfers in progress, and joins the threads.
   ~PosixStorage() override = default;
 
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -41,7 +43,7 @@ class PosixStorage final : public Storage {
   uint32_t under_way_ = 0;
   // Thread-safe by itself.
   CompletionQueue done_;
-  // Constant after construction. The last member: the threads end before what they use.
+  // Constant after construction. The last member, so that the threads end before the members that they use.
   std::vector<std::unique_ptr<WriteThread>> threads_;
 };
 

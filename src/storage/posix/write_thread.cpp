@@ -26,7 +26,7 @@ void pin_this_thread(const std::vector<int>& cpus) {
   for (const int cpu : cpus) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
   }
-  // A wish: where the system refuses, the thread runs where it may.
+  // Best effort: if the system refuses, the thread runs on any cpu it may.
   (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 

@@ -1,7 +1,7 @@
-// One thread of the back end `posix`: carries out the transfers of one device, one after the other, in order.
+// WriteThread: a thread of the back end `posix` that carries out the transfers of one device, in order.
 //
-// It makes one system call a transfer, tells its result as it is and never tries again. It sleeps while there is
-// nothing to do. All signals are blocked in it: the application's signals land on the application's threads.
+// It makes one system call per transfer, returns the result as it is and never retries. It sleeps while there is
+// nothing to do. It blocks all signals: the application's signals belong to the application's threads.
 #pragma once
 
 #include <thread>
@@ -12,7 +12,7 @@
 
 namespace tailrace::impl {
 
-// A transfer with its file looked up, as the table of files belongs to the engine's thread.
+// A transfer and its descriptor, since the table of files belongs to the engine's thread.
 struct Job {
   Transfer transfer;
   int descriptor = -1;
@@ -21,15 +21,15 @@ struct Job {
 
 class WriteThread {
  public:
-  // `done` outlives the thread. `cpus`: where the thread may run; empty: anywhere. Throws std::system_error if the
-  // system has no thread left.
+  // `done` outlives the thread. The thread runs on `cpus`; empty: any. Throws std::system_error if the system can
+  // start no more threads.
   WriteThread(CompletionQueue& done, uint32_t depth, std::vector<int> cpus);
-  // Carries out what is queued, then ends the thread.
+  // Carries out the queued jobs, then ends the thread.
   ~WriteThread();
   WriteThread(const WriteThread&) = delete;
   WriteThread& operator=(const WriteThread&) = delete;
 
-  // The engine's thread. Requires that fewer than `depth` jobs are queued.
+  // Queues a job. Only the engine's thread. Requires that fewer than `depth` jobs are queued.
   void put(const Job& job);
 
  private:
@@ -42,7 +42,7 @@ class WriteThread {
   Condition wake_;  // used with mutex_
   FixedFifo<Job> queue_ TAILRACE_GUARDED_BY(mutex_);
   bool stopping_ TAILRACE_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // owned by who made this; the last member, as it uses the others
+  std::thread thread_;  // the last member, as the thread uses the others
 };
 
 }  // namespace tailrace::impl

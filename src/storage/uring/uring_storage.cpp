@@ -13,7 +13,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Marks entries of the ring that are nobody's transfer.
+// Marks entries of the ring that belong to no transfer.
 constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
 // The kernel's limit for one registered buffer.
 constexpr size_t kBufferBytes = size_t{1} << 30;
@@ -33,14 +33,14 @@ Result<std::unique_ptr<UringStorage>> UringStorage::create(Doorbell& doorbell, c
   auto raw = std::make_unique<io_uring>();
   int error = -io_uring_queue_init(options.depth, raw.get(), 0);
   if (error != 0) {
-    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring cannot be had here: {}", text_of(error)));
+    return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring is not available here: {}", text_of(error)));
   }
   Ring ring(raw.release());
   error = -io_uring_register_eventfd(ring.get(), doorbell.fd());
   if (error != 0) {
     return Status(TAILRACE_UNSUPPORTED, fmt::format("io_uring cannot ring an eventfd here: {}", text_of(error)));
   }
-  // A child of the application must not see the ring. Only a precaution, so a refusal does not matter.
+  // A child of the application must not see the ring. This is a precaution, so a failure does not matter.
   (void)io_uring_ring_dontfork(ring.get());
   return std::unique_ptr<UringStorage>(new UringStorage(doorbell, options, std::move(ring)));
 }
@@ -75,18 +75,18 @@ void UringStorage::use_memory(std::span<std::byte> memory) {
   for (size_t at = 0; at < memory.size(); at += kBufferBytes) {
     buffers.push_back({memory.data() + at, std::min(kBufferBytes, memory.size() - at)});
   }
-  // A system call of its own, which looks at nothing that those change who submit and reap.
+  // A separate system call, which reads no state that submit() and reap() change.
   const int error = io_uring_register_buffers(ring_.get(), buffers.data(), static_cast<unsigned>(buffers.size()));
-  // Mostly ENOMEM: the limit of locked memory (ulimit -l). All works without, only a little slower.
+  // Mostly ENOMEM: the limit of locked memory (ulimit -l). Everything works without, only a little slower.
   if (error != 0) return;
   registered_ = memory;
-  // release: which memory it is, is written before; partner: uses_registered_memory().
+  // release: `registered_` is written before; partner: uses_registered_memory().
   is_registered_.store(true, std::memory_order_release);
 }
 
 // The kernel keeps a pool of workers for each thread that submits, and makes it at the first submission. So this must
-// happen on that thread, and after a submission: of nothing, before the first transfer could start a worker
-// elsewhere.
+// run on that thread and after a submission: an empty one, since the first transfer could start a worker on another
+// cpu.
 void UringStorage::keep_workers_to_cpus() {
   if (cpus_.empty()) return;
   cpu_set_t set;
@@ -98,7 +98,7 @@ void UringStorage::keep_workers_to_cpus() {
   TAILRACE_ASSERT(entry != nullptr);
   io_uring_prep_nop(entry);
   io_uring_sqe_set_data64(entry, kNobody);
-  // Both are wishes: where the kernel refuses, the workers run where they may.
+  // Both calls are best effort: if the kernel refuses, the workers run on any cpu they may.
   (void)io_uring_submit(ring_.get());
   (void)io_uring_register_iowq_aff(ring_.get(), sizeof set, &set);
 }
@@ -113,7 +113,7 @@ void UringStorage::submit(const Transfer& transfer) {
   under_way_++;
   const unsigned entries = transfer.room > 0 ? 2 : 1;
   if (io_uring_sq_space_left(ring_.get()) < entries) begin();
-  // Still full of entries that the kernel did not take (below).
+  // The ring is still full of entries that the kernel did not take (below).
   if (io_uring_sq_space_left(ring_.get()) == 0) return fail(transfer.tag, EAGAIN);
   if (io_uring_sq_space_left(ring_.get()) >= 2 && transfer.room > 0) make_room(transfer);
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
@@ -122,7 +122,7 @@ void UringStorage::submit(const Transfer& transfer) {
   waiting_.push_back(entry);
 }
 
-// Before the transfer, which waits for it whatever becomes of it, and goes to the kernel together with it.
+// Adds an entry before the transfer. The transfer waits for it, even if it fails, and both go to the kernel together.
 void UringStorage::make_room(const Transfer& transfer) {
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   io_uring_prep_fallocate(entry, files_.at(transfer.file).descriptor(transfer), FALLOC_FL_KEEP_SIZE, transfer.offset,
@@ -135,12 +135,12 @@ void UringStorage::make_room(const Transfer& transfer) {
 // Hands the ring's entries to the kernel.
 void UringStorage::begin() {
   int submitted = 0;
-  // The kernel stops behind an entry that it refuses, which ends with an error: the others are still to be taken.
+  // The kernel stops after an entry that it refuses, which ends with an error; it must still take the others.
   do {
     submitted = io_uring_submit(ring_.get());
   } while (submitted > 0 && io_uring_sq_ready(ring_.get()) > 0);
-  // The kernel is out of memory, or the like, and left entries in the ring, the last ones. They cannot be taken out,
-  // but they can be made to do nothing when the kernel takes them with the next ones.
+  // The kernel ran out of memory, or similar, and left the last entries in the ring. They cannot be removed, but as
+  // no-ops they are harmless when the kernel takes them with the next ones.
   const size_t left = std::min<size_t>(io_uring_sq_ready(ring_.get()), waiting_.size());
   for (io_uring_sqe* const entry : std::span(waiting_).last(left)) {
     const uint64_t tag = entry->user_data;
@@ -170,7 +170,7 @@ void UringStorage::describe(const Transfer& transfer, io_uring_sqe& entry) const
   return io_uring_prep_read_fixed(&entry, fd, memory, length, transfer.offset, buffer);
 }
 
-// Which registered buffer holds the whole segment; -1 if none does.
+// Returns the registered buffer that holds the whole segment; -1 if none does.
 int UringStorage::registered_buffer(const iovec& segment) const {
   if (!uses_registered_memory()) return -1;
   const auto begin = reinterpret_cast<uintptr_t>(segment.iov_base);
@@ -184,7 +184,7 @@ int UringStorage::registered_buffer(const iovec& segment) const {
 
 void UringStorage::fail(uint64_t tag, int error) {
   failed_.push({tag, -error});
-  // As the kernel would: also if the engine is not asleep yet.
+  // As the kernel does: this also reaches an engine that is not asleep yet.
   doorbell_.wake();
 }
 
@@ -194,7 +194,7 @@ size_t UringStorage::reap(std::span<Completion> done) {
   while (count < done.size() && !failed_.empty()) done[count++] = failed_.pop();
   io_uring_cqe* entry = nullptr;
   while (count < done.size() && io_uring_peek_cqe(ring_.get(), &entry) == 0) {
-    // Cancelled is what would have waited for room to be made by a kernel that does not know how.
+    // ECANCELED: the transfer would have waited for make_room(), which this kernel does not support.
     const int result = entry->res == -ECANCELED ? -EAGAIN : entry->res;
     if (entry->user_data != kNobody) done[count++] = {entry->user_data, result};
     io_uring_cqe_seen(ring_.get(), entry);

@@ -1,9 +1,10 @@
-// The back end `uring`: transfers through the kernel's io_uring, by liburing. Behind the port storage.hpp.
+// UringStorage: the back end `uring`, which transfers through the kernel's io_uring, by liburing. Implements the port
+// storage.hpp.
 //
-// Transfers go to the kernel together, at the next reap(), by one system call; the kernel rings the doorbell's
-// eventfd at each completion. Memory told of by use_memory() is registered, so that the kernel need not look up its
-// pages for each transfer. Needs no thread of its own: what cannot be done without blocking, the kernel does on
-// workers, kept to the given CPUs. Knows no retry.
+// Transfers go to the kernel together, by one system call, at the next reap(); the kernel rings the doorbell's
+// eventfd at each completion. Memory from use_memory() is registered, so that the kernel need not look up its pages
+// for each transfer. It needs no thread of its own: the kernel runs blocking operations on workers, which are bound
+// to the given cpus. It never retries.
 #pragma once
 
 #include <atomic>
@@ -23,16 +24,15 @@ namespace tailrace::impl {
 class UringStorage final : public Storage {
  public:
   struct Options {
-    uint32_t depth = 64;    // transfers under way at once, at most kMaxDepth
-    bool direct = true;     // bypass the page cache where the file system can
-    std::vector<int> cpus;  // where the kernel's workers may run; empty: anywhere
+    uint32_t depth = 64;    // most transfers in progress; at most kMaxDepth
+    bool direct = true;     // bypass the page cache if the file system allows it
+    std::vector<int> cpus;  // cpus of the kernel's workers; empty: any
   };
   static constexpr uint32_t kMaxDepth = 4096;
 
-  // Fails with TAILRACE_UNSUPPORTED where the kernel has no io_uring or forbids it. The doorbell outlives the
-  // storage.
+  // Fails with TAILRACE_UNSUPPORTED if the kernel has no io_uring or forbids it. The doorbell outlives the storage.
   static Result<std::unique_ptr<UringStorage>> create(Doorbell& doorbell, const Options& options);
-  // Begins what has not begun, and waits for the transfers under way, as the kernel still uses their memory.
+  // Begins all transfers that have not begun, and waits for those in progress, as the kernel still uses their memory.
   ~UringStorage() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -40,7 +40,7 @@ class UringStorage final : public Storage {
   void use_memory(std::span<std::byte> memory) override;
   // Returns true if that memory is registered: the system may have refused.
   bool uses_registered_memory() const { return is_registered_.load(std::memory_order_acquire); }
-  // The largest tag is not for use.
+  // Tags must not be the largest number.
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
@@ -68,9 +68,9 @@ class UringStorage final : public Storage {
   std::atomic<bool> is_registered_{false};
   // Owned by the engine's thread.
   OsFileSystem files_;
-  std::vector<io_uring_sqe*> waiting_;  // the ring's last entries: what has not begun
+  std::vector<io_uring_sqe*> waiting_;  // the ring's last entries, which have not begun
   FixedFifo<Completion> failed_;        // transfers that the kernel did not take
-  uint32_t under_way_ = 0;              // … and not reaped, those waiting and the failed ones included
+  uint32_t under_way_ = 0;              // not reaped yet, including waiting and failed ones
   bool first_submit_ = true;
 };
 
