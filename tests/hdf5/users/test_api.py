@@ -18,7 +18,7 @@ name: hdf5
 storage: {path: .}
 memory: {budget: 16 MiB, when_full: sync}
 """
-# Of these it is the file's size or the count of identifiers that shows: what large datasets cost (docs/hdf5.md).
+# Large datasets change the file's size or the count of identifiers in these (docs/hdf5-details.md).
 WITH_LARGE_ONLY = ("attr", "file")
 LONG = "select"
 AT_ONCE = 2
