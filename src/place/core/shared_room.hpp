@@ -23,7 +23,7 @@ struct SharedRoom {
 // Returns both as they are at one moment. It reserves nothing: another process may take the room.
 Result<SharedRoom> shared_room(const PrivateDirectory& directory);
 
-// The same, by two functions that each count one of the two. Files take pages between two counts, which lowers both;
+// Measures by two functions that each count one of the two. Files take pages between two counts, which lowers both;
 // so it counts until the promise is the same before and after the free bytes. After kRoomTries it returns less room
 // than there is, never more.
 inline constexpr int kRoomTries = 64;
