@@ -8,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// The server hears of it in its place among the verbs: so each block has the layout that it was handed over with.
+// The setting goes through the ring among the verbs, so each block has the layout with which it was handed over.
 Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_t>> values) {
   const auto refuse = [](const Status& why) {
     Fault fault = why.fault();

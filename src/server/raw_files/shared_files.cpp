@@ -29,7 +29,7 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return &found->second;
 }
 
-// Checks that nobody else has opened a file that is to be published or sealed.
+// Checks that no other client has opened a file that is to be published or sealed.
 Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
     const auto found = files_.find({name, true});
@@ -72,8 +72,8 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
   return &file;
 }
 
-// Opens a file for writing, too, if it is only to be read and may be written: another client may come to write it,
-// and must get the reader's file, so that the engine orders what both do.
+// Opens a file for reading and writing, if it may be written, even if it is only to be read: a client that comes to
+// write it later must get the same file, so that the engine orders the work of both.
 Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
   if (mode == Mode::read) how = OpenMode::edit;
