@@ -1,7 +1,7 @@
-// tailrace-core: the program of the node's server (place `core`). Started by the first client, or by hand.
+// tailrace-core: the program of the node's server (place `core`), which the first client or the user starts.
 //
-// Here are its arguments and its exit code alone; `tailrace serve` and `tailrace recover` call it. It also shows what
-// the servers of a node are doing (--status), which needs none to answer.
+// This has only its arguments and its exit code; `tailrace serve` and `tailrace recover` call it. With --status it
+// shows what the servers of a node are doing; none of them needs to answer for that.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
@@ -24,8 +24,8 @@ using tailrace::impl::CoreServerOptions;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 
-constexpr int kWrongUsage = 2;  // as of `tailrace`
-// Memory for some ten thousand pending requests.
+constexpr int kWrongUsage = 2;  // same as `tailrace`
+// Memory for about ten thousand pending requests.
 constexpr size_t kHeap = size_t{16} << 20;
 
 struct Arguments {
@@ -87,7 +87,7 @@ int show_status(const CoreServerOptions& options) {
   return 0;
 }
 
-// Drains the leftovers of all servers of the job. None of the servers lives any more.
+// Drains what all servers of the job left. REQUIRES: none of the servers lives.
 int drain_all(CoreServerOptions options) {
   const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
   if (!servers.ok()) return fail(servers.status());

@@ -16,7 +16,7 @@ constexpr std::string_view kPart = ".part";
 struct EarlierFiles {
   std::vector<std::string> published;
   std::vector<std::string> parts;
-  std::string dropped;  // the list of dropped iterations; empty: there is none
+  std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
 };
