@@ -11,7 +11,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr ptrdiff_t kUnpublishedKept = 4096;  // the latest iterations that are kept
-constexpr size_t kStruckOutAtMost = 1024;     // most records struck out, beyond as many as are not
+constexpr size_t kStruckOutAtMost = 1024;     // most struck-out records in the store, beyond the number of kept ones
 
 using Kind = LedgerRecord::Kind;
 

@@ -102,7 +102,7 @@ Status CoreServer::run(const CoreServerOptions& options) {
     announced = server.announced_;
   }
   (void)job.value().remove_if_unused();
-  // Close it last: whoever sees that finds nothing of this server, and removes the rest.
+  // Report it last: a client that hears it finds nothing of this server, and removes the rest.
   return status.ok() || announced ? status : fail(status);
 }
 
