@@ -1,7 +1,7 @@
-"""The report: pictures, tables and sentences of measured runs in one HTML page that needs nothing else.
+"""The report: pictures, tables and sentences on measured runs in one self-contained HTML page.
 
-No scripts, no outside resources (the page forbids itself to load any), legible on screens light and dark and on
-paper.
+It has no scripts and no outside resources (the page forbids itself to load any), and is readable on light and dark
+screens and on paper.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _WORDS = (("C, W, n", "compute time and write time of an iteration; the number o
 
 
 def build(sources: Sequence[Source], version: str) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     sections: list[str] = []
     heads: list[tuple[str, list[str]]] = []
     for group in gallery.together(sources):
