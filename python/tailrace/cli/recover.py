@@ -18,9 +18,9 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "recover", help="complete or remove what a crash has left",
         description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
-                    "core), publishes complete files, and removes incomplete ones and the locks of clients "
-                    "that have gone. Does not touch files of running clients and servers. Exit code 1 if a step failed, or "
-                    "with --dry-run, if there is anything to do.")
+                    "core), publishes complete files, and removes incomplete ones and the locks of clients that "
+                    "have gone. Does not touch files of running clients and servers. Exit code 1 if a step failed, "
+                    "or with --dry-run, if there is anything to do.")
     parser.add_argument("directory", metavar="DIR", help="the output directory")
     parser.add_argument("--dry-run", action="store_true", help="only list what was found")
     parser.add_argument("--json", action="store_true", help="print JSON")
