@@ -1,10 +1,10 @@
-// simulate: runs seeds of the simulator, thousands in silence or one aloud.
+// simulate: runs seeds of the simulator, thousands in silence or one with output.
 //
 //   simulate --seeds 2000 [--first N]    until one fails; exit code 1 then
 //   simulate --seed N                    one, telling what happens
 //   simulate --soak MINUTES              from a random seed on, for as long as told
 //
-// A failing seed is made smaller, and the one line that repeats it is printed.
+// It reduces a failing seed, and prints the one line that repeats it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -167,7 +167,7 @@ int run_many(const Arguments& arguments) {
   return 0;
 }
 
-// Aloud: as in a batch, so that memory lies as it does there.
+// Prints its events. It runs as in a batch, so that memory has the same layout.
 int run_one(const Arguments& arguments) {
   SeedRunner runner([&](uint64_t seed, const RunOptions& options) { run_seed(seed, arguments, options, true); });
   const auto finding = runner.run_aloud(arguments.first, arguments.options);
