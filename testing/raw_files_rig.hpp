@@ -1,4 +1,4 @@
-// RawFilesRig: raw files of a session on memory storage, for tests of their behaviour. Each call must succeed.
+// Opens and closes raw files of a session on memory storage, for tests of their behaviour. Each call must succeed.
 #pragma once
 
 #include "testing/blocks.hpp"

@@ -6,7 +6,7 @@
 namespace bench::core {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // what transfers past the page cache consist of
+constexpr uint64_t kPage = 4096;  // unit of transfers that bypass the page cache
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
 const Words<WayKind> kWays = {{"memory", WayKind::memory},

@@ -8,7 +8,7 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
-constexpr uint64_t kSmallRequest = 4096;  // what `measure req` submits unless told otherwise
+constexpr uint64_t kSmallRequest = 4096;  // size of `measure req` by default
 
 const Words<Writer> kWriters = {{"none", Writer::none},
                                 {"sync", Writer::sync},
@@ -111,7 +111,7 @@ void check(const WriteOptions& write) {
   }
 }
 
-// Adds the subcommand; what it parses ends up in `options`, if it is the one.
+// Adds the subcommand; if it is chosen, what it parses goes to `options`.
 CLI::App* add_run(CLI::App& app, RunOptions& run) {
   CLI::App* const command = app.add_subcommand("run", "computes and writes in turns, and tells all the times");
   add_compute(*command, run.compute);
