@@ -37,7 +37,7 @@ void fill(const access_pattern& pattern, char* file) {
 int open_flags(const std::string& path) {
   const int flags = O_RDWR | O_CLOEXEC;
   const int direct = ::open(path.c_str(), flags | O_DIRECT);
-  if (direct < 0) return flags;  // a file system without flags
+  if (direct < 0) return flags;  // a file system without O_DIRECT
   ::close(direct);
   return flags | O_DIRECT;
 }
