@@ -1,4 +1,4 @@
-// KeptBlocks: what is held for actions, for how long, and what they get of it.
+// KeptBlocks: which blocks are held for actions, for how long, and which of them an action gets.
 #include "action/kept_blocks.hpp"
 
 #include <gtest/gtest.h>

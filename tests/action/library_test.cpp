@@ -1,4 +1,4 @@
-// Functions of dynamic libraries as actions: what they get, and everything that they can do wrong.
+// Functions of dynamic libraries as actions: their arguments, and everything that they can do wrong.
 #include <gtest/gtest.h>
 
 #include "action_rig.hpp"

@@ -1,4 +1,4 @@
-// The contents of messages between server and plugin host: both ways, cut short, and spoilt.
+// The contents of messages between server and plugin host, in both directions, truncated, and corrupt.
 #include "action/plugin_wire.hpp"
 
 #include <gtest/gtest.h>

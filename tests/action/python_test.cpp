@@ -1,4 +1,4 @@
-// Python functions as actions: what they get, and everything that they can do wrong.
+// Python functions as actions: their arguments, and everything that they can do wrong.
 #include <gtest/gtest.h>
 
 #include "action_rig.hpp"

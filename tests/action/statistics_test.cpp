@@ -1,4 +1,4 @@
-// statistics_of: the corners. (statistics_numpy.py compares with NumPy.)
+// Corner cases of statistics_of. (statistics_numpy.py compares with NumPy.)
 #include "action/statistics.hpp"
 
 #include <gtest/gtest.h>

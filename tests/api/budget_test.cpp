@@ -1,7 +1,7 @@
-// Promise 2, memory is bounded: what happens at the limit of the budget, for each `when_full`, and that neither the
-// pool nor the process ever holds more than was allowed.
+// Promise 2, memory is bounded: the behaviour at the limit of the budget, for each `when_full`. Neither the pool nor
+// the process ever holds more than allowed.
 //
-// The budget is made full without luck: by blocks that the test has allocated and not yet committed.
+// The test fills the budget without relying on timing: with blocks that it has allocated and not yet committed.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

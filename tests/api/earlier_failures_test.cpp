@@ -1,8 +1,8 @@
-// Promise 1, "nothing is lost in silence": each failure of an accepted request is told exactly once, by its ticket,
-// by the next call of any kind, or by close.
+// Promise 1, "nothing is lost in silence": each failure of an accepted request is reported exactly once, by its
+// ticket, by the next call of any kind, or by close.
 //
-// Failures are made without luck: where the file of an iteration should be published stands a directory, which no
-// rename can replace, so the publication of exactly that iteration fails.
+// The failures do not rely on timing: a directory has the name under which an iteration's file would be published. No
+// rename can replace it, so exactly that publication fails.
 #include <gtest/gtest.h>
 
 #include <cerrno>

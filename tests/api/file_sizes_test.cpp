@@ -1,7 +1,7 @@
 // Sizes and names of raw files through the C API, in both places: size, truncate, allocate, remove, and how many may
 // be open.
 //
-// TAILRACE_SEED=… repeats what is random here.
+// TAILRACE_SEED=… repeats the random parts.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
-// A forked child has its parent's handles, tickets and files: each call says whose they are, at once, and touches
-// nothing. In place `thread` and in place `core`.
+// A forked child has its parent's handles, tickets and files: each call refuses them at once, and touches nothing. In
+// place `thread` and in place `core`.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// One client id, one open handle: in this process, in another one, and after a death. And recovery beside a client
+// One client id, one open handle: in this process, in another one, and after a death. Also recovery beside a client
 // that is alive.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Memory that a caller keeps (tailrace_alloc_kept): what it holds after commit, drop and close, and who else gets it.
+// Memory that a caller keeps (tailrace_alloc_kept): its contents after commit, drop and close, and no other use of
+// it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// The files that `measurements` asks for, written at close: when they are, what the report says, and that close tells
-// when one cannot be written.
+// The files that `measurements` asks for, written at close: when they are written, the contents of the report, and a
+// close that reports a file that cannot be written.
 #include <gtest/gtest.h>
 
 #include <algorithm>

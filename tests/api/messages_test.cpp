@@ -1,4 +1,5 @@
-// The messages of refusals and losses: each names the cause, the place and a remedy; of several failures, each.
+// The messages of refusals and losses: each names the cause, the place and a remedy; if there are several failures,
+// all of them.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

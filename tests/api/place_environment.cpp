@@ -1,5 +1,5 @@
-// All tests of the executable in place `core`, if TAILRACE_TEST_PLACE says so: with a runtime directory of their own,
-// in which nothing is left when the last server has ended.
+// Runs all tests of the executable in place `core` if TAILRACE_TEST_PLACE says so, with a separate runtime directory,
+// which must be empty when the last server has ended.
 #include <gtest/gtest.h>
 
 #include "core_node.hpp"

@@ -1,4 +1,4 @@
-// Raw files that have their name when they are whole (TAILRACE_FILE_PUBLISH, tailrace_file_iclose), through the C
+// Raw files that get their name when they are complete (TAILRACE_FILE_PUBLISH, tailrace_file_iclose), through the C
 // API.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// Raw files through the C API, place `thread`: lists against a plain model, and what is refused.
+// Raw files through the C API, place `thread`: lists against a plain model, and refused calls.
 //
-// TAILRACE_SEED=… repeats what is random here.
+// TAILRACE_SEED=… repeats the random parts.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
-// Recovery of what it may find: files cut short anywhere, bytes that are not what they were, things that are not
-// tailrace's, and the leavings of a program that ended without close.
+// Recovery of everything that it may find: files truncated anywhere, changed bytes, files that are not tailrace's,
+// and the leftovers of a program that ended without close.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// An output directory that others may write to: what they put under the names of tailrace's files is never written
-// through, and each file that could not be made is told.
+// An output directory in which others may write: tailrace never writes through their files under its names, and
+// reports each file that it could not create.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

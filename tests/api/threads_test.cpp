@@ -1,4 +1,4 @@
-// Several clients in one process, and several threads on one client: the first is independent, the second refused.
+// Several clients in one process, and several threads on one client: the former are independent, the latter refused.
 #include <gtest/gtest.h>
 
 #include <atomic>

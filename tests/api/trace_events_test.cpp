@@ -1,5 +1,5 @@
-// The trace that `measurements: {trace: true}` asks for: that it has an event for whatever happened, and that every
-// trace keeps the rules of trace_file.hpp, however the run went.
+// The trace of `measurements: {trace: true}`: it has an event for everything that happened, and keeps the rules of
+// trace_file.hpp, however the run went.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

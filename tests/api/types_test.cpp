@@ -1,5 +1,4 @@
-// Every element type in every rank: read back through tailrace and through HDF5, byte for byte, in the right type and
-// shape.
+// Every element type in every rank, read back through tailrace and through HDF5: the same bytes, type and shape.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The counts and times of tailrace_get_variable_stats add up with the calls, with their ends, and with the client's
+// The counts and times of tailrace_get_variable_stats agree with the calls, with their ends, and with the client's
 // totals: in good runs, for each `when_full`, and when storage fails.
 #include <gtest/gtest.h>
 

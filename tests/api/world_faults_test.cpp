@@ -1,5 +1,5 @@
-// The faults of the world around a run: disks that fill, directories that cannot be written or vanish, files deleted
-// underneath. Each ends in a status that names the thing, and the runs that the fault does not touch go on.
+// Faults of the environment during a run: full disks, directories that are not writable or vanish, files that are
+// deleted meanwhile. Each ends in a status that names its object, and other runs continue.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-// Doorbell and WaitBell with real threads: no ring is lost, and nobody waits who need not.
+// Doorbell and WaitBell with real threads: no ring is lost, and no thread waits needlessly.
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 

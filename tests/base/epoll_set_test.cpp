@@ -1,4 +1,4 @@
-// EpollSet: what is reported, how often, and with a client that does as it likes with a shared event counter.
+// EpollSet: which events it reports, how often, and with a client that misuses a shared event counter.
 #include "base/os/epoll_set.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// A log that clients can make say as much as they like: it stays small, and no client hides what is said of another.
+// A log that clients can fill without limit: it stays small, and no client hides another's lines.
 #include "base/limited_log.hpp"
 
 #include <gtest/gtest.h>

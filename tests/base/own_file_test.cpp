@@ -1,4 +1,4 @@
-// Files under names of tailrace's own, in a directory where somebody else puts links, FIFOs and files.
+// Files under tailrace's own names, in a directory where another user puts links, FIFOs and files.
 #include "base/os/own_file.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// The two-ended pool with real threads: one allocates, several give back; the bytes of a block are its holder's
+// The two-ended pool with real threads: one allocates, several give back; the bytes of a block belong to its holder
 // alone.
 #include "base/memory/pool.hpp"
 

@@ -1,4 +1,4 @@
-// Processes that are watched, started and ended, and what they get from who starts them.
+// Processes that are watched, started and ended, and what they inherit from the process that starts them.
 #include "base/os/process.hpp"
 
 #include <fcntl.h>

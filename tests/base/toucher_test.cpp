@@ -1,4 +1,4 @@
-// Toucher: the first part first, up to the end; passes over what others take; ends when it is asked.
+// Toucher: it touches the first part first, up to the end, skips memory that others take, and ends on request.
 #include "base/memory/toucher.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests of tailrace.hpp: that it says in C++ what the C interface says, and owns what it says it owns.
+// Tests of tailrace.hpp: it offers in C++ what the C interface offers, and owns what it claims to own.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// IterationLog: one record an iteration, the latest of them, and a reader never gets the numbers of two iterations as
-// those of one.
+// IterationLog: one record for each of the latest iterations; a reader never gets the numbers of two iterations as
+// one's.
 #include "channel/iteration_log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How many iterations of a client are unfinished, as its server tells it.
+// The number of unfinished iterations of a client, as its server reports it.
 #include "channel/iteration_table.hpp"
 
 #include <gtest/gtest.h>

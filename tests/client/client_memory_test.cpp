@@ -1,4 +1,4 @@
-// ClientMemory and ServerLink without a server: the test plays it, by the channel's other ends.
+// ClientMemory and ServerLink without a server: the test plays the server, at the channel's other ends.
 #include "client/client_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The verbs over a storage that works: what is handed over is what is published, and what is out of order is refused.
+// The verbs over a storage that works: what is handed over is published, and calls out of order are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>

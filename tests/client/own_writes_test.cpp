@@ -1,4 +1,4 @@
-// OwnWrites against a plain model: for each byte of each file, which write has it.
+// OwnWrites against a plain model: for each byte of each file, the write that has it.
 #include "client/own_writes.hpp"
 
 #include <gtest/gtest.h>

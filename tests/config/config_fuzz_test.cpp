@@ -1,6 +1,6 @@
-// Random edits of right configurations: every one is read or refused with a message, and none crashes or throws.
+// Random edits of right configurations: each one is accepted or refused with a message, and none crashes or throws.
 //
-// The seed is printed; TAILRACE_SEED=<seed> repeats a run, TAILRACE_MUTATIONS=<n> makes it longer.
+// The test prints the seed; TAILRACE_SEED=<seed> repeats a run, TAILRACE_MUTATIONS=<n> makes it longer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

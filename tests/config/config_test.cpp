@@ -1,8 +1,8 @@
-// The reading of configurations: right files field by field, wrong files message by message.
+// Reading of configurations: right files field by field, wrong files message by message.
 //
-// Each file of wrong/ says in its first line what it expects to be told:
+// The first line of each file in wrong/ has the expected error:
 //   # expect: line=5 column=3 key=storage.durability message=did you mean
-// The column may be left out; the message is a part of what follows the key.
+// The column may be left out; the message is a part of the text after the key.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Changes while a program runs: parameters, and with them the length of arrays, and which variables are written. In
-// both places; random sequences are compared with a plain model, in the files and by reading, whoever dies meanwhile.
+// both places; random sequences are compared with a plain model, in the files and by reading, whichever process dies
+// meanwhile.
 #include <gtest/gtest.h>
 
 #include <array>

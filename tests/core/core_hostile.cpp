@@ -1,13 +1,13 @@
-// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` gone
-// wild.
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` that
+// misbehaves.
 //
-// Attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY, greets the server
-// as any client does (now and then it already lies), and then writes LIES times something into what it shares with
-// it: its ring, counters, pool, free stack, tickets, bells and socket, or cuts the segment short. Says a byte after
-// each attachment. Ends well whatever the server makes of it, as long as there is one. With `cut` it tells no lie but
-// that one: it writes LIES whole iterations, each byte of them kHonest, and cuts the segment while they are on their
-// way. With `silent` it connects TIMES times, says nothing, says a byte when all of them are there, and waits until
-// the server has closed them.
+// It attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY. It greets the
+// server as any client does (sometimes already with a lie). Then it writes something LIES times into what it shares
+// with the server: its ring, counters, pool, free stack, tickets, bells and socket; or it truncates the segment. It
+// prints a byte after each attachment. It ends normally whatever the server does, as long as there is one. With `cut`
+// truncation is its only lie: it writes LIES whole iterations, each byte of them kHonest, and truncates the segment
+// while they are on their way. With `silent` it connects TIMES times, sends nothing, prints a byte when all
+// connections exist, and waits until the server has closed them.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>

@@ -1,13 +1,13 @@
 // core_kills [--kills N] [--seed S] [--servers N] [--sync]: kill -9 of clients and servers of place `core` at random
 // moments (promises 1, 3 and 5).
 //
-// In each round a few clients run, each a process of its own, and whoever is killed is replaced: a server by its
-// clients, a client by another one. With --servers they have several, of which one at a time is killed; with --sync a
-// server is not replaced by its clients, but by the next one that comes: they go on by themselves. When all is over,
-// what they wrote is compared with what they had been told: every iteration whose end a client was told of is in its
-// file to the bit, whoever died; no file is incomplete; no call has failed; no segment, ledger or lock is left. The
-// moment of a kill is measured by the clients' progress and a few spins, never by a clock. The seed is printed, and
-// repeats what is random here; the machine's part is its own.
+// In each round a few clients run, each in a separate process, and each killed process is replaced: a server by its
+// clients, a client by another one. With --servers they have several servers, of which one at a time is killed. With
+// --sync the clients do not replace a server but go on by themselves; the next client that comes starts one. At the
+// end, the files are compared with what the clients were told: every iteration whose end was confirmed is in its file
+// to the bit, whichever process died; no file is incomplete; no call has failed; no segment, ledger or lock is left.
+// The moment of a kill depends on the clients' progress and a few spins, never on a clock. The seed is printed, and
+// repeats the random parts, but not the machine's timing.
 #include <poll.h>
 #include <sys/prctl.h>
 

@@ -1,7 +1,7 @@
-// A client gone wild beside two that are not (promise 7): the server throws it out, lives, and serves the others as
-// if nothing were.
+// A misbehaving client beside two correct ones (promise 7): the server throws it out, lives, and serves the others as
+// usual.
 //
-// TAILRACE_SEED=… repeats what is random here, TAILRACE_LIES=… makes it longer.
+// TAILRACE_SEED=… repeats the random parts, TAILRACE_LIES=… makes it longer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

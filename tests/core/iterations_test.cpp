@@ -1,5 +1,5 @@
-// How many iterations may be unfinished where clients share files, and how many files the server may have open
-// (promise 2).
+// How many iterations may be unfinished if clients share files, and how many files the server may have open (promise
+// 2).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>

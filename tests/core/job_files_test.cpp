@@ -1,8 +1,8 @@
-// One file for all clients of a job (storage.file_per: job): tiles that are put together while servers and clients
-// die (promises 1, 3 and 5).
+// One file for all clients of a job (storage.file_per: job): tiles that are combined while servers and clients die
+// (promises 1, 3 and 5).
 //
-// What is in the files is compared with whole arrays that are made here, element by element. TAILRACE_SEED=… repeats
-// what is random here; the machine's part is its own.
+// The test compares the files with whole arrays that it computes, element by element. TAILRACE_SEED=… repeats the
+// random parts, but not the machine's timing.
 #include <gtest/gtest.h>
 
 #include <array>

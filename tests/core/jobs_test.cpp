@@ -1,5 +1,5 @@
-// Jobs of one user on one node keep apart, other users are kept out, and what a dead job left in shared memory is
-// written by whoever comes next (promises 5 and 7).
+// Jobs of one user on one node stay apart, other users are refused, and the next process writes what a dead job left
+// in shared memory (promises 5 and 7).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// The server is gone, or does not answer (promise 5): what clients are told, and what becomes of their data.
+// The server is gone, or does not answer (promise 5): the clients' errors, and the fate of their data.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Many clients on few processors: nothing is lost, and shared memory is what it should be and no more (promise 2).
+// Many clients on few processors: nothing is lost, and shared memory has the right size (promise 2).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

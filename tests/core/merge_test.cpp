@@ -1,7 +1,7 @@
-// `merge:` in place `core`, with several clients of one file: who sees what is pending, what a read implies, what is
+// `merge:` in place `core`, with several clients of one file: who sees pending writes, what a read causes, what is
 // counted, and that all clients must agree.
 //
-// With `by: count`, writes stay pending until somebody waits for them, so that nothing here depends on time.
+// With `by: count`, writes stay pending until something waits for them, so nothing here depends on time.
 #include <gtest/gtest.h>
 
 #include <memory>

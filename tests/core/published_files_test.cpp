@@ -1,4 +1,4 @@
-// Raw files that have their name when they are whole, through the server of a node, when clients and servers die.
+// Raw files that get their name when they are complete, through the server of a node, when clients and servers die.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // Raw files through the server of a node: clients that interleave in one file, and deaths (promises 1, 4, 5).
 //
-// What is in a file at the end is compared with a plain model of it, byte by byte. TAILRACE_SEED=… repeats what is
-// random here; the machine's part is its own.
+// The test compares the final file with a plain model of it, byte by byte. TAILRACE_SEED=… repeats the random parts,
+// but not the machine's timing.
 #include <gtest/gtest.h>
 
 #include <atomic>

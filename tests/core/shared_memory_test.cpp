@@ -1,4 +1,4 @@
-// Shared memory that is too small, or fills up behind an open client's back: told by a status, never by a signal.
+// Shared memory that is too small, or fills up while a client is open: a status reports it, never a signal.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/statvfs.h>

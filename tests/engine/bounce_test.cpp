@@ -1,5 +1,5 @@
-// Bounce buffers, as requests see them: writes of memory that no direct transfer can use go past the page cache all
-// the same, are waited for when all buffers are in use, and hold up nobody else.
+// Bounce buffers, from the requests' side: writes of memory that no direct transfer can use bypass the page cache all
+// the same, wait when all buffers are in use, and delay no other request.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // Random programs on the engine over a storage that misbehaves, compared with a plain model of files: for every byte,
-// which writes touched it, in the order they were made.
+// the writes that touched it, in the order they were made.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Engine: its promises one by one. engine_random_test.cpp tries them all at once.
+// Engine: its promises one by one. engine_random_test.cpp tests them all together.
 #include "engine/engine.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The rule of morphing, tried on random requests: whatever it allows, nobody waits in a circle.
+// The rule of morphing, tested on random requests: whatever it allows, no requests wait in a circle.
 #include "engine/queue/morph.hpp"
 
 #include <gtest/gtest.h>

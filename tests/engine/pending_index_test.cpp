@@ -1,4 +1,4 @@
-// PendingIndex against a plain model: for every byte, who writes it last, from where, and who reads it since.
+// PendingIndex against a plain model: for every byte, its last writer, the source, and the readers since.
 #include "engine/queue/pending_index.hpp"
 
 #include <gtest/gtest.h>

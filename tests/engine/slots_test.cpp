@@ -1,5 +1,5 @@
-// Slots: what is held and when it is let go, against a plain model in simulated time; and that servers that take
-// turns do not write at once.
+// Slots: what is held and when it is released, against a plain model in simulated time; servers that take turns do
+// not write at once.
 #include "engine/schedule/slots.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// next_transfer: the cutting of accesses into transfers, as tables and as a property. Addresses are never touched.
+// next_transfer: how accesses are divided into transfers, as tables and as a property. Addresses are never touched.
 #include "engine/execute/transfer_plan.hpp"
 
 #include <gtest/gtest.h>

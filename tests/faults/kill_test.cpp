@@ -1,8 +1,8 @@
-// kill -9 at random moments (promise 3): no published file is ever incomplete, what was flushed is there, recovery
-// leaves a clean directory, and the next run finds nothing in its way.
+// kill -9 at random moments (promise 3): no published file is ever incomplete, flushed data are there, recovery
+// leaves a clean directory, and nothing obstructs the next run.
 //
-// TAILRACE_SEED=… repeats a run, TAILRACE_KILLS=… makes it longer. The moment is measured by the victim's progress
-// (its k-th byte) and a few spins, never by a clock.
+// TAILRACE_SEED=… repeats a run, TAILRACE_KILLS=… makes it longer. The moment depends on the victim's progress (its
+// k-th byte) and a few spins, never on a clock.
 #include <gtest/gtest.h>
 
 #include <atomic>

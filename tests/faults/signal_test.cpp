@@ -1,5 +1,5 @@
-// The application's signals are the application's (promise 6): its handlers run on its own threads only, and what
-// they interrupt is carried out all the same.
+// The application's signals (promise 6): their handlers run on the application's own threads only, and interrupted
+// calls are completed all the same.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// The codecs that server and HDF5 connector share.
+// The codecs that the server and the HDF5 connector share.
 #include <gtest/gtest.h>
 
 #include "filter/codecs/deflate.hpp"

@@ -1,4 +1,4 @@
-// Fletcher32 against values worked out by hand, and against a plain model.
+// Fletcher32 against values calculated by hand, and against a plain model.
 #include "filter/codecs/fletcher32.hpp"
 
 #include <gtest/gtest.h>

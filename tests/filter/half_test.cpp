@@ -1,5 +1,5 @@
-// float16: every half there is, every border between two of them, in plain code and by the processor; what is told of
-// the loss. half_numpy.py compares with NumPy.
+// float16: every half, and every boundary between two of them, in plain code and by the processor; and the reported
+// loss. half_numpy.py compares with NumPy.
 #include "filter/half.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The pipeline: what is filtered comes back, whatever type, shape and filters; what does not become smaller is stored
-// as it is; and bytes that nobody filtered are refused.
+// The pipeline: filtered data come back, for all types, shapes and filters; what does not become smaller is stored
+// unfiltered; and bytes that were never filtered are refused.
 #include "filter/pipeline.hpp"
 
 #include <gtest/gtest.h>

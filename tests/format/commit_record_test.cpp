@@ -1,5 +1,5 @@
-// The commit record: what HDF5 has written is read back as it is, and one wrong bit anywhere makes it none. Files
-// that are not whole, or no files, are judged without the HDF5 library.
+// The commit record: what HDF5 has written is read back unchanged, and one wrong bit anywhere invalidates it. Files
+// that are incomplete, or not files, are judged without the HDF5 library.
 #include "format/hdf5/commit_record.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Filtered variables: their chunks are found again, in the image and in the file, and hold what was handed over; what
-// comes twice, is lost or is stored in another way. Strangers read them too: h5dump here, h5py in read_filtered.py.
+// Filtered variables: their chunks are found again, in the image and in the file, with the data that were handed
+// over; also chunks that come twice, are lost or are stored in another way. Independent readers read them too: h5dump
+// here, h5py in read_filtered.py.
 #include <gtest/gtest.h>
 
 #include <cstdio>

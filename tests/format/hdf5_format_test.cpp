@@ -1,4 +1,4 @@
-// Hdf5Format: what it remembers, forgets and looks up; events; devices in turn.
+// Hdf5Format: what it remembers, forgets and finds; events; devices in turn.
 #include "format/hdf5/hdf5_format.hpp"
 
 #include <gtest/gtest.h>

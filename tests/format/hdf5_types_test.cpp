@@ -1,4 +1,4 @@
-// Every element type in every rank: what HDF5 reads back is what was placed.
+// Every element type in every rank: HDF5 reads back what was placed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -1,5 +1,5 @@
-// ImageTemplate: what is made from the last image is what HDF5 would have written, byte for byte, and only of files
-// that are alike.
+// ImageTemplate: what it makes from the last image is what HDF5 would have written, byte for byte, and it does so
+// only for files that are alike.
 #include "format/hdf5/image_template.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// ObjectHeader: finds values where HDF5 has put them, and nothing in bytes that are not whole.
+// ObjectHeader: it finds values where HDF5 has put them, and nothing in incomplete bytes.
 #include "format/hdf5/object_header.hpp"
 
 #include <gtest/gtest.h>

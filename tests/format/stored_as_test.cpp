@@ -1,4 +1,4 @@
-// stored_as: where a block lies in its dataset, against a plain model that numbers the elements of the whole array.
+// stored_as: the place of a block in its dataset, against a plain model that numbers the elements of the whole array.
 #include "format/hdf5/stored_as.hpp"
 
 #include <gtest/gtest.h>

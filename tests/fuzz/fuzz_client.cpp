@@ -1,10 +1,10 @@
-// Fuzzes the messages of clients to the server of a node: their greetings' configurations, and the verbs in their
-// rings.
+// Fuzzes the messages of clients to the server of a node: the configurations in their greetings, and the verbs in
+// their rings.
 //
-// The first byte says what the input is: a client's message about itself (even), or verbs of two clients (odd), some
-// as they stand and some nearly right; the clients share a node's files. Properties: nothing crashes; a message that
-// is refused says why in one line, and one that is believed has absolute paths; a client that breaks the rules is
-// shown the door, and when both have gone nothing is under way, whatever they sent; only reads write to a pool.
+// The first byte says what the input is: a client's greeting (even), or verbs of two clients (odd), some as they are
+// and some nearly valid; the clients share a node's files. Properties: nothing crashes; a refused message gives the
+// reason in one line, and an accepted one has absolute paths; a client that breaks the rules is thrown out, and when
+// both have gone nothing is under way, whatever they sent; only reads write to a pool.
 #include <algorithm>
 #include <cstring>
 #include <deque>

@@ -1,8 +1,9 @@
-"""Fuzz target for what the Python package reads: result files, traces, tables of write times, and quantities.
+"""Fuzz target for everything that the Python package reads: result files, traces, tables of write times, and
+quantities.
 
-The first byte of an input says what the rest is: 0 a JSON file, 1 a CSV file, 2 the text of a quantity. Properties:
-a wrong input is one error of ours with a message that can be printed; a result that is accepted is written and read
-back equal; a trace has finite times, and nothing ends before it begins; of write times all figures are finite.
+The first byte of an input says what the rest is: 0 a JSON file, 1 a CSV file, 2 the text of a quantity. Properties: a
+wrong input is one error of ours with a printable message; an accepted result, when written, reads back equal; a trace
+has finite times, and nothing ends before it begins; all figures of write times are finite.
 
 Run as a script it fuzzes with Atheris (libFuzzer's options and corpora as arguments); `check` alone needs no Atheris.
 """

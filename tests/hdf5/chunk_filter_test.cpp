@@ -1,5 +1,5 @@
 // The filters that the HDF5 connector applies beside the program: their codecs keep the port's contract, and a chunk
-// that one of them fails with is what it was.
+// for which one fails stays unchanged.
 #include "hdf5_vol/filters/chunk_filter.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""How tests hold back what an HDF5 program has closed without waiting, and look at it meanwhile."""
+"""How tests hold back what an HDF5 program has closed without waiting, and inspect it meanwhile."""
 
 import os
 import pathlib

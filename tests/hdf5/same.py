@@ -1,5 +1,5 @@
-"""Whether two HDF5 files hold the same: objects, attributes, types, filters, chunks and values. Filters of hdf5plugin
-are understood where it is installed; h5diff does not know them."""
+"""Compares two HDF5 files: objects, attributes, types, filters, chunks and values. It supports hdf5plugin's filters
+if that is installed; h5diff does not."""
 
 import contextlib
 

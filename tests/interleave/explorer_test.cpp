@@ -1,4 +1,4 @@
-// The explorer itself: it finds the classic mistakes, and only those. Each mistake stands beside its mended form.
+// The explorer itself: it finds the classic mistakes, and only those. Each mistake is beside its corrected form.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// FreeStack under every interleaving: each block pushed comes back exactly once, and what its finisher did with it
+// FreeStack under every interleaving: each pushed block comes back exactly once, and what its finisher did with it
 // happened before the owner has it again.
 #include "base/sync/free_stack.hpp"
 

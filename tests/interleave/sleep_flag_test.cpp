@@ -1,4 +1,4 @@
-// SleepFlag under every interleaving, as Doorbell uses it: no wake-up is lost, and no system call is made in vain.
+// SleepFlag under every interleaving, as Doorbell uses it: no wake-up is lost, and no system call is needless.
 #include "base/sync/sleep_flag.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// TicketTable under every interleaving, together with what stands around it in a channel: the ring that carries the
-// tickets to the server, and a bell that wakes the client. A client that sees a ticket's end sees the request's work.
+// TicketTable under every interleaving, together with its neighbours in a channel: the ring that carries the tickets
+// to the server, and a bell that wakes the client. A client that sees a ticket's end sees the request's work.
 #include "channel/ticket_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Shapes against a plain model, and the ledger's settings of parameters thinned: whoever replays them sees the same.
+// Shapes against a plain model; and the ledger's thinned settings of parameters have the same effect when replayed.
 #include "model/shapes.hpp"
 
 #include <gtest/gtest.h>

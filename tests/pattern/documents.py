@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The documents that `pattern` prints and the trace that it writes: valid JSON, with all that readers rely on.
+"""The documents that `pattern` prints and the trace that it writes: valid JSON, with everything that readers need.
 
     documents.py PATTERN SCRATCH_DIRECTORY
 """

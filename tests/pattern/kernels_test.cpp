@@ -1,4 +1,4 @@
-// The kernels compute what they say, and the same whoever computes it, in whatever portions.
+// The kernels compute what they claim, and always the same, on any number of threads and in any portions.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Every writer writes, of every iteration and variable, the block that was computed, and changes nothing of what is
-// computed; and a run leaves nothing behind.
+// Every writer writes, for every iteration and variable, the computed block, and does not change the computation; and
+// a run leaves nothing behind.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ClientRings: what waits in a ring while the host has no room is not left there when the server sleeps.
+// ClientRings: verbs that wait in a ring while the host has no room are not left there when the server sleeps.
 #include "place/client_rings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Clients that meet a server, with real processes: one at a time, many at once, and servers that do not do well.
+// Clients that meet a server, with real processes: one at a time, many at once, and servers that fail.
 #include "place/core/rendezvous.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// Segment: its pages are there before anybody writes into them, in both mappings; where shared memory is full,
-// whoever asks is told so, and may ask again.
+// Segment: its pages are allocated before anyone writes into them, in both mappings; if shared memory is full, the
+// request fails and may be repeated.
 #include "place/core/segment.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// ThreadPlace with a sink of the test's own: what is sent arrives once and in order, whatever the sink's pace, and a
-// stop loses nothing.
+// ThreadPlace with the test's own sink: what is sent arrives once and in order, at any pace of the sink, and a stop
+// loses nothing.
 #include "place/thread/thread_place.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The client that a door for unchanged programs has in a process, through the door's eyes.
+// The client that a door for unchanged programs has in a process, from the door's side.
 #include "process_client/process_client.hpp"
 
 #include <gtest/gtest.h>

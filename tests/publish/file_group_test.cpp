@@ -1,4 +1,5 @@
-// The refusal of data that come too late for an iteration names it, who has ended it, and who was missing.
+// The refusal of data that come too late for an iteration names the iteration, the clients that ended it, and the
+// missing ones.
 #include "publish/file_group.hpp"
 
 #include <gtest/gtest.h>

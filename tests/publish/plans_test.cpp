@@ -1,5 +1,5 @@
-// Publication plans, carried out: by a whole session whose format has two files an iteration (the seam has room for
-// more than HDF5), with faults at each step.
+// Publication plans, carried out: by a whole session whose format has two files for each iteration (the port allows
+// more than HDF5 needs), with faults at each step.
 #include <gtest/gtest.h>
 
 #include <algorithm>

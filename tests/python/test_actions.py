@@ -1,6 +1,6 @@
-"""Actions of place core, end to end: real clients, a real server, its plugin hosts, and strangers' readers.
+"""Actions of place core, end to end: real clients, a real server, its plugin hosts, and independent readers.
 
-Nothing waits by the clock, except that functions that hang are cut by a short limit of their own.
+Nothing depends on a clock, except that a short limit ends functions that hang.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""`tailrace bench pattern`: the command, on a made-up program that answers at once, and on the real one where it is
-built (tiny sizes: nothing here is about speed)."""
+"""`tailrace bench pattern`: the command, on a fake program that answers at once, and on the real one if it is built
+(tiny sizes: nothing here tests speed)."""
 
 import json
 import os

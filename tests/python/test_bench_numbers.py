@@ -1,4 +1,4 @@
-"""The test-bed's numbers and files: statistics, predictions, limits, and what is said of a wrong result file."""
+"""The test-bed's figures and files: statistics, predictions, limits, and the errors for a wrong result file."""
 
 import copy
 import json

@@ -1,5 +1,5 @@
-"""`tailrace bench small`: the command, on a made-up program that answers at once, and the real one where it is built
-(tiny sizes: nothing here is about speed). What that writes is compared with what NumPy says the file must be."""
+"""`tailrace bench small`: the command, on a fake program that answers at once, and on the real one if it is built
+(tiny sizes: nothing here tests speed). The real one's file is compared with NumPy's."""
 
 import json
 import pathlib

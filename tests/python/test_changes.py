@@ -1,4 +1,5 @@
-"""What changes while a program runs: parameters, and with them shapes; variables that are off. Read by strangers."""
+"""Changes while a program runs: parameters, and with them shapes; variables that are off. Independent readers read
+the files."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and its exit codes: 0 done, 1 found problems or failed, 2 wrong usage."""
+"""The command line: its output, and its exit codes: 0 success, 1 problems found or a failure, 2 wrong usage."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Place core as users meet it: from the package, by the command line, after deaths. Nothing waits by the clock."""
+"""Place core as users meet it: from the package, by the command line, after deaths. Nothing depends on a clock."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Each thing that can go wrong ends in a tailrace.Error that names it."""
+"""Each possible fault ends in a tailrace.Error that names it."""
 
 import errno
 import os

@@ -1,7 +1,7 @@
 """`file_per: job`: one file of an iteration for all clients, in which global arrays are ordinary datasets.
 
-What h5py reads is compared with NumPy arrays that are put together here. The clients are in this process, as many as
-one likes: they share a server as those of any program do.
+What h5py reads is compared with NumPy arrays that the tests compute. The clients are all in this process: they share
+a server as those of any program do.
 """
 
 import contextlib

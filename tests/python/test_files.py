@@ -1,4 +1,4 @@
-"""What merging has made of requests, file by file: what statistics say, and how it is shown and drawn."""
+"""The effect of merging on requests, file by file: the statistics, and how they are shown and drawn."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""`compress` and `precision`: strangers read what the filters made, in both places, whatever dies meanwhile."""
+"""`compress` and `precision`: independent readers read what the filters made, in both places, whichever process
+dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tailrace inspect` of statistics and traces: what it prints, and what it says of files that it cannot read."""
+"""`tailrace inspect` of statistics and traces: its output, and its messages on files that it cannot read."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How busy the writer was in each iteration: what statistics say, and how it is shown, drawn and reported."""
+"""How busy the writer was in each iteration: the statistics, and how they are shown, drawn and reported."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""`tailrace join` of bricks: parts of arrays of three dimensions, plain and filtered, of clients and of nodes.
+"""`tailrace join` of bricks: parts of arrays with three dimensions, plain and filtered, of clients and of nodes.
 
-Clients that have files of their own are opened in turn by the test; those that share a node's file by a process for
-each node.
+The test opens clients with their own files one after the other; clients that share a node's file are processes, one
+for each node.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Who keeps what alive: clients, views, borrowed arrays; and what happens at the end of each."""
+"""Lifetimes: which clients, views and borrowed arrays keep which alive; and what happens at the end of each."""
 
 import gc
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The models against the figures of the seeds they are from, and what must hold for all numbers."""
+"""The models against the figures of their seeds, and properties that must hold for all numbers."""
 
 import pathlib
 import random

@@ -1,8 +1,8 @@
 """The models against an independent check: a small discrete-event simulation of a program and its writers.
 
-The simulation knows no formula: a program and a writer a device are processes that compute, wait for memory, and pass
-blocks through queues, on a simulated clock. docs/models.md says where models and simulation differ, and which is
-right.
+The simulation knows no formula: a program, and a writer for each device, are processes that compute, wait for memory,
+and pass blocks through queues, on a simulated clock. docs/models.md says where models and simulation differ, and
+which is right.
 """
 
 import heapq

@@ -1,4 +1,4 @@
-"""Which MPIs a machine has: made-up ones in a directory of their own, and those that are installed here."""
+"""The MPIs of a machine: fake ones in a separate directory, and the installed ones."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""bench/peers with what needs no installation: the tests' own h5py, and a `pattern` that only computes."""
+"""The parts of bench/peers that need no installation: the tests' own h5py, and a `pattern` that only computes."""
 
 from __future__ import annotations
 

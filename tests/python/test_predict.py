@@ -1,4 +1,4 @@
-"""`tailrace predict`: what it prints, what it tells programs, and what it says to bad input."""
+"""`tailrace predict`: its output for people and programs, and its messages on bad input."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""`tailrace report`: one page that needs nothing else, says what the figures say, and is a page in Chromium."""
+"""`tailrace report`: one self-contained page that says what the figures say, and is a page in Chromium."""
 
 import html.parser
 import json

@@ -1,4 +1,4 @@
-"""What is handed over reads back equal, byte for byte: by tailrace, by h5py and by h5dump."""
+"""Data that are handed over read back equal, byte for byte: by tailrace, by h5py and by h5dump."""
 
 import math
 import shutil

@@ -1,4 +1,4 @@
-"""`tailrace run`: what it hands over, and what it says instead of letting a program crash."""
+"""`tailrace run`: the environment that it sets, and the errors that it reports instead of letting a program crash."""
 
 import os
 import subprocess

@@ -1,8 +1,7 @@
-"""Runs: clients that never come or are one too many, jobs that are run again, and what an earlier run left.
+"""Runs: clients that never come or are one too many, jobs that run again, and what an earlier run left.
 
-No file that was published is replaced by one of another run or of another set of clients, and nothing that a client
-was told is lost without a word. Clients are processes of their own, as those of jobs are; what is in the files is
-compared with NumPy arrays that are put together here.
+No file of another run or of another set of clients replaces a published one, and no confirmed data are lost in
+silence. Clients are separate processes, as in jobs; the files are compared with NumPy arrays that the tests compute.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Place core with servers that take turns, and how busy each is, of a job that lives. Nothing waits by the clock."""
+"""Place core with servers that take turns, and how busy each server of a live job is. Nothing depends on a clock."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""Runs that the machine's host disturbed are done again: by made-up clocks."""
+"""Runs that the machine's host disturbed are repeated: with fake clocks."""
 
 import pytest
 from tailrace.bench import steal

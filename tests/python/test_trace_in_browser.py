@@ -1,7 +1,7 @@
 """A trace of the library in headless Chromium: it parses there, and keeps the rules of the trace event format.
 
-Perfetto and chrome://tracing are not at hand in a test; what they demand is written down in the page below: known
-phases, numbers where numbers belong, asynchronous spans in pairs, and slices of a thread that nest.
+Perfetto and chrome://tracing are not available in a test; the page below has their requirements: known phases,
+numbers where numbers belong, asynchronous spans in pairs, and slices of a thread that nest.
 """
 
 import json

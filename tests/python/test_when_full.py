@@ -1,4 +1,4 @@
-"""`memory.when_full`: what the caller is told when the budget is full."""
+"""`memory.when_full`: what the caller sees when the budget is full."""
 
 import h5py
 import numpy as np

@@ -1,4 +1,4 @@
-// LedgerFile: what one server has written is what the next one reads, whatever moment it died at.
+// LedgerFile: what one server has written is what the next one reads, at whatever moment the first one died.
 #include "recovery/ledger_file.hpp"
 
 #include <fcntl.h>

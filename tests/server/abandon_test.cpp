@@ -1,4 +1,4 @@
-// The leftovers of a client that it has not ended, when the engine has little room.
+// Iterations that a client has left without ending them, when the engine has little room.
 #include <gtest/gtest.h>
 
 #include "testing/frozen_node.hpp"

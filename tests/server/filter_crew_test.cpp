@@ -1,5 +1,5 @@
-// FilterCrew: jobs end in the order of their start on however many threads, buffers are few and granted in turn and
-// when there is time for them, and what comes out does not depend on the threads.
+// FilterCrew: jobs end in the order of their start on any number of threads; buffers are few, and granted in turn and
+// when there is time for them; and the results do not depend on the threads.
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -1,5 +1,5 @@
 // Filtered variables through a whole session: what is published and read back is what was handed over, failures and
-// drops take effect as for others, and where time is short the filters give way, not the client.
+// drops work as for other variables, and when time is short the filters yield, not the client.
 #include <gtest/gtest.h>
 
 #include <cmath>

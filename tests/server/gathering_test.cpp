@@ -1,4 +1,4 @@
-// `merge: {by: count}`: what is merged does not depend on the storage, and whoever waits is let go for.
+// `merge: {by: count}`: merging does not depend on the storage, and requests leave when something waits for them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Promise 2, of iterations: no more are unfinished at once than their files and metadata may take up, and what
-// happens at that limit is what happens when memory is full, for each `when_full`.
+// Promise 2, for iterations: no more are unfinished at once than their files and metadata may need, and at that limit
+// each `when_full` behaves as at a full budget.
 //
-// The storage opens as many files as the limit allows, and not one more: where the limit is passed, a file cannot be
-// opened and an iteration is lost.
+// The storage opens exactly as many files as the limit allows: beyond it, a file cannot be opened and an iteration is
+// lost.
 #include <gtest/gtest.h>
 
 #include <thread>

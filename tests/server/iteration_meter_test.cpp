@@ -1,4 +1,4 @@
-// IterationMeter: whose turn the time was, in simulated time; and what a session's iterations look like.
+// IterationMeter: the iteration for which time counts, in simulated time; and the iterations of a session.
 #include "server/verbs/iteration_meter.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The counts and times of a session, per variable, and its trace: the counts are exact, the times are ordered.
+// The counts and times of a session, for each variable, and its trace: the counts are exact, the times are ordered.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// The next server goes on after one that dies between two lines of its ledger.
+// The next server continues after one that dies between two lines of its ledger.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

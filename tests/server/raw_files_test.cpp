@@ -1,4 +1,4 @@
-// Raw files when storage fails (promise 1), and what of a file goes to storage when.
+// Raw files when storage fails (promise 1), and which parts of a file reach storage when.
 #include <gtest/gtest.h>
 
 #include "testing/raw_files_rig.hpp"

@@ -1,5 +1,5 @@
-// Slots with a client in front of them: what waits until the server's slot, and what must not wait though the clock
-// stands still.
+// Slots with a client in front of them: which requests wait until the server's slot, and which must not wait though
+// the clock stands still.
 #include "engine/schedule/slots.hpp"
 
 #include <gtest/gtest.h>

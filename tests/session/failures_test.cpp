@@ -1,5 +1,5 @@
-// Promise 1: a failure is on its ticket, or told by the next call, once; it is counted; and it stops the publication
-// of its iteration and of no other.
+// Promise 1: a failure is on its ticket, or the next call reports it, once; it is counted; and it stops the
+// publication of its iteration and of no other.
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"

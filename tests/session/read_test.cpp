@@ -1,4 +1,4 @@
-// Reads see the client's own earlier writes, whatever has become of the iteration in between (promise 4).
+// Reads see the client's own earlier writes, whatever happened to the iteration in between (promise 4).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

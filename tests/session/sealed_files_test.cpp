@@ -1,4 +1,4 @@
-// Raw files whose last bytes are written when they are whole (TAILRACE_FILE_SEAL), when storage fails or is slow.
+// Raw files whose last bytes are written when they are complete (TAILRACE_FILE_SEAL), when storage fails or is slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>

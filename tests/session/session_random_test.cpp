@@ -1,5 +1,5 @@
-// Random programs on a whole session, with faults, compared with a plain model: what is published holds exactly the
-// blocks that were accepted; what is not published was told of.
+// Random programs on a whole session, with faults, compared with a plain model: a published file has exactly the
+// accepted blocks; every other iteration was reported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

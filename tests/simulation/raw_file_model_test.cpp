@@ -1,5 +1,5 @@
-// The simulator's model of a raw file: which writes may have been the last of a byte, and which write a failure is
-// of.
+// The simulator's model of a raw file: which writes may have been the last of a byte, and to which write a failure
+// belongs.
 #include "testing/simulation/raw_file_model.hpp"
 
 #include <gtest/gtest.h>

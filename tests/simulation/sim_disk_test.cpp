@@ -1,4 +1,4 @@
-// The simulated disk itself: what a power cut keeps, what it may take, and in which pieces.
+// The simulated disk itself: what a power cut keeps, what it may lose, and in which units.
 #include "testing/simulation/sim_disk.hpp"
 
 #include <gtest/gtest.h>

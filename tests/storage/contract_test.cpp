@@ -1,4 +1,4 @@
-// The contract of every back end, as the port has it: one suite, run over all three.
+// The contract of every back end, as the port defines it: one suite, run over all three.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The fault storage itself: it does what its plan says, the same for the same seed, and loses nothing by itself.
+// The fault storage itself: it does what its plan says, the same for the same seed, and loses nothing else.
 #include "testing/fault_storage.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The names and whole files of every back end: FileSystem's calls, which are done when they return.
+// The names and whole files of every back end: FileSystem's calls, which are complete when they return.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

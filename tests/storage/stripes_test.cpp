@@ -1,4 +1,4 @@
-// Stripe maps: arithmetic, and what Lustre's attribute says, from recorded bytes.
+// Stripe maps: arithmetic, and the decoding of Lustre's attribute, from recorded bytes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 
     headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER
 
-Takes the include folders and definitions from the compile commands of the build. A header that the build has compiled
-alone, since its own source file includes it before anything else, is not compiled again: that would take minutes.
+It takes the include folders and definitions from the compile commands of the build. If the build has compiled a
+header alone, since its own source file includes it first, it is not compiled again: that would take minutes.
 """
 
 import json

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The layer law (docs/ARCHITECTURE.md): who may include whom. Run as a script, it checks the repository.
+"""The layer law (docs/ARCHITECTURE.md): which folder may include which. Run as a script, it checks the repository.
 
 A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
 never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
-folder that adapts them. Public headers include no private one, and what is outside src uses the public ones alone,
-but for one exception: doors may include filter/codecs.
+folder that adapts them. Public headers include no private one, and code outside src uses only public ones, with one
+exception: doors may include filter/codecs.
 """
 
 import posixpath

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer law of the Python package: who may import whom. Run as a script, it checks the repository.
+"""The layer law of the Python package: which module may import which. Run as a script, it checks the repository.
 
 A module may import modules of its own folder and of lower layers. No modules import each other in a circle.
 """

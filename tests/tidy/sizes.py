@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Small rooms: how many concepts and lines a folder of src and bindings has, and how many functions a class. Run as a
-script, it checks the repository.
+"""Limits on size: how many concepts and lines a folder of src and bindings has, and how many functions a class. Run
+as a script, it checks the repository.
 
-A concept is a header with its source, or either alone. A class of more functions than the limit says why, in the
+A concept is a header with its source, or either alone. A class with more functions than the limit says why, in the
 comment of its header: "more than 35 functions: …".
 """
 

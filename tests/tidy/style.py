@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the eye should not have to check: lengths, marks of unfinished work, names of machines and of tests. Run as a
-script, it checks the repository. Functions that are too long for historical reasons stand in long_functions.txt with
-their length, and may only become shorter."""
+"""Style checks: lengths, marks of unfinished work, names of machines and of tests. Run as a script, it checks the
+repository. Functions that are too long for historical reasons are in long_functions.txt with their length, and may
+only become shorter."""
 
 import re
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What libtailrace.so exports is what the map names, is what the header declares: nothing of HDF5, yaml-cpp or fmt.
+"""The symbols that libtailrace.so exports are those that the map names and the header declares: nothing of HDF5,
+yaml-cpp or fmt.
 
     symbols.py [LIBRARY]     without the library, only the map and the header are compared
 """

@@ -2,9 +2,9 @@
 """CMake's folders of src, and the page that shows them, beside the layer law (layers.py has the only table). Run as a
 script, it checks the repository.
 
-Each folder of the law is a target (`tailrace_folder`) and each target a folder of the law. What a target USES it may
-include, by the law; and what its files include it uses, itself or by what it uses. docs/ARCHITECTURE.md shows the
-table as markdown() makes it: `targets.py --write` puts it there.
+Each folder of the law is a target (`tailrace_folder`) and each target a folder of the law. By the law, a target may
+include what it USES; and it uses what its files include, directly or through what it uses. docs/ARCHITECTURE.md shows
+the table in the form of markdown(); `targets.py --write` puts it there.
 """
 
 import re

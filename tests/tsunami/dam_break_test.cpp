@@ -1,7 +1,7 @@
 // Dam breaks against their exact solutions: J. J. Stoker, "Water Waves", 1957, section 10.8 (wet bed), and A. Ritter,
 // Z. Ver. Dtsch. Ing. 36, 1892 (dry bed).
 //
-// The error must shrink as the grid is refined, in both directions of the grid alike.
+// The error must shrink as the grid is refined, equally in both directions of the grid.
 #include <gtest/gtest.h>
 
 #include <cmath>

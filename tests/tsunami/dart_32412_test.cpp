@@ -1,7 +1,7 @@
-// The 2010 Maule earthquake against DART buoy 32412: a wave that the solver made from sea floor and fault must reach
-// the buoy within 10 minutes of when it did, and its first crest must be right within a factor of two.
+// The 2010 Maule earthquake against DART buoy 32412: the wave that the solver computes from sea floor and fault must
+// reach the buoy within 10 minutes of the real one, and its first crest must be right within a factor of two.
 //
-// Needs ../shared/data/chile2010 beside the repository; skipped where that is missing.
+// It needs ../shared/data/chile2010 beside the repository, and is skipped without it.
 #include <gtest/gtest.h>
 
 #include <filesystem>

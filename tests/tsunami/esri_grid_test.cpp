@@ -1,5 +1,5 @@
-// Reading of bathymetry: both orders of the header, all ways to say where the grid is, and every mistake with file,
-// line, found and expected.
+// Reading of bathymetry: both orders of the header, all ways to give the position of the grid, and every mistake with
+// file, line, found and expected.
 #include <gtest/gtest.h>
 
 #include "error.hpp"

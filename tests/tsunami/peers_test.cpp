@@ -1,5 +1,5 @@
-// The exchange between processes that share a grid: by threads in their place, which sanitizers can watch; and the
-// crew itself, by real processes, some of which fail, are killed, or never come.
+// The exchange between processes that share a grid: by threads instead, which sanitizers can watch; and the crew
+// itself, by real processes, some of which fail, are killed, or never come.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

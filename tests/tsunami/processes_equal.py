@@ -1,9 +1,9 @@
 """The tsunami on 2 and 4 processes publishes what it publishes on one, bit for bit: every field of every iteration,
-the bathymetry, what gauges record, and the numbers of the report that are results.
+the bathymetry, the gauges' records, and the results in the report.
 
     processes_equal.py [--mpiexec COMMAND TSUNAMI_MPI] TSUNAMI DIRECTORY OUTPUT-OPTION…
 
-Exit code 77, a skip, where the library says that it has no such place, and where no h5py is.
+Exit code 77, a skip, if the library lacks the place, or h5py is missing.
 """
 
 import argparse

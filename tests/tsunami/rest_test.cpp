@@ -1,5 +1,5 @@
-// The scheme's exact promises: a lake at rest stays at rest, no water is lost, no depth is negative, and the number
-// of threads changes nothing.
+// The exact properties of the scheme: a lake at rest stays at rest, no water is lost, no depth is negative, and the
+// number of threads changes nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>

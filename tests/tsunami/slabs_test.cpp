@@ -1,5 +1,5 @@
-// A grid that is cut into slabs gives the bits of the whole one: every field after every kind of step, the volume,
-// and what gauges record, those between two slabs too. Threads stand for the processes.
+// A grid that is divided into slabs gives the same bits as the whole one: every field after every kind of step, the
+// volume, and the gauges' records, including those between two slabs. Threads stand for the processes.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-"""Chunks without filters, whose places the program has asked for at once, go past HDF5 as contiguous data do."""
+"""Chunks without filters, allocated early, bypass HDF5 as contiguous data do."""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
-"""Compressors that the HDF5 connector runs itself beside deflate and zstd: lzf, blosc, szip. What they write is what
-HDF5's own filters would, in their chunks or, where a chunk does not get smaller, without them."""
+"""Compressors that the HDF5 connector runs itself, besides deflate and zstd: lzf, blosc, szip. They write what HDF5's
+own filters would write, in their chunks or, where a chunk does not get smaller, without them."""
 
 import pytest
 from hdf5.carried import PLACES, environment, execute, hdf5_program, python, without

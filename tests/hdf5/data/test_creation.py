@@ -1,5 +1,5 @@
-"""Datasets have the creation properties that they were made with, as the program, those who copy them and plain HDF5
-see them, and what nobody writes to takes no space in the file."""
+"""Datasets have the creation properties with which they were made, as seen by the program, by copies and by plain
+HDF5, and a dataset that was never written takes no space in the file."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
-"""What sequential readers will ask for next, brought ahead of them by the HDF5 connector: `prefetch=BYTES`.
+"""The HDF5 connector prefetches for sequential readers: `prefetch=BYTES`.
 
-The summary in the end says what was foreseen, which is the same in each run; how much of it was brought before the
-reader came is not. TAILRACE_SEED=… repeats what is random here.
+The final summary says what was predicted, which is the same in each run; how much of it came before the reader is
+not. TAILRACE_SEED=… repeats the random parts.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Small datasets are HDF5's own until they are written in parts; who reads must see all that was written."""
+"""HDF5 handles small datasets until they are written in parts; every reader must see everything that was written."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A list of properties of transfers says of what is carried what plain HDF5 says."""
+"""A transfer property list reports the same of carried data as with plain HDF5."""
 
 import subprocess
 import sys

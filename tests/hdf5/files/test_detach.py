@@ -1,7 +1,7 @@
-"""`close=detach`: a program that writes a file after each step does not wait for it, and nobody takes half a file for
-a whole one.
+"""`close=detach`: a program that writes a file after each step does not wait for it, and no reader mistakes half a
+file for a whole one.
 
-TAILRACE_SEED=… repeats what is random here.
+TAILRACE_SEED=… repeats the random parts.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
-"""`close=detach` and what libraries do with a file that they have just closed: look whether it is there, open it
-again, append to it, read it through links, rename it, remove it. It is large enough to be on its way then.
+"""`close=detach` and what libraries do with a file that they have just closed: check that it exists, open it again,
+append to it, read it through links, rename it, remove it. The file is large enough to be still on its way.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""What is wrong with a call, HDF5 says with the connector as without it: the same exception, for the same reason."""
+"""HDF5 reports what is wrong with a call in the same way with and without the connector: the same exception, for the
+same reason."""
 
 import stat
 import subprocess

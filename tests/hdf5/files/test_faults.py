@@ -1,6 +1,6 @@
-"""Deaths and full disks with the HDF5 connector: what was flushed is there, and what is lost is told by HDF5 itself.
+"""Deaths and full disks with the HDF5 connector: flushed data are there, and HDF5 itself reports lost data.
 
-TAILRACE_TEST_SEED=… repeats what is random here.
+TAILRACE_TEST_SEED=… repeats the random parts.
 """
 
 import contextlib

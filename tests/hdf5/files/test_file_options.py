@@ -1,4 +1,4 @@
-"""Ways to make a file, with the HDF5 connector: carried, or left to HDF5, it holds the same."""
+"""Ways to create a file, with the HDF5 connector: whether it is carried or left to HDF5, it has the same contents."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What programs do around HDF5 with the connector: files get other names while they are open, processes fork."""
+"""Other actions of programs beside HDF5 with the connector: renaming open files, forking processes."""
 
 import pytest
 from hdf5.carried import PLACES, environment, python, without

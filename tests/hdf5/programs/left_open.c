@@ -1,5 +1,6 @@
-// left_open DIRECTORY: HDF5 is closed by a program that has closed nothing itself, while chunks are being filtered.
-// HDF5 closes files last, and none as long as a dataset is still in use. Then it begins anew, and all must be there.
+// left_open DIRECTORY: the end of HDF5 in a program that has closed nothing itself, while chunks are being filtered.
+// HDF5 closes files last, and none while a dataset is still in use. Then the program starts HDF5 again, and all data
+// must be there.
 #include <hdf5.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-// A parallel HDF5 program as users have them, with what may go wrong when its data take another way:
+// A parallel HDF5 program as users write it, with the mistakes that are possible when its data take another way:
 //
 //   mpiexec -n 4 parallel DIRECTORY CASE…
 //
 // Each case leaves DIRECTORY/CASE.h5, which must be the same with and without the connector, and checks what each
-// rank reads on the way. Rank 0 prints the name of each case that went well; the first check that fails ends all
-// ranks. What it asks of MPI is what any program may: MPI_Init, and no threads.
+// rank reads meanwhile. Rank 0 prints the name of each case that succeeded; the first check that fails ends all
+// ranks. It uses MPI as any program may: MPI_Init, and no threads.
 #include <hdf5.h>
 #include <mpi.h>
 #include <signal.h>

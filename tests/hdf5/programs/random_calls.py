@@ -1,7 +1,7 @@
-"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of all that it read.
+"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of everything that it read.
 
-Run with and without the connector it must read the same and leave equal files. No array of it is small enough to be
-left to HDF5 alone, but for some that are meant to be.
+With and without the connector it must read the same and leave equal files. Its arrays are too large to be left to
+HDF5, except for some that are meant to be.
 """
 
 import hashlib

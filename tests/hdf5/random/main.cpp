@@ -1,9 +1,9 @@
 // hdf5_random [COUNT]: random programs of HDF5 calls, COUNT of them (1), each from a seed. With HDF5_VOL_CONNECTOR
-// and HDF5_PLUGIN_PATH it is the connector that carries their data.
+// and HDF5_PLUGIN_PATH the connector carries their data.
 //
-// Each program runs in a process of its own, and compares what it reads with a plain model. When it has ended,
-// another process reads its files by plain HDF5. The seeds are printed; TAILRACE_SEED=… repeats one, TAILRACE_TRACE=1
-// names its steps, and TAILRACE_KEEP=1 leaves its files. Exit code 1: something differed, or a process died.
+// Each program runs in a separate process, and compares what it reads with a plain model. When it has ended, another
+// process reads its files with plain HDF5. It prints the seeds; TAILRACE_SEED=… repeats one, TAILRACE_TRACE=1 names
+// its steps, and TAILRACE_KEEP=1 leaves its files. Exit code 1: something differed, or a process died.
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

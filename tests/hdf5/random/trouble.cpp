@@ -1,4 +1,4 @@
-// Trouble around a program, or beside it: a full disk, and children that it forks.
+// Trouble in or beside a program: a full disk, and children that it forks.
 #include <sys/resource.h>
 #include <sys/wait.h>
 

@@ -1,5 +1,5 @@
-"""HDF5's own tests with the connector: each test ends as it does without. With smallest=1 also the small datasets,
-which are most that these tests have, are carried."""
+"""HDF5's own tests with the connector: each test ends as it does without. With smallest=1 small datasets are carried,
+too, which most of these tests use."""
 
 import concurrent.futures
 import dataclasses

@@ -1,6 +1,6 @@
-"""The HDF5 connector through the unmodified wheels of h5py and netCDF4: nobody notices but by the clock.
+"""The HDF5 connector through the unmodified wheels of h5py and netCDF4: only the time shows the difference.
 
-TAILRACE_SEED=… repeats what is random here.
+TAILRACE_SEED=… repeats the random parts.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The examples of docs/hdf5.md: programs that know nothing of tailrace leave the same file with it as without."""
+"""The examples of docs/hdf5.md: programs that know nothing of tailrace leave the same file with and without it."""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
-"""Parallel HDF5 with the connector: a program of 4 ranks leaves the files that it leaves without it.
+"""Parallel HDF5 with the connector: a program of 4 ranks leaves the same files as without it.
 
-The program, tests/hdf5/programs/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats what is random here.
+The program, tests/hdf5/programs/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats the random parts.
 """
 
 import json

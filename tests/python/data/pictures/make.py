@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the samples beside it, from the models and a fixed seed: nothing in them was measured.
 
-They are what the tests of the pictures read: result files (a sweep over C/W with ablations, and peers), a trace of a
-run, per-process write times. Run it here again after a change of the formats.
+The tests of the pictures read them: result files (a sweep over C/W with ablations, and peers), a trace of a run,
+write times of processes. Run it here again after a change of the formats.
 """
 
 import csv
