@@ -81,7 +81,7 @@ herr_t information_from_text(const char* text, void** information) {
     Process::instance().configure(settings);
     Process::instance().refuse("");
   } else {
-    why = "what the HDF5 connector is told: " + why;
+    why = "the settings of the HDF5 connector: " + why;
     std::fprintf(stderr, "tailrace: %s\n", why.c_str());
     Process::instance().refuse(why);
   }

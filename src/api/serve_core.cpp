@@ -58,7 +58,7 @@ void declare(CLI::App& app, Arguments& to) {
          [&to](const std::vector<std::string>& given) {
            for (const std::string& one : given) to.config.parameters.push_back(parameter(one));
          },
-         "a parameter that the program gives, NAME=NUMBER; may be repeated")
+         "a parameter that the program sets, NAME=NUMBER; may be repeated")
       ->needs(config)
       ->allow_extra_args(false);
   job->excludes(config);
@@ -66,13 +66,14 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--server", to.server.server, "which of the node's servers, from 0")->check(CLI::Range(0, 63));
   app.add_option("--log", to.log_level, "info, warning, error or off; else as the configuration says, or warning")
       ->check(CLI::IsMember({"info", "warning", "error", "off"}));
-  app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: for ever")->check(CLI::Range(0.0, 1e9));
+  app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: without limit")
+      ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--drain", to.server.drain,
-               "write what servers that died left behind (with --server, that one), and end");
+               "write what dead servers have left (with --server, only that one), and end");
   app.add_flag("--status", to.status, "print what the job, or all jobs, are doing, as JSON, and end");
-  app.add_option("--announce", to.server.announce,
-                 "a descriptor of a socket of messages (SOCK_SEQPACKET) to say on that it is ready");
-  app.add_flag("--started", to.started, "a client started this, and waits: say when it is ready, and detach from it");
+  app.add_option("--announce", to.server.announce, "a SOCK_SEQPACKET descriptor on which to report that it is ready");
+  app.add_flag("--started", to.started,
+               "a client has started this and waits: report when it is ready, and detach from it");
 }
 
 int fail(const Status& status) {

@@ -37,7 +37,7 @@ Result<std::vector<Shapes::Setting>> Client::find_parameters(
       const std::string nearest = nearest_word(name, names);
       return Status(
           TAILRACE_INVALID_ARGUMENT,
-          fmt::format("parameter '{}' is neither in {} nor given at open; there are: {}{}", name, config_.source,
+          fmt::format("parameter '{}' is neither in {} nor set at open; there are: {}{}", name, config_.source,
                       fmt::join(names, ", "), nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
     }
     settings.push_back({static_cast<uint32_t>(index), value});

@@ -85,7 +85,7 @@ Status ServerLink::end_of(uint64_t ticket) {
     if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
   }
   if (channel_.tickets.look(ticket) != TicketState::failed) return {};
-  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
+  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure was already reported");
 }
 
 Status ServerLink::await(uint64_t ticket) {

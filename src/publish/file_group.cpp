@@ -280,7 +280,7 @@ Status FileGroup::kept_for_absent(const FileNames& names) const {
   fault.operation = "publish";
   fault.file = names.temporary;
   fault.message = fmt::format(
-      "{} of the {} clients that place.clients says never came, and place.on_missing is keep: the data of "
+      "{} of the {} clients of place.clients never came, and place.on_missing is keep: the data of "
       "the others are in '{}', which 'tailrace recover' publishes",
       clients_.absent(), clients_.expected(), names.temporary);
   return Status(std::move(fault));

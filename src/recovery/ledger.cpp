@@ -219,7 +219,7 @@ void Ledger::write_anew() {
 
 // The data still reach their files, but if the server dies, some would be lost.
 void Ledger::give_up(const Status& why) {
-  log_->error("the ledger cannot be written, so that nobody could go on after a death of this server: {}",
+  log_->error("the ledger cannot be written, so no server could continue after the death of this one: {}",
               why.fault().message);
   given_up_ = true;
 }

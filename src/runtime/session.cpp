@@ -92,7 +92,7 @@ Status Session::build_for_thread() {
 Status Session::build_for_core(const ConfigInput& input) {
   if (config_.storage.backend == Backend::memory) {
     return Status(TAILRACE_INVALID_CONFIG,
-                  "storage.backend: found memory, which another process could not show; "
+                  "storage.backend: found memory, which another process cannot see; "
                   "expected auto, uring or posix with place core");
   }
   // Create them here, since errors belong to this call and the server's log lies there.
@@ -158,8 +158,8 @@ void Session::log_what_was_cached() {
     const uint64_t cached = counters.blocks_cached.get();
     if (cached == 0) continue;
     log_->warning(
-        "variable '{}': {} of its {} blocks went through the page cache, which is slower than past it: the file "
-        "system refused them past it, or they lie in the file in pieces that are too short for that",
+        "variable '{}': {} of its {} blocks went through the page cache, which is slower than bypassing it: the "
+        "file system refused direct transfers, or the blocks lie in the file in pieces too short for them",
         config_.variables[variable].name, cached, counters.blocks_written.get());
   }
 }

@@ -471,7 +471,7 @@ void ServedClients::give_up_absent(const std::string& why) {
   const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;
   Status missing(
       TAILRACE_CLIENTS_MISSING,
-      fmt::format("{}: found {} of the {} clients that place.clients says (client{} {}), expected all; {}",
+      fmt::format("{}: found {} of the {} clients of place.clients (client{} {}), expected all; {}",
                   absent.empty() ? std::string("clients have not come")
                                  : fmt::format("client{} {} {} not come", absent.size() > 1 ? "s" : "",
                                                fmt::join(absent, ", "), absent.size() > 1 ? "have" : "has"),

@@ -165,7 +165,7 @@ bool ServerCore::has_waited_for_others() {
   const Nanoseconds now = clock_.now();
   if (!alone_until_) {
     alone_until_ = now + patience();
-    log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
+    log_.info("the last client has gone, but not all {} clients of place.clients have come yet",
               common_->place.clients);
   }
   return now >= *alone_until_;

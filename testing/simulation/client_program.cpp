@@ -439,7 +439,7 @@ void ClientProgram::check_cause(const Fault& fault, const IterationModel& iterat
 // Notes the result of a call that waited: it counts a failure that it is the first to report, and not one that was
 // reported before.
 void ClientProgram::note_end_of(const Status& status) {
-  if (status.ok() || status.fault().message.find("has been told already") != std::string::npos) return;
+  if (status.ok() || status.fault().message.find("was already reported") != std::string::npos) return;
   note(status.fault());
 }
 

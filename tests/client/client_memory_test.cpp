@@ -182,7 +182,7 @@ TEST_F(ClientMemoryTest, ATicketThatFailedSaysWhyOnce) {
     server_.end_ticket(ticket, false);
   };
   EXPECT_EQ(link_.await(ticket).fault().message, "no space");
-  EXPECT_EQ(link_.await(ticket).fault().message, "wait: this request failed, and its failure has been told already");
+  EXPECT_EQ(link_.await(ticket).fault().message, "wait: this request failed, and its failure was already reported");
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDire
     const Result<ServerLock> lock = ServerLock::take(job, server);
     const Status status = lock.ok() ? CoreServer(own, job, log).serve() : lock.status();
     if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
-    log.error("what client {} has left is left as it is: {}", server - RuntimeDirectory::kFirstOwnServer,
+    log.error("the leftovers of client {} stay as they are: {}", server - RuntimeDirectory::kFirstOwnServer,
               status.fault().message);
   }
 }
@@ -188,7 +188,7 @@ Status CoreServer::adopt_all() {
     ours.insert(client);
     if (Status status = note.ok() ? adopt(client, note.value()) : note.status(); !status.ok()) {
       left_aside_ = true;
-      log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
+      log_.error("the leftovers of client {}, which an earlier server had, stay in '{}' as they are: {}", client,
                  job_.directory().path(), status.fault().message);
     }
   }

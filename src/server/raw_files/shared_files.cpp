@@ -62,8 +62,8 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
   for (const std::string& name : {final_path, name_of_partial(final_path)}) {
     if (!files_.contains({name, true}) && !files_.contains({name, false})) continue;
     return Status(TAILRACE_WRONG_ORDER, "'" + name +
-                                            "' is open already, here or in another client: what is to be published "
-                                            "or sealed is opened once");
+                                            "' is open already, here or in another client: a file that is published "
+                                            "or sealed can be open only once");
   }
   const Result<FileId> data = engine_.open(path, mode, 0, {});
   if (!data.ok()) return data.status();
