@@ -79,7 +79,7 @@ TEST(PluginWire, ABlockOfNoVariableIsRefused) {
   EXPECT_FALSE(decode_call(encode(call)));
 }
 
-// Nothing is read that is not there, and no memory is taken for what is only claimed.
+// Decoding reads nothing beyond the bytes, and allocates no memory for what they only claim.
 TEST(PluginWire, SpoiltBytesDoNoHarm) {
   const std::vector<std::byte> whole = encode(some_answer());
   for_seeds(10, [&](uint64_t seed) {

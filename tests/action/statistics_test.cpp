@@ -62,7 +62,7 @@ TEST(Statistics, OfOneValueAllOver) {
   EXPECT_EQ(found.histogram[kHistogramBins / 2], 3u);
 }
 
-// Ranges that a double cannot hold, or can hardly divide: every value is in some bin.
+// Ranges that a double cannot represent, or can hardly divide: every value is in some bin.
 TEST(Statistics, OfExtremes) {
   constexpr double most = std::numeric_limits<double>::max();
   constexpr double least = std::numeric_limits<double>::denorm_min();

@@ -9,7 +9,7 @@ namespace {
 class CoreEnvironment final : public ::testing::Environment {
  public:
   void SetUp() override { node_ = new test::CoreNode; }
-  // Here and nowhere else: a test's child that exits takes neither the servers nor the directory along.
+  // Only here: a test's child that exits must not remove the servers and the directory.
   void TearDown() override {
     node_->wait_end_of_servers();
     EXPECT_EQ(node_->leavings(), std::vector<std::string>());

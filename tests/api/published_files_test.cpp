@@ -86,7 +86,7 @@ TEST(PublishedFiles, ACloseThatNobodyWaitsForIsWaitedForByTheClient) {
   EXPECT_EQ(text_of(directory.path() / "b.raw"), "other");
 }
 
-// More of them than may be open at once.
+// More files than may be open at once.
 TEST(PublishedFiles, ManyAreClosedOneAfterTheOther) {
   const Directory directory;
   OpenRun run(test::Config(), directory);

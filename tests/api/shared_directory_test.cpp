@@ -57,8 +57,8 @@ TEST_F(SharedDirectory, LinksUnderTheNamesOfIterationsFailAndAreTold) {
   EXPECT_TRUE(test::fs::is_regular_file(test::fs::symlink_status(at(name_of(kLinks)))));
 }
 
-// Files that lie there before the open are an earlier run's, to be finished: then no link and no stranger's file is
-// taken.
+// Files that exist before the open belong to an earlier run and are to be finished; but no link and no other user's
+// file is used.
 TEST_F(SharedDirectory, APartThatIsALinkRefusesTheOpen) {
   test::fs::create_symlink(victim_, at(name_of(0) + ".part"));
   const OpenRun run(Config(), directory_);

@@ -20,7 +20,7 @@ constexpr uid_t kStranger = 65534;
 class OwnFile : public ::testing::Test {
  protected:
   void SetUp() override { std::ofstream(directory_ / "victim") << "precious"; }
-  // Whatever happens under tailrace's names, nobody's file is written.
+  // Whatever happens under tailrace's names, no other file is written.
   void TearDown() override { EXPECT_EQ(text("victim"), "precious"); }
 
   std::string text(const std::string& name) {

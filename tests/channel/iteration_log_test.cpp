@@ -70,7 +70,7 @@ TEST(IterationLog, GoesOnForAServerThatDiedWhileItBeganOne) {
   EXPECT_EQ(all[1].iteration, 2);
 }
 
-// A client may write anything there: then nonsense is shown, and nothing worse happens.
+// A client may write anything there: then the figures are nonsense, but nothing worse happens.
 TEST(IterationLog, BelievesNothing) {
   IterationLog::Shared shared;
   IterationLog log(shared);

@@ -36,7 +36,7 @@ std::string read_whole(const std::string& path) {
   return text.str();
 }
 
-// Pieces that mean something to YAML or to the schema: found sooner than by chance.
+// Pieces with a meaning for YAML or the schema, which chance would rarely produce.
 constexpr std::string_view pieces[] = {
     "\n",
     "\t",

@@ -26,7 +26,7 @@ void require(tailrace_status status, tailrace_client* client, const char* call) 
   _exit(1);
 }
 
-// By one of the three ways in, as `way` says. A borrowed block waits in `lent` until its ticket has ended.
+// Hands over in one of the three ways, as `way` says. A borrowed block stays in `lent` until its ticket has ended.
 void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable,
                uint64_t way, std::vector<std::vector<uint64_t>>& lent, std::vector<tailrace_ticket>& tickets) {
   const std::string name = test::Scenario::name(variable);

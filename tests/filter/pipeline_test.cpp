@@ -57,7 +57,7 @@ void fill(Case& to, Dice& dice) {
   }
 }
 
-// Through the filter and back; the bytes that were stored.
+// Filters and restores; returns the stored bytes.
 uint64_t there_and_back(const Case& given) {
   ChunkFilter filter({&given.plan, 1});
   Bytes memory(given.plan.stored_chunk_bytes());
@@ -223,7 +223,7 @@ TEST(Pipeline, BytesThatNobodyFilteredAreRefused) {
       Dice random(seed);
       Bytes broken(whole.begin(), whole.end());
       broken[random.below(broken.size())] ^= static_cast<std::byte>(random.between(1, 255));
-      (void)filter.restore(given.plan, broken, 0, 0, back);  // may succeed; must not fall
+      (void)filter.restore(given.plan, broken, 0, 0, back);  // may succeed, but must not crash
     });
   }
 }

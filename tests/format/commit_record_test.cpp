@@ -95,7 +95,7 @@ TEST_F(WrittenRecord, ARootThatIsNotThereMakesTheFileIncomplete) {
   EXPECT_FALSE(find_dataset(os_files(), path_, 1, as_).ok());
 }
 
-// Found by fuzzing: opening a pipe waited for somebody to write into it, for ever.
+// Found by fuzzing: opening a pipe waited for ever for a writer.
 TEST_F(WrittenRecord, APipeOrADirectoryIsNoFile) {
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

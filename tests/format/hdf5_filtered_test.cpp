@@ -18,7 +18,7 @@ FilterPlan plan_for(const Config& config, uint32_t index) {
   return plan_of(config.variables[index], config.layout_of(config.variables[index]));
 }
 
-// The block as a reader puts it together from the file.
+// Returns the block as a reader assembles it from the file.
 std::vector<std::byte> restored(const Config& config, uint32_t index, const std::vector<PlacedChunk>& chunks,
                                 const std::string& path) {
   const FilterPlan plan = plan_for(config, index);
@@ -37,7 +37,7 @@ std::vector<std::byte> restored(const Config& config, uint32_t index, const std:
   return block;
 }
 
-// The values of the variable, rounded if it is.
+// Returns the values of the variable, rounded if configured.
 std::vector<std::byte> as_stored(const Config& config, uint32_t index) {
   std::vector<std::byte> values = filtered_values(config, index);
   const Layout& layout = config.layout_of(config.variables[index]);

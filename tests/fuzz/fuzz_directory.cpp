@@ -31,7 +31,7 @@ void empty_directory() {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) fs::remove_all(entry.path());
 }
 
-// Returns the contents; a thing that is no file has its kind as its contents.
+// Returns the contents; anything but a file has its kind as contents.
 Contents contents() {
   Contents found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) {

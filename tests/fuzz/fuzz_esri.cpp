@@ -18,7 +18,7 @@ namespace {
 
 using tsunami::Raster;
 
-// A file that only this process has, with a path.
+// A file of this process alone, with a path.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) : fd_(memfd_create("grid", MFD_CLOEXEC)) {

@@ -50,7 +50,7 @@ bool opens(const std::string& path) {
   return file.valid();
 }
 
-// Finds a few datasets; how many were found.
+// Looks for a few datasets; returns how many it found.
 size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& file, bool damaged) {
   impl::OsFileSystem files;
   const impl::Layout layout = SampleFile::layout();

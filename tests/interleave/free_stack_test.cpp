@@ -57,7 +57,7 @@ TEST(FreeStack, TwoFinishersAndAnOwnerThatCollects) {
   EXPECT_TRUE(result.complete);
 }
 
-// The ABA situation: a block comes back, is used again and pushed again while another finisher is inside push().
+// The ABA situation: a block comes back, is reused and pushed again while another finisher is inside push().
 TEST(FreeStack, ABlockThatIsReusedWhileAnotherIsPushed) {
   const auto result = explore([]() -> InterleavedRun {
     auto pool = std::make_shared<Pool>(2);

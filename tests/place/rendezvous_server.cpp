@@ -26,7 +26,7 @@ void tell(const std::string& path) {
   if (write(file.get(), line.data(), line.size()) < 0) _exit(99);
 }
 
-// Until the process that started this one has gone.
+// Waits until the process that started this one has gone.
 void wait_for_starter() { (void)wait_for_events(kInheritedDescriptor, POLLRDHUP, 24h); }
 
 void serve(UnixListener& listener) {

@@ -27,7 +27,7 @@ class SharedIteration : public testing::Test {
   SharedIteration() {
     for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client);
     EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
-    EXPECT_OK(files_.hold(7));                 // it stays until its end of the test
+    EXPECT_OK(files_.hold(7));                 // the hold stays until the end of the test
   }
   ~SharedIteration() override {
     files_.release(7);

@@ -80,8 +80,8 @@ TEST_P(Plans, TheIndexGetsItsNameLast) {
   EXPECT_EQ(order_of(rig), expected);
 }
 
-// Whatever fails: the client is told, and the index, without which nobody takes the rest for an iteration, has no
-// name.
+// Whatever fails, the client gets an error, and the index has no name; without it no reader takes the other file for
+// an iteration.
 TEST_P(Plans, WhatFailsLeavesNoIndex) {
   for (const FaultRule& rule : {FaultRule{FaultOn::rename, ".data.part"}, FaultRule{FaultOn::write, ".data.part"},
                                 FaultRule{FaultOn::write, ".index.part"}, FaultRule{FaultOn::rename, ".index.part"},

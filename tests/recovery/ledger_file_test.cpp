@@ -73,7 +73,7 @@ TEST_F(LedgerFileTest, AnotherListTakesThePlaceOfAll) {
   EXPECT_EQ(read(*next_server()), std::vector<uint64_t>{});
 }
 
-// Every byte of the line but its kind is there.
+// Every byte of the line is written except its kind.
 TEST_F(LedgerFileTest, ALineThatIsNotWholeIsNotThere) {
   {
     const auto file = next_server();

@@ -6,7 +6,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Found by the simulator (core, seed 4180218766): each file was closed at once, whether there was room or not.
+// Found by the simulator (core, seed 4180218766): each file was closed at once, with or without room.
 TEST(Abandon, MoreIterationsThanTheEngineHasRoomFor) {
   EngineOptions engine;
   engine.max_pending = FileGroup::kRequestsAtOnce + 1;

@@ -147,7 +147,7 @@ TEST(FilterCrew, WaitsForAMemberThatIsNotReadyAndGrantsNoMoreThanItHas) {
   crew.withdraw(member);
 }
 
-// Counts its turns, of which it makes no use.
+// Counts its turns, and uses none.
 class Onlooker final : public FilterJob::Owner {
  public:
   bool needs_buffer() const override { return needs; }
@@ -194,7 +194,7 @@ TEST(FilterCrew, BuffersGrowWithWhatIsProvided) {
   const FilterPlan large = some_plan(8 * kElements);
   crew.provide({&small, 1});
   Member first(crew, small);
-  crew.progress();  // some buffers are out now
+  crew.progress();  // some buffers are in use now
   crew.provide({&large, 1});
   Member second(crew, large);
   run_until(crew, bell, [&] { return first.whole() && second.whole(); });

@@ -35,7 +35,7 @@ void write_one(Client& client, int64_t iteration) {
   ASSERT_OK(client.end_iteration(iteration));
 }
 
-// Block and sync wait: a new iteration has no bytes that could be written through.
+// Block and sync wait: a new iteration has no bytes to write through.
 TEST(IterationLimit, BlockAndSyncWaitAndLoseNothing) {
   for (const WhenFull when_full : {WhenFull::block, WhenFull::sync}) {
     SessionRig rig(limited(when_full), {.plan = {.most_open = kLimit}, .shut = true});
@@ -58,7 +58,7 @@ TEST(IterationLimit, BlockAndSyncWaitAndLoseNothing) {
   }
 }
 
-// By each verb that begins an iteration.
+// Through each verb that begins an iteration.
 TEST(IterationLimit, EachVerbWaits) {
   SessionRig rig(limited(WhenFull::block), {.plan = {.most_open = kLimit}, .shut = true});
   Client& client = rig.client();

@@ -44,7 +44,7 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
   EXPECT_EQ(rig.published(2)->read(2, "a"), data);
 }
 
-// A member of a group of files that keeps what it is told.
+// A member of a group of files that keeps its reports.
 class KeptFailures final : public GroupMember {
  public:
   int client() const override { return 0; }

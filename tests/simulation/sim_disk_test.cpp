@@ -30,7 +30,7 @@ TEST(SimDisk, KeepsWhatWasSynced) {
   }
 }
 
-// Over many seeds, unsynced sectors survive and are lost, each for itself.
+// Over many seeds, unsynced sectors survive or are lost independently.
 TEST(SimDisk, AnySectorsThatWereNotSyncedMayBeLost) {
   std::set<size_t> survivors;
   for (uint64_t seed = 0; seed < 300; ++seed) {

@@ -16,8 +16,8 @@ namespace {
 
 const std::filesystem::path data = TSUNAMI_DATA;
 
-// The first crest of both is sought here. Before it the buoy shows the ground shaking beneath it, stronger than the
-// tsunami, which no wave in the sea could yet have brought over 3 000 km; after it come the later waves.
+// The first crest of both is sought here. Earlier, the buoy shows the shaking ground, stronger than the tsunami,
+// which no wave in the sea could have carried over 3 000 km by then; later waves come after it.
 constexpr double search_from = 2.5 * 3600, search_until = 3.75 * 3600;
 constexpr double arrived = 0.2;  // of the crest
 

@@ -57,7 +57,7 @@ void collect(const Solver& solver, Outcome& all) {
   put(solver.bed(), all.bed);
 }
 
-// One process's part of the run. Each writes other members of `all` but for those that only the first sets.
+// Runs one process's part. Each writes other members of `all`, except for those that only the first sets.
 void run_slab(const Scene& scene, Peers& peers, Outcome& all) {
   const Raster whole = refined_shape(scene.coarse, refinement);
   const Slab slab = slab_of(whole.ny, peers.rank(), peers.size());
