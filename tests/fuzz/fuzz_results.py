@@ -30,7 +30,7 @@ _path = pathlib.Path(_folder.name)
 
 
 def check(data: bytes) -> None:
-    """One input; an AssertionError, or whatever else is raised, is a bug."""
+    """Checks one input; an AssertionError, or any other exception, is a bug."""
     kind = KINDS[data[0] % len(KINDS)] if data else KINDS[0]
     if kind == "quantity":
         _check_quantity(data[1:])
@@ -105,12 +105,12 @@ def _check_quantity(data: bytes) -> None:
         assert show(value)
 
 
-# What is put in place of a value.
+# Replacements for a value.
 ODD = (None, True, "", "v0", "\ud800", "\x1b[31m", 0, -1, 1, 2, 0.5, 1e308, -1e308, 10**400, [], {}, [1, 1], {"a": 1})
 
 
 def mutate(data: bytes, random: random_numbers.Random) -> bytes:
-    """Another input: where it is JSON, with another value, without one, or with one twice; else with other bytes."""
+    """Returns another input: of JSON, with a changed, missing or duplicated value; otherwise with other bytes."""
     try:
         document = json.loads(data[1:])
     except (ValueError, RecursionError):
@@ -129,7 +129,7 @@ def mutate(data: bytes, random: random_numbers.Random) -> bytes:
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Where values stand, each as its holder and its key; no deeper than documents of ours are."""
+    """Returns the places of values, each as its holder and its key; no deeper than in our documents."""
     found: list[tuple[Any, Any]] = []
     todo = [(value, 0)]
     while todo:
@@ -158,7 +158,7 @@ def _mutate_for_libfuzzer(data: bytes, most: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Fuzzes until told to stop."""
+    """Fuzzes until it is stopped."""
     if atheris is None:
         sys.exit("fuzz_results: found no atheris, expected the package of that name (pip install atheris)")
     with atheris.instrument_imports(include=["tailrace"]):

@@ -80,7 +80,7 @@ def test_inspect_of_a_file(run, series):
     for word in ("temperature", "float64", "4 × 6", "K", "of the air", "storm", "iteration 1", "software: tailrace",
                  "date: ", "tailraceClient: 0", "512.0 KiB"):
         assert word in text, word
-    assert "\x1b" not in text  # no colours where nobody sees them
+    assert "\x1b" not in text  # no colours without a terminal
 
 
 def test_inspect_as_json(run, series):

@@ -10,7 +10,7 @@ from tailrace import cli, files
 
 @pytest.fixture
 def statistics(config, out):
-    """Of a run that wrote rows of a raw file, read some back, and had an iteration."""
+    """Returns the statistics of a run that wrote rows of a raw file, read some back, and had an iteration."""
     file = config()
     file.write_text(file.read_text() + "measurements: {report: true}\nmerge: {by: count, count: 32}\n")
     with tailrace.open(file) as client:

@@ -57,7 +57,7 @@ def test_every_type_and_rank(out, dtype, shape):
 
 
 def test_h5py_reads_each_of_many_iterations(out):
-    """Most files are made from the one before them; with more variables than metadata fit before the raw data."""
+    """Most files are made from their predecessors; with more variables than metadata fit before the raw data."""
     names = [f"v{number}" for number in range(90)]
 
     def value(iteration, name):

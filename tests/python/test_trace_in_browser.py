@@ -62,7 +62,7 @@ log: {{level: error}}
 
 @pytest.fixture(scope="module")
 def in_browser(tmp_path_factory):
-    """Loads a trace, and returns what the page found."""
+    """Loads a trace, and returns the page's findings."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         pytest.skip("chromium is not installed")

@@ -22,7 +22,7 @@ def symbols_of_header(text):
 
 
 def symbols_of_map(text):
-    """(symbols, versions) of a linker's version script."""
+    """Returns (symbols, versions) of a linker's version script."""
     text = re.sub(r"/\*.*?\*/|#[^\n]*", " ", text, flags=re.DOTALL)
     symbols, versions = set(), set()
     for version, body in re.findall(r"(\w[\w.]*)\s*\{(.*?)\}", text, flags=re.DOTALL):
@@ -33,7 +33,7 @@ def symbols_of_map(text):
 
 
 def symbols_of_library(listing):
-    """From the output of nm -D --defined-only."""
+    """Returns the symbols from the output of nm -D --defined-only."""
     names = (line.split()[-1] for line in listing.splitlines() if line.strip())
     return {name.split("@")[0] for name in names}
 

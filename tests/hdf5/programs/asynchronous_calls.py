@@ -93,7 +93,7 @@ def main(name: str, limit: int, rows: int = 64, layout: str = "contiguous") -> N
     try:
         file.close()
         print("closed")
-    except (OSError, RuntimeError) as error:  # as the call is one of the dataset, or of the file
+    except (OSError, RuntimeError) as error:  # depending on whether the call concerns the dataset or the file
         print("close:", error)
 
 
