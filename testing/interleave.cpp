@@ -440,7 +440,7 @@ class Explorer {
 
 }  // namespace
 
-// ---- what the bodies call ---------------------------------------------------------------------------------------
+// ---- calls of the bodies ---------------------------------------------------------------------------------------
 
 Exploration explore(const std::function<InterleavedRun()>& setup, ExploreOptions options) {
   return Explorer(setup, std::move(options)).explore();

@@ -135,7 +135,7 @@ class FileGroup final {
   // earlier run.
   Status why_unpublished(int64_t iteration) const { return ends_.why_unpublished(iteration); }
 
-  // ---- what an earlier server left ----
+  // ---- taking over from an earlier server ----
 
   // Resumes an iteration of an earlier server; call it first for this iteration. Its files may exist already, and do
   // if `written`.

@@ -172,7 +172,8 @@ RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_clie
   return begin(client, std::move(config), to_client);
 }
 
-// ---- what an earlier server left ----------------------------------------------------------------------------
+// ---- taking over from an earlier server
+// ----------------------------------------------------------------------------
 
 void ServedClients::take_up_ledger() {
   note_earlier_clients();
@@ -301,7 +302,7 @@ void ServedClients::accept_again(const LedgerRecord& record) {
   server.place_again(placed.block, {placed.index, placed.chunk, placed.loss});
 }
 
-// ---- what clients send --------------------------------------------------------------------------------------
+// ---- verbs of clients ---------------------------------------------------------------------------------------
 
 // The client's values are not trusted: what a verb refers to must be its own, and must exist.
 Status ServedClients::check(int client, const Descriptor& descriptor) {

@@ -338,7 +338,7 @@ void ServerActions::update(int client, int64_t iteration) {
   files.release(iteration);  // may end the turn
 }
 
-// ---- what came of them --------------------------------------------------------------------------------------
+// ---- results of actions -------------------------------------------------------------------------------------
 
 void ServerActions::tell(const ActionFailure& failure) {
   log_.put_of_kind(LogLevel::error, "an action has failed", failure.status.fault().message);

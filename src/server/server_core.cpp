@@ -39,7 +39,7 @@ void ServerCore::serve_actions(ServerActions& actions) {
   clients_->serve_actions(actions);
 }
 
-// ---- who comes and goes ---------------------------------------------------------------------------------------
+// ---- clients come and go --------------------------------------------------------------------------------------
 
 ClientEnds& ServerCore::reach(int client, const Guest& guest) {
   const auto [end, added] = ends_.try_emplace(client, guest.channel);
@@ -215,7 +215,7 @@ void ServerCore::finish() {
   clients_.reset();
 }
 
-// ---- who never comes --------------------------------------------------------------------------------------------
+// ---- absent clients ---------------------------------------------------------------------------------------------
 
 Nanoseconds ServerCore::patience() const {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));

@@ -228,7 +228,7 @@ herr_t group_close(void* pointer, hid_t dxpl, void**) {
   return closed;
 }
 
-// ---- what can be done -----------------------------------------------------------------------------------------
+// ---- capabilities --------------------------------------------------------------------------------------------
 
 herr_t get_connector_class(void* pointer, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
   const Object& object = object_at(pointer);

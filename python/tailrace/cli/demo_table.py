@@ -106,7 +106,7 @@ def doubts(numbers: Numbers) -> list[str]:
         found.append(f"The machine or its disk was busy with other things: the same run ({TITLES[kind]}) took from "
                      f"{total.least:.2f} to {total.most:.2f} s, so believe no ratio more closely than that.")
     if numbers.rounds == 1:
-        found.append("One round tells nothing of the spread.")
+        found.append("One round does not show the spread.")
     if numbers.ways["tailrace"].to_limit.median < 1:
         found.append("Below the limit: C or W was disturbed when it was measured, or tailrace writes faster than the "
                      "synchronous run does.")

@@ -76,7 +76,7 @@ def alt(run: Run) -> str:
     waited = sum(one.waited for one in run.iterations)
     skipped = sum(one.chunks_skipped > 0 for one in run.iterations)
     return (f"Over {len(run.iterations)} iterations {_sentence(run)}. The program waited {waited:.3g} s for memory; "
-            f"in {skipped} of them chunks were stored uncompressed for want of time.")
+            f"in {skipped} of them chunks were stored uncompressed for lack of time.")
 
 
 def _sentence(run: Run) -> str:

@@ -236,9 +236,9 @@ def of_files(files: Sequence[File]) -> str:
     return table(["file", "writes", "written", "reads", "read", "requests", "mean", "accesses", "mean", "merged",
                   "overwritten", "from memory", "for nothing"], rows,
                  "Of each file: this client's calls; then what the writer did while this client had the file open: "
-                 "requests and how long they were, the accesses of storage that they were merged into, bytes that "
-                 "were overwritten before they left, bytes of reads that came from memory, and bytes that were read "
-                 "for nothing, between those that reads wanted")
+                 "requests and their sizes, the accesses of storage into which they were merged, bytes that were "
+                 "overwritten before they left, bytes of reads that came from memory, and bytes that were read for "
+                 "nothing, between those that reads wanted")
 
 
 def of_iterations(run: Iterations) -> str:

@@ -173,7 +173,8 @@ Status CoreServer::serve() {
   return {};
 }
 
-// ---- what an earlier server left ----------------------------------------------------------------------------
+// ---- taking over from an earlier server
+// ----------------------------------------------------------------------------
 
 Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();

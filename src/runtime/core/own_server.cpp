@@ -64,7 +64,7 @@ Status OwnServer::build(const Segment& segment) {
 Status OwnServer::take_client(int server) {
   Result<FileMutex> election = FileMutex::open(job_.directory(), RuntimeDirectory::election_lock());
   if (!election.ok()) return election.status();
-  // Clients, and whoever would start a server, come one after the other.
+  // Only one process at a time may take a client over or start a server.
   const Result<FileMutex::Held> elected = election.value().lock(kElection);
   if (!elected.ok()) return elected.status();
   const Result<ServerLock> lock = ServerLock::take(job_, server);

@@ -82,7 +82,7 @@ SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
   return (mode & kFileWrite) == 0 ? SharedFiles::Mode::read : SharedFiles::Mode::write;
 }
 
-// ---- what a client may send -----------------------------------------------------------------------------------
+// ---- checks of verbs ------------------------------------------------------------------------------------------
 
 Status RawFiles::check(const Descriptor& descriptor) {
   if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
