@@ -415,8 +415,7 @@ void FileGroup::depart(int64_t number, const Departure& how) {
   witness_.left(number);
 }
 
-// ---- taking over from an earlier server
-// ----------------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
 // The file's device need not be known: all directories are synced.
 void FileGroup::complete_publication(int64_t number) {

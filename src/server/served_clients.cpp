@@ -172,8 +172,7 @@ RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_clie
   return begin(client, std::move(config), to_client);
 }
 
-// ---- taking over from an earlier server
-// ----------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
 void ServedClients::take_up_ledger() {
   note_earlier_clients();

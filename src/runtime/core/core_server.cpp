@@ -173,8 +173,7 @@ Status CoreServer::serve() {
   return {};
 }
 
-// ---- taking over from an earlier server
-// ----------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
 Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();
