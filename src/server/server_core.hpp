@@ -28,7 +28,7 @@ class ServerCore final : private ClientRings::Host {
  public:
   struct Options {
     bool drain = false;                          // write what an earlier server left, admit no client, and end
-    std::optional<Nanoseconds> first_client_in;  // end if no client has come by this time; none: wait without limit
+    std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   };
 
   // The parts that depend on the first client's configuration. Borrowed, but for the functions.

@@ -36,7 +36,7 @@ class Detached {
 
   // Notes that HDF5 has closed the file. It is whole when the ticket has ended.
   void left(const std::string& path, tailrace_ticket ticket);
-  // Notes that HDF5 has closed the file, and that it will not be whole. `why` has already been reported.
+  // Notes that HDF5 has closed the file, and that it will not be whole. H5Fclose reports `why`, too.
   void broken(const std::string& path, const std::string& why);
 
   // Waits for the file that `name` leads to, or led to when it was closed, if it is on its way. Returns why HDF5

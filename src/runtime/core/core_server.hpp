@@ -1,5 +1,5 @@
-// CoreServer: the server of a node with all its parts, for place `core`. It is the other composition root beside
-// Session: only these two name concrete classes.
+// CoreServer: the server of a node with all its parts, for place `core`. It is a composition root, beside Session
+// and OwnServer: only these name concrete classes.
 //
 // It builds storage and engine when the first client comes, and a format for each client. Its directory keeps what
 // another server would need to continue. It takes over what a dead server left: its clients' segments, and its
@@ -36,7 +36,7 @@ struct CoreServerOptions {
   int server = 0;      // its number among the node's servers
   int announce = -1;   // a descriptor on which to report that it is ready, or why not; -1: nobody waits
   bool drain = false;  // write what an earlier server left, admit no client, and end
-  std::optional<Nanoseconds> first_client_in;  // end if no client has come by this time; none: wait without limit
+  std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   std::string log_level = "warning";
   std::string log_file;  // empty: stderr
 };

@@ -3,8 +3,9 @@
 // client.
 //
 // It takes the client over as another server would, with its own number, ledger and note. From the moment that the
-// note names it, no other server writes for the client while its process lives. After that, a server with --drain
-// continues under the same number, as after any other server's death. Only for files of one process, without actions.
+// note names it, no other server writes for the client while its process lives. When the process has ended, a server
+// with --drain continues under the same number, as after any other server's death. Only for files of one process,
+// without actions.
 #pragma once
 
 #include <memory>

@@ -136,7 +136,7 @@ class FilterCrew {
   std::deque<FilterJob::Owner*> wishes_;       // owners that asked for a turn, oldest first
   std::deque<std::unique_ptr<Flight>> flown_;  // started and not reported, oldest first
   ChunkFilter inline_filter_;                  // used if there are no threads
-  Nanoseconds worked_{0};                      // by jobs that were reported
+  Nanoseconds worked_{0};                      // for reported jobs
   bool paused_ = false;
 
   Mutex mutex_;
