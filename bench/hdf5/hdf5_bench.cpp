@@ -263,18 +263,19 @@ int run(int argc, char** argv) {
       {"metadata", metadata},    {"read", read},        {"copy", copy},
       {"back", read_back},       {"add", add_to_rows},  {"append", append_rows},
       {"flush", flush_each_row}, {"files", write_files}};
-  app.add_option("--file", options.file, "to be written; read: and read then")->required();
+  app.add_option("--file", options.file, "the file to write; with read, also to read")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
-  app.add_option("--connector", options.connector, "what it is told, such as 'place=core'");
+  app.add_option("--connector", options.connector, "the connector's settings, such as 'place=core'");
   app.add_option("--pattern", options.pattern,
                  "calibrate, fields, slabs, metadata, read, copy, back, add, append, "
                  "flush or files")
       ->check(CLI::IsMember(patterns));
-  app.add_option("--iterations", options.iterations, "of fields, read and copy")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", options.iterations, "iterations of fields, read and copy")
+      ->check(CLI::PositiveNumber);
   app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
   app.add_option("--passes", options.passes, "fields, read: of the kernel, an iteration");
-  app.add_option("--bytes", options.bytes, "of a field or slab")->check(CLI::PositiveNumber);
-  app.add_option("--count", options.count, "of hyperslabs, small datasets, rows or files")
+  app.add_option("--bytes", options.bytes, "size of a field or slab")->check(CLI::PositiveNumber);
+  app.add_option("--count", options.count, "number of hyperslabs, small datasets, rows or files")
       ->check(CLI::PositiveNumber);
   app.add_flag("--columns", options.columns, "slabs: column after column");
   app.add_flag("--random", options.random, "back, add: rows in no order");
