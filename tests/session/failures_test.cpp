@@ -92,7 +92,7 @@ TEST(SessionFailures, ByTheNextCallOnceIfNobodyWaits) {
   EXPECT_TRUE(rig.told().empty());
   const Status again = client.wait(ticket, std::nullopt);
   EXPECT_EQ(again.code(), TAILRACE_IO_ERROR);
-  EXPECT_NE(again.fault().message.find("told already"), std::string::npos);
+  EXPECT_NE(again.fault().message.find("already reported"), std::string::npos);
 }
 
 TEST(SessionFailures, OfAWriteThatHasNoTicket) {
