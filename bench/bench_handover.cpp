@@ -1,5 +1,5 @@
-// The caller's cost of handing a block over: write against a warm memcpy of the same bytes, alloc + commit, and the
-// submission of a small request. By Google Benchmark.
+// Measures the caller's cost of handing a block over: write against a warm memcpy of the same bytes, alloc + commit,
+// and the submission of a small request. Uses Google Benchmark.
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
@@ -46,8 +46,8 @@ class Touched {
   uint8_t* data_;
 };
 
-// Times of single calls: to Google Benchmark, and their median and worst as counters, since the mean of a few rare
-// wake-ups of a sleeping core says little about the rest.
+// Times of single calls. They go to Google Benchmark, and their median and worst to counters, since a few rare
+// wake-ups of a sleeping core distort the mean.
 class Times {
  public:
   explicit Times(benchmark::State& state) : state_(state) {}
@@ -68,9 +68,9 @@ class Times {
   std::vector<double> seconds_;
 };
 
-// Beside each write a memcpy of the same bytes into memory of our own, in turn. Before either, a block leaves and is
-// waited for: so both find the cache as it is between outputs, not full of the other's dirty lines. The pool has room
-// at each call: what is timed is the hand-over, not waiting for storage.
+// Beside each write, makes a memcpy of the same bytes into our own memory, in turns. Before either, a block leaves
+// and is waited for, so that both find the cache as it is between outputs, not full of the other's dirty lines. The
+// pool has room at each call, so the time is that of the hand-over, not of waiting for storage.
 void write_block(benchmark::State& state) {
   Times times(state);
   const uint64_t bytes = large_block();
@@ -115,7 +115,7 @@ void alloc_commit(benchmark::State& state) {
   }
 }
 
-// One borrow each: a request with a ticket and no copy, while the writer works on those before.
+// Lends one block in each call: a request with a ticket and no copy, while the writer works on earlier ones.
 void submit_request(benchmark::State& state) {
   Times times(state);
   constexpr uint64_t kBytes = 4096;
@@ -135,8 +135,8 @@ void submit_request(benchmark::State& state) {
   }
 }
 
-// Writes of 4 KiB to a raw file in memory, one after the other or a hole apart, until all have ended: what a request
-// costs the caller and the writer together, where storage costs nothing but a copy.
+// Writes 4 KiB pieces to a raw file in memory, side by side or with gaps, until all have ended: the cost of a request
+// for the caller and the writer together, where storage costs only a copy.
 void raw_requests(benchmark::State& state) {
   Times times(state);
   constexpr uint64_t kBytes = 4096;

@@ -1,8 +1,7 @@
-// The cost of a variable: an iteration of many small ones, in the writer's time and until it is written.
+// Measures the cost of a variable: an iteration with many small ones, in the writer's time and until it is written.
 //
-// Beside the usual case, where an iteration is like the one before, the same with a signal of its own in each
-// iteration, which makes HDF5 describe each file anew: what it would cost if nothing were taken over. Public headers
-// only.
+// In the usual case an iteration is like the one before. In the other case each iteration has its own signal, which
+// makes HDF5 describe each file anew: the cost without reuse. Public headers only.
 #include <time.h>
 
 #include <cstdio>
@@ -36,12 +35,12 @@ std::string config_text(const std::string& dir, const std::vector<std::string>& 
 }
 
 struct Costs {
-  bench::Summary writer;  // seconds of CPU, an iteration
+  bench::Summary writer;  // CPU seconds for an iteration
   bench::Summary until_written;
 };
 
 Costs measure(const bench::Options& options, const std::vector<std::string>& names, bool described_anew) {
-  const int64_t begin = 1000;  // all numbers have as many digits
+  const int64_t begin = 1000;  // all numbers have the same number of digits
   const int64_t warm = 3;
   const int64_t end = begin + (options.tiny ? 6 : 43);
   const std::vector<double> values(kElements, 1.5);

@@ -15,8 +15,8 @@ Options parse(int argc, char** argv, const char* what) {
       options.dir = argv[++i];
     } else if (std::strcmp(argv[i], "--help") == 0) {
       std::printf(
-          "%s\n\n  --tiny     seconds only: shows that it runs, measures nothing\n"
-          "  --dir DIR  where files go, on the storage to be measured (out/bench)\n",
+          "%s\n\n  --tiny     runs only seconds, to check that it works; measures nothing\n"
+          "  --dir DIR  directory for files, on the storage to measure (out/bench)\n",
           what);
       std::exit(0);
     } else {

@@ -1,4 +1,4 @@
-// The options that every benchmark has on its command line.
+// The command-line options of every benchmark.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 namespace bench {
 
 struct Options {
-  bool tiny = false;              // seconds only: shows that it runs, measures nothing
-  std::string dir = "out/bench";  // where files go: on the storage to be measured
+  bool tiny = false;              // runs only seconds, to check that it works; measures nothing
+  std::string dir = "out/bench";  // directory for files: on the storage to be measured
 };
 
-// Knows --tiny, --dir DIR and --help; anything else ends the program with a message and code 2.
+// Parses --tiny, --dir DIR and --help; anything else ends the program with a message and code 2.
 Options parse(int argc, char** argv, const char* what);
 
 }  // namespace bench

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
-# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), what
+# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), and what
 # handing over, a variable, measuring and merging cost.
 #
 #   bench/run.sh          the real sizes, half an hour; results in out/bench, with a report to look at
-#   bench/run.sh --tiny   seconds only: shows that they still run, measures nothing
+#   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -12,10 +12,10 @@ struct Summary {
   double most = 0;
 };
 
-// `values` is not empty.
+// REQUIRES: `values` is not empty.
 Summary summarise(std::vector<double> values);
 
-// Seconds since an arbitrary start.
+// Returns the seconds since an arbitrary start.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The cost of a variable by h5py: files with as many small datasets and the same attributes as bench_variables has,
-written synchronously. Beside that program's figures."""
+"""Measures the cost of a variable with h5py: files with as many small datasets and the same attributes as
+bench_variables has, written synchronously, for comparison with that program's figures."""
 
 import argparse
 import shutil
@@ -19,7 +19,7 @@ def text(value):
 
 
 def describe(dataset):
-    """The attributes of docs/formats/output.md."""
+    """Adds the attributes of docs/formats/output.md."""
     put = dataset.attrs.create
     put("geometry", text("cartesian"))
     put("dataOrder", text("C"))

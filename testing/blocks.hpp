@@ -1,4 +1,4 @@
-// The fixtures of the session's tests: a small configuration, and blocks whose bytes say which they are.
+// Fixtures of the session's tests: a small configuration, and blocks whose bytes identify them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace tailrace::impl {
 
-// Variables a and b of a page each, and c of 100 bytes; the budget holds `pages` pages.
+// Returns a configuration with variables a and b of a page each, and c of 100 bytes; the budget holds `pages` pages.
 inline Config small_config(uint64_t pages, std::vector<std::string> paths = {"out"}) {
   Config config = sample_config(
       std::move(paths),
@@ -30,7 +30,7 @@ inline std::vector<std::byte> block(uint64_t bytes, uint64_t number) {
 
 inline std::vector<std::byte> page(uint64_t number) { return block(4096, number); }
 
-// The code and the words of a status, for comparison and for messages.
+// Returns the code and the message of a status, for comparison and for messages.
 inline std::string said(const Status& status) {
   return status.ok() ? "ok" : std::to_string(status.code()) + ": " + status.fault().message;
 }

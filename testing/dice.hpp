@@ -1,4 +1,4 @@
-// Random numbers as tests want them, all of them from one seed.
+// Dice: random numbers for tests, all from one seed.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ class Dice {
  public:
   explicit Dice(uint64_t seed) : random_(seed) {}
 
-  // 0 … below − 1.
+  // Returns 0 … limit − 1.
   uint64_t below(uint64_t limit) { return random_() % limit; }
-  // low … high, both included.
+  // Returns low … high, both included.
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
   bool chance(uint64_t percent) { return below(100) < percent; }
 

@@ -8,7 +8,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr uint32_t kMaxPercent = 90;
-// A direct transfer that ends early does so at a sector.
+// A direct transfer that ends early ends at a sector.
 constexpr uint64_t kSector = 512;
 
 FaultOn on(Transfer::Kind kind) {
@@ -50,7 +50,7 @@ FaultStorage::FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, Fa
   if (plan_.pretend_direct > 0) capabilities_.direct_alignment = plan_.pretend_direct;
 }
 
-// The rule that says that this operation fails, or nullptr. Every rule counts every operation that it matches.
+// Returns the rule that fails this operation, or nullptr. Every rule counts every operation that it matches.
 const FaultRule* FaultStorage::failing(FaultOn operation, const std::string& path) {
   const FaultRule* found = nullptr;
   for (size_t i = 0; i < plan_.rules.size(); i++) {
@@ -155,7 +155,7 @@ void FaultStorage::submit(const Transfer& transfer) {
   wake();
 }
 
-// EINTR or EAGAIN, by chance; nothing has been transferred then.
+// Returns EINTR or EAGAIN, by chance; the transfer then moves nothing.
 int FaultStorage::passing_fault(Transfer::Kind kind) {
   if (chance(plan_.eintr_percent)) return EINTR;
   if (kind != Transfer::Kind::sync && chance(plan_.eagain_percent)) return EAGAIN;
@@ -173,16 +173,16 @@ void FaultStorage::check_direct(const Transfer& transfer) const {
   }
 }
 
-// A length between 0 and `length`, both exclusive where that is possible.
+// Returns a length between 0 and `length`, both exclusive if possible.
 uint64_t FaultStorage::shorter(const Transfer& transfer, uint64_t length) {
   uint64_t unit = 1;
-  // A transfer that is passed on must keep the alignment that the wrapped storage needs, if it needs one.
+  // A transfer that is passed on must keep the alignment that the wrapped storage needs, if any.
   if (transfer.direct) unit = plan_.pretend_direct > 0 ? kSector : capabilities_.direct_alignment;
   const uint64_t units = length / unit;
   return units < 2 ? length : unit * (1 + draw(units - 1));
 }
 
-// Passes the first `length` bytes of the transfer on.
+// Passes on the first `length` bytes of the transfer.
 void FaultStorage::pass_on(size_t index, uint64_t length) {
   Slot& slot = slots_[index];
   const File& file = files_.at(slot.transfer.file);
@@ -223,7 +223,7 @@ size_t FaultStorage::reap(std::span<Completion> done) {
     if (due.empty()) break;
     done[count++] = hand_out(plan_.reorder ? due[draw(due.size())] : due.front());
   }
-  // Nobody else will ring for those held back.
+  // Nothing else rings for the transfers held back.
   if (!held_.empty()) wake();
   return count;
 }
@@ -246,7 +246,7 @@ Completion FaultStorage::hand_out(size_t index) {
   return {transfer.tag, held.result};
 }
 
-// Also for an engine that is awake: it will not fall asleep.
+// Wake also an engine that is awake, so that it does not fall asleep.
 void FaultStorage::wake() { doorbell_.wake(); }
 
 }  // namespace tailrace::impl

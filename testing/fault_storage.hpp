@@ -1,10 +1,10 @@
-// A storage that misbehaves as a real one may, by a plan and from a seed. Wraps any other behind the port
-// storage.hpp.
+// FaultStorage: a storage that misbehaves as a real one may, by a plan and from a seed. It wraps any other storage
+// behind the port storage.hpp.
 //
-// All that it does follows from seed, plan and the calls made, and, over a storage whose completions come in a fixed
-// order (MemoryStorage), is the same in each run. It keeps a log of every operation and of what it did to it, for
-// checkers. It also holds its caller to the port: a transfer misaligned, a file closed under a transfer, too many
-// under way end the test. It never changes bytes that it says were written.
+// Its behaviour follows from seed, plan and the calls made. Over a storage whose completions come in a fixed order
+// (MemoryStorage), it is the same in each run. It keeps a log of every operation and of its faults, for checkers. It
+// also checks that its caller obeys the port: a misaligned transfer, a file closed under a transfer, or too many
+// under way end the test. It never changes bytes that it reports as written.
 #pragma once
 
 #include <cerrno>
@@ -21,7 +21,7 @@ namespace tailrace::impl {
 
 enum class FaultOn : uint8_t { open, allocate, rename, remove, read, write, sync };
 
-// Fails operations of one kind: those that the path matches are counted, `first` of them pass, then `times` fail.
+// Fails operations of one kind: of those whose path matches, `first` pass, then `times` fail.
 struct FaultRule {
   static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 
@@ -30,40 +30,40 @@ struct FaultRule {
   uint64_t first = 0;
   uint64_t times = 1;
   int error = EIO;
-  // A failing write leaves a part of its bytes in the file, as a disk may.
+  // A failing write leaves some of its bytes in the file, as a disk may.
   bool torn = false;
 };
 
 struct FaultPlan {
-  // Chances for each transfer, 0 to 90 so that all that is tried again gets through in the end. Syncs are never
+  // Chances for each transfer, 0 to 90, so that everything that is retried succeeds in the end. Syncs are never
   // short.
   uint32_t short_percent = 0;
   uint32_t eintr_percent = 0;
   uint32_t eagain_percent = 0;
-  // A completion is held back for 0 to this many calls of reap().
+  // Holds a completion back for 0 to this many calls of reap().
   uint32_t delay_reaps = 0;
-  // Completions that are due are handed out in random order.
+  // Hands out due completions in random order.
   bool reorder = false;
   // Not 0: claims that direct transfers with this alignment are possible on every file, and checks it, whatever the
-  // wrapped storage can.
+  // wrapped storage supports.
   uint32_t pretend_direct = 0;
-  // Files that may be open at once; opening one more fails with EMFILE, as where a process has too many.
+  // Most files that may be open at once; opening one more fails with EMFILE, as in a process with too many.
   size_t most_open = std::numeric_limits<size_t>::max();
   std::vector<FaultRule> rules = {};
 };
 
-// One line of the log. A transfer has two: when it began, and when its end was handed out.
+// One line of the log. A transfer has two: its begin, and the hand-out of its end.
 struct FaultEvent {
   enum class What : uint8_t { begun, ended };
   What what = What::ended;
   FaultOn on = FaultOn::write;
   std::string path = {};
-  std::string to = {};  // of a rename
-  uint64_t offset = 0;  // of a transfer or allocate, as asked for; so is length
+  std::string to = {};  // for a rename
+  uint64_t offset = 0;  // for a transfer or allocate, as requested, like length
   uint64_t length = 0;
   uint64_t tag = 0;
-  // Begun: bytes that will be passed on, or -errno of the fault that was injected (of a torn write, too).
-  // Ended: what the caller was told, bytes or -errno.
+  // Begun: bytes that it passes on, or -errno of the injected fault (also for a torn write). Ended: the result that
+  // the caller got, bytes or -errno.
   int64_t result = 0;
 
   bool operator==(const FaultEvent&) const = default;
@@ -71,7 +71,7 @@ struct FaultEvent {
 
 class FaultStorage final : public Storage, public ForwardingFileSystem {
  public:
-  // `inner` and `doorbell` outlive this; `inner` rings the same doorbell.
+  // `inner` and `doorbell` must outlive this; `inner` rings the same doorbell.
   FaultStorage(Storage& inner, Doorbell& doorbell, uint64_t seed, FaultPlan plan);
 
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -94,7 +94,7 @@ class FaultStorage final : public Storage, public ForwardingFileSystem {
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
-  // From the engine's thread, or after it has ended.
+  // Call it on the engine's thread, or after that has ended.
   const std::vector<FaultEvent>& log() const { return log_; }
   size_t under_way() const { return under_way_; }
 
@@ -104,17 +104,17 @@ class FaultStorage final : public Storage, public ForwardingFileSystem {
     std::string path = {};
     uint32_t under_way = 0;
   };
-  // A transfer under way. Its index is its tag in the wrapped storage.
+  // A transfer under way. Its tag in the wrapped storage is its index.
   struct Slot {
     bool used = false;
-    Transfer transfer;            // as the caller asked
-    std::vector<iovec> segments;  // what is passed on
-    int fault = 0;                // the errno to end with, whatever the wrapped storage says
+    Transfer transfer;            // as the caller submitted it
+    std::vector<iovec> segments;  // the segments that are passed on
+    int fault = 0;                // the errno to end with, whatever the wrapped storage returns
   };
   struct Held {
     size_t slot = 0;
     int64_t result = 0;
-    uint64_t due = 0;  // the number of the call of reap() that may hand it out
+    uint64_t due = 0;  // number of the call of reap() that may hand it out
   };
 
   uint64_t draw(uint64_t below) { return random_() % below; }
@@ -133,11 +133,11 @@ class FaultStorage final : public Storage, public ForwardingFileSystem {
   Doorbell& doorbell_;
   const FaultPlan plan_;
   Capabilities capabilities_;
-  // Owned by the engine's thread.
+  // Used by the engine's thread only.
   std::mt19937_64 random_;
-  std::vector<uint64_t> matches_;  // how often each rule's operation came by
+  std::vector<uint64_t> matches_;  // how often each rule's operation occurred
   FileTable<File> files_;
-  size_t open_ = 0;  // of these
+  size_t open_ = 0;  // open files
   std::vector<Slot> slots_;
   std::vector<Held> held_;
   size_t under_way_ = 0;

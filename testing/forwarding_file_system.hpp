@@ -1,4 +1,5 @@
-// ForwardingFileSystem: passes every call on to another file system. For those that change a few of them.
+// ForwardingFileSystem: passes every call on to another file system. It is a base for classes that change a few
+// calls.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace tailrace::impl {
 
 class ForwardingFileSystem : public FileSystem {
  public:
-  // `inner` outlives this.
+  // `inner` must outlive this.
   explicit ForwardingFileSystem(FileSystem& inner) : inner_(inner) {}
 
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {

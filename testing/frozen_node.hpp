@@ -1,7 +1,7 @@
-// FrozenNode: a client and the server of its node on one thread, with a clock that only the test moves.
+// FrozenNode: a client and the server of its node on one thread, with a clock that only the test advances.
 //
-// Whoever waits has the server work; a wait that would last until the clock moves is an error. The server is the
-// second of two that take turns (engine/schedule/slots.hpp).
+// A wait makes the server work; a wait that would last until the clock advances is an error. The server is the second
+// of two that take turns (engine/schedule/slots.hpp).
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 
 namespace tailrace::impl {
 
-// A ledger that is forgotten.
+// A ledger store that keeps nothing.
 class NoStore final : public LedgerStore {
  public:
   Result<std::vector<LedgerRecord>> read() override { return std::vector<LedgerRecord>(); }
@@ -79,7 +79,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
     return due ? std::optional(*due - clock_.now()) : std::nullopt;
   }
 
-  // Place
+  // Implements Place.
   Channel& channel() override { return *client_channel_; }
   void ring() override { serve(); }
   bool reaches_client() const override { return false; }
@@ -94,7 +94,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
     return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
   }
 
-  // ClientRings::Host
+  // Implements ClientRings::Host.
   Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
   void lost(int client) override { clients_.lost(client); }
@@ -130,7 +130,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
   KeptLog log_;
   TraceLog trace_{0};
   const ChannelMemory layout_;
-  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, and the channel's parts behind it
+  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, followed by the channel's parts
   std::optional<Channel> client_channel_;
   std::optional<Channel> server_channel_;
   std::optional<ChannelEnds> to_client_;

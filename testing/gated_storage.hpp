@@ -1,7 +1,7 @@
 // GatedStorage: wraps another storage behind the port and holds transfers back while its gate is shut, so that a test
-// decides when storage is slow. Everything but transfers passes.
+// decides when storage is slow. It passes everything but transfers on.
 //
-// open(), shut() and wait_for() may be called by any thread; the rest is the engine's.
+// Any thread may call open(), shut() and wait_for(); only the engine calls the rest.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 class GatedStorage final : public Storage {
  public:
-  // `inner` and `doorbell` outlive this.
+  // `inner` and `doorbell` must outlive this.
   GatedStorage(Storage& inner, Doorbell& doorbell) : inner_(inner), doorbell_(doorbell) {}
 
   void open() {
@@ -29,7 +29,7 @@ class GatedStorage final : public Storage {
     const std::lock_guard lock(mutex_);
     open_ = false;
   }
-  // Waits until `count` transfers have come to the gate, since the beginning.
+  // Waits until `count` transfers have arrived at the gate, since the beginning.
   void wait_for(uint64_t count) {
     std::unique_lock lock(mutex_);
     came_.wait(lock, [&] { return arrived_ >= count; });

@@ -30,7 +30,7 @@ hid_t native_type_called(const std::string& name) {
   return types.at(name);
 }
 
-// Only sizes matter here: elements stay as the file has them.
+// Returns a type of this size. Only sizes matter here: elements stay as they are in the file.
 ElementType type_of_size(size_t bytes) {
   switch (bytes) {
     case 1: return ElementType::uint8;
@@ -41,7 +41,7 @@ ElementType type_of_size(size_t bytes) {
   }
 }
 
-// How a dataset of chunks is filtered, in the file's own words; nothing if it is not chunked.
+// Returns how a dataset of chunks is filtered, in the file's own terms; nothing if it has no chunks.
 std::optional<FilterPlan> plan_of_dataset(hid_t dataset) {
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<FilterPlan> plan_of_dataset(hid_t dataset) {
   return plan;
 }
 
-// Chunk by chunk, as the HDF5 here has no compressors.
+// Reads chunk by chunk, since the HDF5 here has no compressors.
 bool read_chunks(hid_t dataset, const FilterPlan& plan, std::vector<std::byte>& block) {
   ChunkFilter filter({&plan, 1});
   for (uint64_t index = 0; index < plan.chunking.count(); ++index) {

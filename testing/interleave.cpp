@@ -19,15 +19,15 @@
 namespace tailrace::impl::testing {
 namespace {
 
-// Thrown through a body whose schedule has failed, to get it out of the way.
+// Thrown through the bodies of a schedule that has failed, to end them.
 struct Abandon {};
 
-// How the calling thread's operations on atomics are meant.
+// The meaning of the calling thread's operations on atomics.
 enum class Mode {
-  kPlain,  // not a thread that is explored: no scheduling, the newest value
+  kPlain,  // not an explored thread: no scheduling, the newest value
   kSteps,  // each is a step of the schedule
-  kPeek,   // of another thread's predicate: no scheduling, the newest value
-  kJoin,   // of its own predicate, which holds: the newest value, with acquire order
+  kPeek,   // in another thread's predicate: no scheduling, the newest value
+  kJoin,   // in its own predicate, which holds: the newest value, with acquire order
 };
 
 class Scheduler;
@@ -37,20 +37,21 @@ thread_local Mode t_mode = Mode::kPlain;
 
 // A point of the schedule at which one of several things can happen. The first option is the plain course.
 struct Decision {
-  std::string options;  // a letter each: a … h: that thread steps; 0 … 9: stores ago; = or !: succeeds or not
+  std::string options;  // one letter each: a … h: that thread steps; 0 … 9: how many stores ago; = or !: succeeds or
+                        // not
   size_t taken = 0;
-  bool costs = false;  // whether another than the first is a deviation
+  bool costs = false;  // another option than the first is a deviation
 
   bool deviates() const { return costs && taken > 0; }
 };
 
-// Where the decisions of one run come from.
+// The source of the decisions of one run.
 struct Course {
-  std::vector<Decision> path;  // taken in this order first; the run appends what it decides beyond
-  int deviations = 0;          // at most, beyond the path
-  std::string replay;          // letters to follow, if not empty
+  std::vector<Decision> path;  // decisions to take first, in order; the run appends later ones
+  int deviations = 0;          // most deviations beyond the path
+  std::string replay;          // letters to follow, unless empty
   std::mt19937_64* random = nullptr;
-  uint64_t random_one_in = 2;  // how often a random course deviates
+  uint64_t random_one_in = 2;  // one decision in so many deviates in a random course
 };
 
 std::string letters(const std::vector<Decision>& path) {
@@ -71,7 +72,7 @@ void join(VectorClock& into, const VectorClock& from) {
 }
 
 // A thread sleeps on its baton until it is its turn. std::binary_semaphore yields the processor a few times before it
-// sleeps: on a busy machine each of these costs a time slice, and a test seconds.
+// sleeps. On a busy machine each yield costs a time slice, and so a test seconds.
 class Baton {
  public:
   void release() {
@@ -91,7 +92,7 @@ class Baton {
   bool here_ = false;  // guarded by mutex_
 };
 
-// One explored thread. All members but `baton` belong to whoever holds the baton.
+// One explored thread. All members but `baton` belong to the thread that runs.
 struct Worker {
   Baton baton;
   std::function<void()> body;
@@ -107,7 +108,7 @@ class Scheduler {
   explicit Scheduler(size_t max_steps) : max_steps_(max_steps) {}
   ~Scheduler();
 
-  // Runs one schedule; what it decided is left in `course.path`.
+  // Runs one schedule, and leaves its decisions in `course.path`.
   void run(const InterleavedRun& run, Course& course, bool trace);
   const std::string& failure() const { return failure_; }
   std::string schedule() const { return letters(course_->path); }
@@ -128,8 +129,8 @@ class Scheduler {
   void worker_loop(Worker& worker, int self);
   void call_body(Worker& worker);
   bool runnable(size_t thread);
-  // Picks the thread that steps next, where thread `self` can go on (`stays`), could but lets others go first
-  // (`yields`), or cannot. -1 if all have finished, or if that fails the schedule.
+  // Returns the thread that steps next. Thread `self` can go on (`stays`), could but lets others go first (`yields`),
+  // or cannot. Returns -1 if all have finished, or if that fails the schedule.
   int pick(int self, bool stays, bool yields);
   void pass_to(int next);
   void hand_over(int next);
@@ -138,7 +139,7 @@ class Scheduler {
 
   const size_t max_steps_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  size_t running_ = 0;  // how many of the workers take part in this run
+  size_t running_ = 0;  // number of workers in this run
   Baton ended_;
   bool quit_ = false;
 
@@ -188,14 +189,14 @@ void Scheduler::run(const InterleavedRun& run, Course& course, bool trace) {
   ended_.acquire();
   for (size_t i = 0; i < running_; ++i) workers_[i]->body = nullptr;
   if (failure_.empty() && run.check) {
-    t_scheduler = this;  // so that require() in the check finds it
+    t_scheduler = this;  // for require() in the check
     try {
       run.check();
     } catch (const Abandon&) {
     }
     t_scheduler = nullptr;
   }
-  // A replayed path that is longer than the run belongs to other code.
+  // If a replayed path is longer than the run, it belongs to other code.
   course.path.resize(std::min(course.path.size(), decided_));
 }
 
@@ -222,7 +223,7 @@ void Scheduler::call_body(Worker& worker) {
   t_mode = Mode::kPlain;
 }
 
-// A thread has ended: the next goes on, be it only to find that the schedule has failed.
+// A thread has ended: the next one continues, if only to find that the schedule has failed.
 void Scheduler::after_end() {
   const int next = failure_.empty() ? pick(t_self, false, false) : -1;
   if (failure_.empty() && next >= 0) return pass_to(next);
@@ -266,7 +267,7 @@ char Scheduler::decide(std::string options, bool costs) {
   std::vector<Decision>& path = course_->path;
   if (decided_ < path.size()) {
     Decision& known = path[decided_++];
-    // With the bound on deviations reached, fewer options were written down than there are.
+    // At the bound on deviations, fewer options were recorded than there are.
     TAILRACE_REQUIRE(options.starts_with(known.options));  // else the bodies are not deterministic
     deviated_ += known.deviates();
     return known.options[known.taken];
@@ -291,7 +292,7 @@ char Scheduler::decide(std::string options, bool costs) {
   return made.options[made.taken];
 }
 
-// Lets whoever the schedule names go on; returns when it is the caller's turn, and `until`, if given, holds.
+// Switches to the thread that the schedule names; returns when it is the caller's turn, and `until`, if given, holds.
 void Scheduler::point(const std::function<bool()>* until) {
   if (!failure_.empty()) {
     if (std::uncaught_exceptions() > 0) return;  // a destructor on the way out
@@ -304,8 +305,8 @@ void Scheduler::point(const std::function<bool()>* until) {
   self.blocked_on = nullptr;
 }
 
-// Another thread goes first, the next one in turn on the plain course. To choose otherwise is a deviation, so that a
-// pair of spinning threads cannot keep a third from running for ever.
+// Lets another thread go first; on the plain course, the next one in turn. Another choice is a deviation, so that two
+// spinning threads cannot keep a third from running for ever.
 void Scheduler::yield() {
   bool alone = true;
   for (size_t i = 0; i < running_; ++i) alone &= static_cast<int>(i) == t_self || !runnable(i);
@@ -347,7 +348,7 @@ void Scheduler::note(const void* atomic, const std::string& text) {
       std::string("  ") + static_cast<char>('a' + t_self) + ": atomic " + std::to_string(name) + " " + text + "\n";
 }
 
-// A defect in the code under test (TAILRACE_ASSERT) ends the process: say under which schedule.
+// A defect in the code under test (TAILRACE_ASSERT) ends the process, so print the schedule first.
 void on_abort(int) {
   if (t_scheduler == nullptr) return;
   std::fprintf(stderr, "under the schedule TAILRACE_SCHEDULE='%s'\n", t_scheduler->schedule().c_str());
@@ -364,7 +365,7 @@ class AbortHandler {
   void (*before_)(int);
 };
 
-// Turns the path of a run into the start of the next one, depth first; false when there is none.
+// Turns the path of a run into the start of the next one, depth first; returns false when there is none.
 bool advance(std::vector<Decision>& path) {
   while (!path.empty() && path.back().taken + 1 >= path.back().options.size()) path.pop_back();
   if (path.empty()) return false;
@@ -372,7 +373,7 @@ bool advance(std::vector<Decision>& path) {
   return true;
 }
 
-// The search, on top of single runs.
+// The search, which makes single runs.
 class Explorer {
  public:
   Explorer(const std::function<InterleavedRun()>& setup, ExploreOptions options)
@@ -416,7 +417,7 @@ class Explorer {
     try_course(course);
   }
 
-  // True if the run was right. Otherwise runs it once more to write down its steps.
+  // Returns true if the run was right. Otherwise repeats it to record its steps.
   bool try_course(Course& course) {
     ++result_.schedules;
     scheduler_.run(setup_(), course, false);
@@ -439,7 +440,7 @@ class Explorer {
 
 }  // namespace
 
-// ---- what the bodies call ---------------------------------------------------------------------------------------
+// ---- calls of the bodies ---------------------------------------------------------------------------------------
 
 Exploration explore(const std::function<InterleavedRun()>& setup, ExploreOptions options) {
   return Explorer(setup, std::move(options)).explore();
@@ -497,7 +498,7 @@ InterleavedHistory::InterleavedHistory() {
 }
 
 // Not older than any store that happened before, nor than what was read before, nor, for seq_cst, than the last
-// store of that order: the order in which the steps run is the single order of all seq_cst operations.
+// seq_cst store: the order in which the steps run is the single order of all seq_cst operations.
 size_t InterleavedHistory::oldest_readable(std::memory_order order) const {
   size_t oldest = stores_.size() - 1;
   while (oldest > 0) {
@@ -543,7 +544,7 @@ void InterleavedHistory::append(std::memory_order order, const VectorClock& inhe
 
 void InterleavedHistory::end_store(std::memory_order order) { append(order, {}); }
 
-// A read-modify-write passes on what the store it read from orders: a release sequence.
+// A read-modify-write inherits what the store that it read from orders: a release sequence.
 void InterleavedHistory::end_exchange(std::memory_order order) {
   const VectorClock inherited = stores_.back().orders;
   if (steps() && acquires(order)) join(t_scheduler->clock(), inherited);

@@ -1,10 +1,10 @@
-// InterleavedAtomic<T> stands in for std::atomic<T>, and Watched<T> for a plain T, in code that explore() drives.
+// InterleavedAtomic<T> replaces std::atomic<T>, and Watched<T> a plain T, in code that explore() drives.
 //
-// Each operation of an InterleavedAtomic is a scheduling point. The atomic remembers every value it has had and who
-// stored it, and the explorer keeps vector clocks, so that a load may see an older value wherever its memory order,
-// and everything that happened before, allow that in C++: a missing acquire, release or store-load order shows even
-// on a machine that would never reorder. What is not modelled: fences, reads from the future, and consume. A Watched
-// fails the schedule if two threads use it with nothing that orders them. Outside explored threads both are plain.
+// Each operation of an InterleavedAtomic is a scheduling point. The atomic remembers every value it has had and the
+// thread that stored it, and the explorer keeps vector clocks. So a load may see an older value wherever C++ allows
+// it, by its memory order and by what happened before: a missing acquire, release or store-load order shows even on a
+// machine that never reorders. It does not model fences, reads from the future, and consume. A Watched fails the
+// schedule if two threads use it and nothing orders them. Outside explored threads both are plain.
 #pragma once
 
 #include <array>
@@ -20,29 +20,29 @@ namespace tailrace::impl::testing {
 
 inline constexpr size_t kMaxInterleavedThreads = 8;
 
-// A thread's knowledge of the others: the number of each one's steps that happened before its own next one.
+// A thread's knowledge of the others: the number of each one's steps that happened before its own next step.
 using VectorClock = std::array<uint32_t, kMaxInterleavedThreads>;
 
-// The part of an atomic that does not depend on its type: the history of who stored, and what that ordered.
+// The part of an atomic that does not depend on its type: which thread stored when, and what each store ordered.
 class InterleavedHistory {
  public:
   InterleavedHistory();
 
-  // Each starts with the scheduling point, and updates the clocks for an operation of that order.
+  // Each begins with the scheduling point, and updates the clocks for an operation of that order.
   size_t begin_load(std::memory_order order);  // returns the number of the store to read from
-  void begin_exclusive();                      // an operation that reads or replaces the newest value
+  void begin_exclusive();                      // for an operation that reads or replaces the newest value
   void end_store(std::memory_order order);
-  void end_exchange(std::memory_order order);                        // stored, having read the newest
-  void end_failed_exchange(std::memory_order order);                 // read the newest only
-  bool fails_for_nothing();                                          // asks whether a weak compare-exchange does
-  void note(const char* operation, const std::string& value) const;  // a line of the trace, if one is kept
+  void end_exchange(std::memory_order order);         // it stored, having read the newest value
+  void end_failed_exchange(std::memory_order order);  // it only read the newest value
+  bool fails_for_nothing();                           // asks whether a weak compare-exchange fails spuriously
+  void note(const char* operation, const std::string& value) const;  // adds a line to the trace, if there is one
 
  private:
   struct Store {
     int thread;     // -1: before the threads began
     uint32_t time;  // the thread's own count of steps
     bool seq_cst;
-    VectorClock orders;  // what an acquire load of it has happen before
+    VectorClock orders;  // what happens before an acquire load of it
   };
   struct Read {
     int thread;
@@ -67,7 +67,7 @@ class InterleavedAtomic {
   static constexpr bool is_always_lock_free = true;
 
   InterleavedAtomic() : InterleavedAtomic(T{}) {}
-  InterleavedAtomic(T value) : values_{{value}} {}  // NOLINT: implicit, as that of std::atomic
+  InterleavedAtomic(T value) : values_{{value}} {}  // NOLINT: implicit, as in std::atomic
   InterleavedAtomic(const InterleavedAtomic&) = delete;
   InterleavedAtomic& operator=(const InterleavedAtomic&) = delete;
 
@@ -84,7 +84,7 @@ class InterleavedAtomic {
     history_.end_store(order);
     note("store", value);
   }
-  T operator=(T value) {  // NOLINT: returns a value, as that of std::atomic
+  T operator=(T value) {  // NOLINT: returns a value, as in std::atomic
     store(value);
     return value;
   }
@@ -127,7 +127,7 @@ class InterleavedAtomic {
   T operator--(int) { return fetch_sub(T{1}); }
 
  private:
-  // A struct, since a vector of bool would hold no bools.
+  // A struct, since a vector of bool holds no bools.
   struct Value {
     T value;
   };
@@ -178,7 +178,7 @@ class InterleavedAtomic {
   mutable InterleavedHistory history_;
 };
 
-// The part of a Watched that does not depend on its type: who used it last.
+// The part of a Watched that does not depend on its type: the thread that used it last.
 class AccessHistory {
  public:
   void on_read() const;
@@ -194,7 +194,7 @@ template <class T>
 class Watched {
  public:
   Watched() = default;
-  Watched(T value) : value_(value) {}  // NOLINT: implicit, to stand where a T stands
+  Watched(T value) : value_(value) {}  // NOLINT: implicit, to replace a T
   Watched(const Watched& other) : value_(other.get()) {}
   Watched& operator=(const Watched& other) { return *this = other.get(); }
   Watched& operator=(T value) {

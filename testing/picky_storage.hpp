@@ -1,7 +1,7 @@
-// PickyStorage: wraps another storage behind the port, takes fewer transfers and segments at once, and fails
-// transfers that touch bytes it was told are bad, as a disk with a broken sector does.
+// PickyStorage: wraps another storage behind the port, accepts fewer transfers and segments at once, and fails
+// transfers that touch bad bytes, as a disk with a broken sector does.
 //
-// Nothing of a failing transfer is carried out. Deterministic; the engine's thread only.
+// It carries out nothing of a failing transfer. Deterministic; for the engine's thread only.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace tailrace::impl {
 
 class PickyStorage final : public Storage, public ForwardingFileSystem {
  public:
-  // `depth` and `max_segments` are not larger than those of `inner`. `inner` and `doorbell` outlive this.
+  // `depth` and `max_segments` must not be larger than those of `inner`. `inner` and `doorbell` must outlive this.
   PickyStorage(Storage& inner, Doorbell& doorbell, uint32_t depth, uint32_t max_segments)
       : ForwardingFileSystem(inner.files()), inner_(inner), doorbell_(doorbell), capabilities_(inner.capabilities()) {
     TAILRACE_REQUIRE(depth > 0 && depth <= capabilities_.depth);
@@ -28,7 +28,7 @@ class PickyStorage final : public Storage, public ForwardingFileSystem {
     capabilities_.max_segments = max_segments;
   }
 
-  // From now on transfers that touch `bad` of the file opened as `path` end with EIO.
+  // From now on, transfers that touch `bad` of the file opened as `path` end with EIO.
   void spoil(const std::string& path, Extent bad) { bad_[path].push_back(bad); }
   bool is_bad(const std::string& path, Extent extent) const {
     const auto found = bad_.find(path);
@@ -39,10 +39,10 @@ class PickyStorage final : public Storage, public ForwardingFileSystem {
     return false;
   }
 
-  // For what room has been asked, in turn.
+  // Returns the extents for which room was requested, in order.
   const std::vector<Extent>& rooms() const { return rooms_; }
 
-  // Files that are opened from now on have this stripe map.
+  // Sets the stripe map of files that are opened from now on.
   void set_stripes(StripeMap stripes) { stripes_ = std::move(stripes); }
 
   const Capabilities& capabilities() const override { return capabilities_; }

@@ -1,4 +1,4 @@
-// Raw files of a session on memory storage, for tests of what becomes of them: each call is expected to do well.
+// Opens and closes raw files of a session on memory storage, for tests of their behaviour. Each call must succeed.
 #pragma once
 
 #include "testing/blocks.hpp"

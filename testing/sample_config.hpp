@@ -17,13 +17,14 @@ struct SampleVariable {
   std::vector<uint64_t> shape = {16};
 };
 
-// A configuration with one layout a variable, files called "sim", and the least budget that is a page.
+// Returns a configuration with one layout for each variable, files called "sim", and the smallest budget that is a
+// page.
 inline Config sample_config(std::vector<std::string> paths, const std::vector<SampleVariable>& variables) {
   Config config;
   config.source = "sample.yaml";
   config.name = "sim";
   config.storage.paths = std::move(paths);
-  config.storage.existing = Existing::resume;  // an iteration may be there already, of an earlier run
+  config.storage.existing = Existing::resume;  // the iteration may already exist, from an earlier run
   config.place.choice = CpuChoice::none;
   config.memory.budget = 4096;
   for (const SampleVariable& variable : variables) {
@@ -43,7 +44,7 @@ inline Config sample_config(std::vector<std::string> paths, const std::vector<Sa
   return config;
 }
 
-// A block of it, as it is at open.
+// Returns a block of the configuration, with its layout at open.
 inline Block block_of(const Config& config, uint32_t variable, int64_t iteration, int source = 0) {
   return {variable, iteration, source, std::make_shared<const Layout>(config.layout_of(config.variables[variable]))};
 }

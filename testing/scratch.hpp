@@ -1,4 +1,4 @@
-// ScratchDirectory: a new directory for one test, removed with all that is in it. TEST_TMPDIR says where.
+// ScratchDirectory: a new directory for one test, removed with its contents. TEST_TMPDIR says where.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// The bytes of a file, or nothing if it cannot be opened.
+// Returns the bytes of a file, or nothing if it cannot be opened.
 inline std::optional<std::vector<std::byte>> bytes_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;

@@ -1,6 +1,6 @@
-// Seeds for random tests: many at random, or the one that TAILRACE_SEED names, to repeat a failure.
+// for_seeds: seeds for random tests: many random ones, or the one that TAILRACE_SEED names, to repeat a failure.
 //
-// Each seed is printed before it is used, so that one that ends in an abort is known too.
+// It prints each seed before the run, so that one that ends in an abort is known, too.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@
 
 namespace tailrace::impl {
 
-// Calls `run(seed)` for `count` seeds in a row, until one fails; or for TAILRACE_SEED alone.
+// Calls `run(seed)` for `count` consecutive seeds, until one fails; or for TAILRACE_SEED alone.
 template <class Run>
 void for_seeds(int count, Run run) {
   const char* given = std::getenv("TAILRACE_SEED");
   const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   if (given != nullptr) count = 1;
-  // A line of its own: of what ctest stops after its limit it shows whole lines.
+  // On a line of its own: if ctest stops a test after its limit, it shows only whole lines.
   std::cout << "TAILRACE_SEED=" << first << " and those after it:" << std::endl;
   for (int i = 0; i < count; ++i) {
     const uint64_t seed = first + static_cast<uint64_t>(i);

@@ -1,7 +1,7 @@
 // SessionRig: a whole session (client, place `thread`, server, engine, format) over storage that a test controls: in
 // memory or on disk, with faults by plan, and a gate that holds transfers back.
 //
-// The thread is real. Nothing is written to disk unless on_disk is set.
+// The thread is real. It writes nothing to disk unless on_disk is set.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@
 
 namespace tailrace::impl {
 
-// Keeps what is logged.
+// Keeps the logged lines.
 class KeptLog final : public Log {
  public:
   void put(LogLevel level, std::string_view message) override {
@@ -48,10 +48,10 @@ struct SessionRigOptions {
   uint64_t seed = 1;
   EngineOptions engine = {};
   bool on_disk = false;               // back end `posix`; else memory
-  bool shut = false;                  // whether the gate is shut at the start
+  bool shut = false;                  // the gate is shut at the start
   uint32_t filter_threads = 1;        // 0: the server's own
   uint64_t descriptors = UINT32_MAX;  // for the files of iterations
-  // Makes the format; none: HDF5.
+  // Makes the format; empty: HDF5.
   std::function<std::unique_ptr<Format>(const Config& config)> format = {};
 };
 
@@ -70,21 +70,21 @@ class SessionRig {
   const VariableCounters& counters(uint32_t variable) { return place_->channel().variables[variable]; }
   std::vector<IterationFigures> iterations() { return place_->channel().iterations.read(); }
 
-  // After stop().
+  // Call these after stop().
   const TraceLog& client_trace() const { return client_trace_; }
   const TraceLog& server_trace() const { return server_trace_; }
 
-  // Opens the gate, lets everything end, and ends the thread. Files may be looked at after it.
+  // Opens the gate, waits until everything has ended, and ends the thread. The test may look at files afterwards.
   void stop();
 
-  // Every failure that no call has told yet.
+  // Returns every failure that no call has reported yet.
   std::vector<Fault> told();
 
-  // After stop().
+  // Call these after stop().
   std::string path(int64_t iteration) const;  // its final name
   std::optional<std::vector<std::byte>> bytes(const std::string& path) const;
   bool exists(const std::string& path) const { return bytes(path).has_value(); }
-  std::unique_ptr<Hdf5File> published(int64_t iteration) const;  // null if it is not
+  std::unique_ptr<Hdf5File> published(int64_t iteration) const;  // null if it is not published
   const std::vector<FaultEvent>& events() const { return faults_->log(); }
 
  private:
@@ -97,7 +97,7 @@ class SessionRig {
   Doorbell doorbell_;
   std::unique_ptr<ThreadPlace> place_;
   std::unique_ptr<Storage> storage_;
-  MemoryStorage* memory_ = nullptr;  // storage_, if it is that
+  MemoryStorage* memory_ = nullptr;  // storage_, if that is one
   std::unique_ptr<FaultStorage> faults_;
   std::unique_ptr<GatedStorage> gate_;
   Fifo scheduler_;

@@ -1,6 +1,6 @@
-// A clock that stands still until a test moves it.
+// SimClock: a clock that stands still until a test advances it.
 //
-// Behind the seam base/clock.hpp. Never looks at real time, so a simulation that uses it alone can be repeated.
+// It implements base/clock.hpp and never reads real time, so a simulation that uses only this clock is repeatable.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@ namespace tailrace::impl {
 
 class SimClock final : public Clock {
  public:
-  // Any thread. seq_cst, the default: a test has no need to be faster.
+  // Any thread may call it. seq_cst, the default: a test need not be faster.
   Nanoseconds now() const override { return Nanoseconds(now_.load()); }
-  // Any thread. Requires step >= 0: the clock is monotonic.
+  // Any thread may call it. REQUIRES: step >= 0, since the clock is monotonic.
   void advance(Nanoseconds step) {
     TAILRACE_REQUIRE(step.count() >= 0);
     now_.fetch_add(step.count());

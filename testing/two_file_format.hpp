@@ -1,9 +1,9 @@
-// TwoFileFormat: a format that is as small as one can be and unlike HDF5: an iteration has two files, one of the
-// bytes of its blocks, side by side as they come, and an index of text, published last, a line a block:
+// TwoFileFormat: a format as small as possible and unlike HDF5. An iteration has two files: the bytes of its blocks,
+// side by side as they come, and a text index, published last, with a line for each block:
 //
 //   <variable> <source> <offset> <length>
 //
-// Nothing is filtered, and nothing of an earlier run is read.
+// It filters nothing, and reads nothing of an earlier run.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ class TwoFileFormat final : public Format {
   static constexpr uint32_t kData = 0;
   static constexpr uint32_t kIndex = 1;
 
-  // `config` outlives the format.
+  // `config` must outlive the format.
   explicit TwoFileFormat(const Config& config) : config_(config) {}
 
   static std::string path(const Config& config, int64_t iteration, uint32_t file) {

@@ -39,12 +39,12 @@ variables:
 
 @pytest.fixture(autouse=True)
 def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Benchmarks repeat what the machine's host disturbed; here nothing of that kind may decide how often."""
+    """Benchmarks repeat runs that the machine's host disturbed; in tests the host must not decide how often."""
     monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: 0.0)
 
 
 def pytest_report_header() -> str:
-    """Says once which MPI was chosen."""
+    """Prints once which MPI was chosen."""
     try:
         return mpis.summary()
     except mpis.WrongName as error:
@@ -53,7 +53,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(params=mpis.NAMES)
 def mpi(request: pytest.FixtureRequest) -> mpis.Mpi:
-    """Each MPI of this machine in turn."""
+    """Returns each MPI of this machine in turn."""
     found = mpis.find()
     for one in found.mpis:
         if one.name == request.param:
@@ -72,7 +72,7 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture
 def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.Path]:
-    """Writes a configuration; its keywords change one thing each."""
+    """Writes a configuration; each keyword changes one thing."""
 
     def write(*, path: object = out, budget: str = "4 MiB", when_full: str = "block", backend: str = "auto",
               durability: str = "written", existing: str = "refuse") -> pathlib.Path:
@@ -86,7 +86,8 @@ def config(tmp_path: pathlib.Path, out: pathlib.Path) -> Callable[..., pathlib.P
 
 @contextlib.contextmanager
 def own_node() -> Iterator[pathlib.Path]:
-    """Like a node of one's own: a runtime directory, in the environment too, in which no job is left in the end."""
+    """Acts as a separate node: a runtime directory, also set in the environment, in which no job may be left at the
+    end."""
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with (tempfile.TemporaryDirectory(prefix="tailrace-test-", dir=parent) as scratch,
           pytest.MonkeyPatch.context() as patch):
@@ -95,13 +96,13 @@ def own_node() -> Iterator[pathlib.Path]:
         yield directory
         deadline = time.monotonic() + 60
         while core_server.jobs() and time.monotonic() < deadline:
-            pass  # a server ends a moment after its last client
+            pass  # a server ends shortly after its last client
         assert not core_server.jobs(), "a job is left"
 
 
 @pytest.fixture
 def runtime_directory() -> Iterator[pathlib.Path]:
-    """The runtime directory of a node of the test's own."""
+    """The runtime directory of a separate node."""
     with own_node() as directory:
         yield directory
 
@@ -123,7 +124,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[object, str, s
 
 @pytest.fixture
 def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A file system of 1 MiB; the test is skipped where none can be mounted."""
+    """A file system of 1 MiB; the test is skipped if none can be mounted."""
     directory = tmp_path / "small"
     directory.mkdir()
     mounted = shutil.which("mount") and subprocess.run(
@@ -136,7 +137,7 @@ def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
 
 @pytest.fixture
 def python(tmp_path: pathlib.Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs Python text in a process of its own, in the test's directory."""
+    """Runs Python code in a separate process, in the test's directory."""
 
     def run(text: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, "-c", text, *map(str, arguments)], cwd=tmp_path, text=True,

@@ -15,16 +15,16 @@
 namespace bench::core {
 namespace {
 
-constexpr uint64_t kHeavy = uint64_t{16} << 20;  // of a block that keeps the server's cpu busy
-constexpr int kBatch = 20;                       // calls while one such block is worked on
-constexpr int kMostBatches = 100;                // for as many calls as are wanted: else it is never busy
-constexpr long kIdle = 1'000'000;                // ns between calls, in which the server falls asleep
+constexpr uint64_t kHeavy = uint64_t{16} << 20;  // bytes of a block that keeps the server's cpu busy
+constexpr int kBatch = 20;                       // calls during the filtering of such a block
+constexpr int kMostBatches = 100;  // most batches; without a limit, a server that is never busy would make it endless
+constexpr long kIdle = 1'000'000;  // ns between calls, enough for the server to fall asleep
 
 struct Times {
   std::vector<double> alloc;
   std::vector<double> commit;
   std::vector<double> signal;
-  std::vector<double> wake;  // of a bare thread: none where the server is awake
+  std::vector<double> wake;  // of a bare thread; empty if the server is awake
 };
 
 std::string config_of(const CallsOptions& options) {
@@ -48,7 +48,7 @@ class Caller {
     fill(heavy(), 0);
   }
 
-  // Each call finds a server that has had nothing to do for a while, and each wake-up a thread on its cpu.
+  // Each call finds a server that has been idle for some time, and each wake-up a thread on its cpu.
   Times asleep(const Sleeper& sleeper) {
     Times times;
     for (int i = 0; i < options_.count; ++i) {
@@ -64,7 +64,7 @@ class Caller {
     return times;
   }
 
-  // Calls while a block is filtered; what came after its end does not count.
+  // Makes calls while a block is filtered; calls after its end do not count.
   Times busy() {
     Times times;
     for (int batch = 0; times.alloc.size() < static_cast<size_t>(options_.count); ++batch) {

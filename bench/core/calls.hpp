@@ -1,5 +1,5 @@
-// The cost of calls that copy nothing in place core: alloc, commit and signal, while the server sleeps and while it
-// is busy with filters and transfers; and the cost of waking any thread, in turn with calls that find the server
+// Measures the calls that copy nothing in place core: alloc, commit and signal, while the server sleeps and while it
+// is busy with filters and transfers; and the cost of waking any thread, in turns with calls that find the server
 // asleep.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace bench::core {
 
-// The JSON document, "core_calls": 1: seconds of each call.
+// Returns the JSON document "core_calls": 1, with the seconds of each call.
 std::string calls(const CallsOptions& options);
 
 }  // namespace bench::core

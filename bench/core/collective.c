@@ -1,9 +1,9 @@
-/* collective.c: the collective way of `tailrace bench jitter`: one shared file an iteration, by
+/* collective.c: the collective way of `tailrace bench jitter`: one shared file for each iteration, by
  * MPI_File_write_at_all.
  *
- * The loop is that of run.cpp, with the same computation (libpattern_compute.so) and the same JSON document; compiled
- * by the mpicc of the MPI that is asked for, so it knows nothing else of tailrace. A process that cannot go on says
- * why and aborts the job.
+ * The loop is that of run.cpp, with the same computation (libpattern_compute.so) and the same JSON document. The
+ * mpicc of the chosen MPI compiles it, so it knows nothing else of tailrace. A process that cannot continue says why
+ * and aborts the job.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kSlack = uint64_t{1} << 20;
 
-// A file in memory, mapped and touched, as the memory is that clients share with the server.
+// A file in memory, mapped and touched, like the memory that clients share with the server.
 class SharedMemory {
  public:
   explicit SharedMemory(uint64_t bytes) : bytes_(bytes) {
@@ -51,7 +51,7 @@ std::string config_of(const CopyOptions& options) {
          "]}\nvariables:\n  block: {layout: bytes}\n";
 }
 
-// The copies, in a turning order. Before each a block leaves and is waited for: so all find the cache as it is
+// The copies, in alternating order. Before each a block leaves and is waited for, so that all find the cache as it is
 // between outputs, not full of another's dirty lines.
 class Rounds {
  public:
@@ -88,7 +88,7 @@ class Rounds {
   }
   void copy_to(char* to) {
     std::memcpy(to, from_.data(), options_.bytes);
-    asm volatile("" : : "r"(to) : "memory");  // somebody looks at it
+    asm volatile("" : : "r"(to) : "memory");  // keeps the copy
   }
 
   template <class Copy>
@@ -101,7 +101,7 @@ class Rounds {
     leave();
   }
 
-  // Removes the files, which would fill the disk otherwise.
+  // Removes the files, which would fill the disk.
   void leave() {
     client_.end_iteration(iteration_);
     client_.flush();

@@ -1,4 +1,4 @@
-// The cost of `write` in place core, beside a memcpy of the same bytes into private and into shared memory.
+// Measures `write` in place core, beside a memcpy of the same bytes into private and into shared memory.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace bench::core {
 
-// The JSON document, "core_copy": 1: seconds of each round. The memory that is copied to is touched, and each call
-// finds room: what is timed is the hand-over.
+// Returns the JSON document "core_copy": 1, with the seconds of each round. The target memory was touched, and each
+// call finds room, so the times are of the hand-over.
 std::string copy(const CopyOptions& options);
 
 }  // namespace bench::core

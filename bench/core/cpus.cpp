@@ -22,7 +22,7 @@ void keep_to(int cpu) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(cpu, &cpus);
-  sched_setaffinity(0, sizeof cpus, &cpus);  // a wish
+  sched_setaffinity(0, sizeof cpus, &cpus);  // may fail
 }
 
 }  // namespace bench::core

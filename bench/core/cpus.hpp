@@ -1,13 +1,13 @@
-// Which cpus a measurement runs on.
+// Selects the cpus of a measurement.
 #pragma once
 
 namespace bench::core {
 
-// Leaves the last cpu that this process may use to the server, which binds itself to it; with a single one, nothing
-// is done. Processes and threads started later do the same. Returns which it is; -1: with a single one.
+// Leaves the last cpu that this process may use to the server, which binds itself to it; does nothing if there is
+// only one. Processes and threads started later inherit this. Returns that cpu, or -1 if there is only one.
 int leave_last_cpu();
 
-// The calling thread runs there alone, if it may; -1: where it may.
+// Binds the calling thread to that cpu, if allowed; -1: does not bind it.
 void keep_to(int cpu);
 
 }  // namespace bench::core

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kRow = 512;    // numbers
 constexpr size_t kPage = 1024;  // numbers
 
-// Well-mixed bits of a number (the finaliser of SplitMix64).
+// Returns well-mixed bits of a number (the finaliser of SplitMix64).
 uint64_t mixed(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
   value = (value ^ (value >> 27)) * 0x94d049bb133111eb;

@@ -1,5 +1,5 @@
-// The numbers that runs write: a field as simulations have them, smooth with noise in its last digits, which can be
-// made again to compare with what a file holds.
+// The numbers that runs write: a field like those of simulations, smooth with noise in its last digits, which can be
+// regenerated to compare it with a file.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace bench::core {
 
-// The field of one process; no two are the same.
+// Fills in the field of one process; no two processes have the same.
 void fill(std::span<float> field, int process);
 
-// Changes one number of each page, so that no page of an iteration is as it was before, nor as another process's.
+// Changes one number of each page, so that no page is as in another iteration, or as another process's.
 void mark(std::span<float> field, int process, int64_t iteration);
 
 }  // namespace bench::core

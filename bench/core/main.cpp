@@ -1,5 +1,5 @@
 // core_bench: the program behind `tailrace bench core` and `tailrace bench jitter`. One process tree is one
-// measurement. Exit codes: 0 good, 1 it failed, 2 the command line is wrong.
+// measurement. Exit codes: 0 success, 1 failure, 2 wrong command line.
 #include <cstdio>
 #include <exception>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// The document of what was asked for.
+// Returns the requested document.
 std::string carry_out(const bench::core::Options& options) {
   if (options.copy) return copy(*options.copy);
   if (options.calls) return calls(*options.calls);

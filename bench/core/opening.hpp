@@ -1,4 +1,4 @@
-// The cost of `open`, and of the first hand-over after it, beside later ones.
+// Measures `open`, and the first hand-over after it, beside later ones.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace bench::core {
 
-// The JSON document, "core_open": 1: seconds of the one open, and of each hand-over by `write`. Before each the
-// program computes; after each it waits until the block has left, so that each finds room, and the same part of the
-// pool.
+// Returns the JSON document "core_open": 1, with the seconds of the one open, and of each hand-over by `write`. The
+// program computes before each. After each it waits until the block has left, so that each finds room, and the same
+// part of the pool.
 std::string opening(const OpeningOptions& options);
 
 }  // namespace bench::core

@@ -6,7 +6,7 @@
 namespace bench::core {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // what transfers past the page cache consist of
+constexpr uint64_t kPage = 4096;  // unit of transfers that bypass the page cache
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
 const Words<WayKind> kWays = {{"memory", WayKind::memory},
@@ -23,7 +23,7 @@ void add_dir(CLI::App& command, std::string& dir) {
 }
 
 void add_bytes(CLI::App& command, uint64_t& bytes) {
-  command.add_option("--bytes", bytes, "of a block, a multiple of 4096")->check([](const std::string& text) {
+  command.add_option("--bytes", bytes, "size of a block, a multiple of 4096")->check([](const std::string& text) {
     const uint64_t found = std::strtoull(text.c_str(), nullptr, 10);
     if (found > 0 && found <= kMostBytes && found % kPage == 0) return std::string();
     return "found '" + text + "', expected a multiple of 4096 up to 2147483648";
@@ -46,7 +46,7 @@ CLI::App* add_copy(CLI::App& app, CopyOptions& copy) {
 CLI::App* add_calls(CLI::App& app, CallsOptions& calls) {
   CLI::App* const command = app.add_subcommand("calls", "alloc, commit and signal, the server asleep and busy");
   add_dir(*command, calls.dir);
-  command->add_option("--count", calls.count, "of each call")->check(CLI::Range(1, 100000));
+  command->add_option("--count", calls.count, "number of each call")->check(CLI::Range(1, 100000));
   return command;
 }
 
@@ -56,9 +56,9 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
   add_bytes(*command, run.bytes);
   add_shape(*command, run.processes, run.iterations);
   add_words(*command, "--way", run.way, kWays, "how it writes");
-  add_words(*command, "--compress", run.compress, kCompress, "how its blocks are made smaller");
-  command->add_flag("!--no-adaptive", run.adaptive, "filters are never left out");
-  command->add_option("--budget", run.budget, "of each client, in blocks")->check(CLI::Range(1, 1024));
+  add_words(*command, "--compress", run.compress, kCompress, "compression of its blocks");
+  command->add_flag("!--no-adaptive", run.adaptive, "never leave out filters");
+  command->add_option("--budget", run.budget, "budget of each client, in blocks")->check(CLI::Range(1, 1024));
   command->add_option("--passes", run.passes, "computed before each output")->check(CLI::Range(0, 1 << 30));
   command->add_flag("--flush", run.flush, "wait until each iteration is written");
   command->add_flag("--leave-cpu", run.leave_cpu, "leave the last cpu to the server");
@@ -72,7 +72,8 @@ CLI::App* add_opening(CLI::App& app, OpeningOptions& opening) {
   add_bytes(*command, opening.bytes);
   add_words(*command, "--way", opening.way, kPlaces, "the place");
   command->add_flag("--beside", opening.beside, "another client is open, so that the server is there");
-  command->add_option("--budget", opening.budget, "of the client, in bytes")->check(CLI::Range(kPage, kMostBytes));
+  command->add_option("--budget", opening.budget, "budget of the client, in bytes")
+      ->check(CLI::Range(kPage, kMostBytes));
   command->add_option("--iterations", opening.iterations, "with output")->check(CLI::Range(2, 10000));
   command->add_option("--compute", opening.compute, "seconds before each output")->check(CLI::Range(0.0, 60.0));
   return command;

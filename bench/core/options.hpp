@@ -15,11 +15,11 @@ struct CopyOptions {
 
 struct CallsOptions {
   std::string dir;
-  int count = 400;  // of each call, with each state of the server
+  int count = 400;  // of each call, in each state of the server
 };
 
 enum class WayKind { memory, posix, hdf5, thread, core };
-enum class Compress { none, zstd, float16 };  // zstd with shuffle; float16: rounded before
+enum class Compress { none, zstd, float16 };  // zstd with shuffle; float16: rounded first
 
 struct RunOptions {
   std::string dir;
@@ -30,16 +30,16 @@ struct RunOptions {
   int iterations = 16;
   uint64_t bytes = uint64_t{16} << 20;  // of each process and iteration
   int budget = 4;                       // in blocks
-  uint64_t passes = 1;                  // of the kernel `busy`, each iteration
-  bool flush = false;                   // after each iteration, and timed with it
-  bool leave_cpu = false;               // the last one, to the server
+  uint64_t passes = 1;                  // of the kernel `busy`, in each iteration
+  bool flush = false;                   // after each iteration, included in its time
+  bool leave_cpu = false;               // leave the last cpu to the server
   bool file_per_node = false;
 };
 
 struct OpeningOptions {
   std::string dir;
   WayKind way = WayKind::core;
-  bool beside = false;  // another client, so that the server is there
+  bool beside = false;  // run another client, so that the server exists already
   uint64_t bytes = uint64_t{64} << 20;
   uint64_t budget = uint64_t{256} << 20;  // bytes
   int iterations = 8;
@@ -53,7 +53,7 @@ struct VerifyOptions {
   uint64_t bytes = uint64_t{16} << 20;
 };
 
-// Exactly one of them, or, after --help, none.
+// One of them is set, or none after --help.
 struct Options {
   std::optional<CopyOptions> copy;
   std::optional<CallsOptions> calls;

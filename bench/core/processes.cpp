@@ -22,14 +22,14 @@ namespace {
 
 using Text = std::array<char, 512>;
 
-// The failures of each process. Its own process writes them; they are read when that has ended.
+// The failures of the processes. Each process writes its own; they are read when it has ended.
 class Errors {
  public:
   explicit Errors(int count)
       : memory_(static_cast<size_t>(count) * sizeof(Text)), texts_(reinterpret_cast<Text*>(memory_.data())) {}
 
   void set(int process, const char* text) const {
-    std::strncpy(texts_[process].data(), text, sizeof(Text) - 1);  // what is behind is 0 already
+    std::strncpy(texts_[process].data(), text, sizeof(Text) - 1);  // the rest is 0 already
   }
   std::string of(int process) const { return texts_[process].data(); }
 
@@ -38,9 +38,9 @@ class Errors {
   Text* const texts_;
 };
 
-// A process of the run, from its fork to its end.
+// Runs a process of the run, from its fork to its end.
 [[noreturn]] void be_process(int process, const std::function<void(int)>& work, const Errors& errors) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that none waits at a barrier for ever, whatever happens to the first
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that none waits at a barrier for ever if the first one dies
   int code = 0;
   try {
     work(process);

@@ -1,12 +1,12 @@
-// The processes of a run: forked, so that they are as a simulation's ranks are, and waited for.
+// The processes of a run: forked, like a simulation's ranks, and waited for.
 #pragma once
 
 #include <functional>
 
 namespace bench::core {
 
-// Forks `count` processes; each does `work` with its number, and ends. Returns when all have; throws RunError with
-// what the first one that failed said, after it has ended the others, which would wait for it.
+// Forks `count` processes; each calls `work` with its number, and ends. Returns when all have ended. If one fails,
+// ends the others, which would wait for it, and throws RunError with the message of the first that failed.
 void in_processes(int count, const std::function<void(int)>& work);
 
 }  // namespace bench::core

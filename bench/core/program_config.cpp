@@ -17,7 +17,8 @@ std::string quoted(const std::string& text) {
 }
 
 bool can_bypass_cache(const std::string& directory) {
-  const std::string name = directory + "/.probe_" + std::to_string(getpid());  // others look at the same time
+  const std::string name = directory + "/.probe_" + std::to_string(getpid());  // other processes probe at the same
+                                                                               // time
   const int plain = ::open(name.c_str(), O_CREAT | O_WRONLY, 0666);
   require(plain >= 0, "write into the directory '" + directory + "'");
   const int direct = ::open(name.c_str(), O_WRONLY | O_DIRECT);

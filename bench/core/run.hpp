@@ -1,5 +1,5 @@
-// A run: processes that compute and write in turns, all at once, as a simulation's do. Each iteration all meet,
-// write, and meet again, so that the slowest holds all up; what each one's output took is timed by itself.
+// A run: processes that compute and write in turns, all at once, as a simulation's do. In each iteration all meet,
+// write, and meet again, so that the slowest holds up all; each one's output is timed separately.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace bench::core {
 
-// Forks the processes, waits for them; the JSON document. Throws RunError: what the first one that failed said.
+// Forks the processes, waits for them, and returns the JSON document. Throws RunError with the message of the first
+// that failed.
 std::string run(const RunOptions& options);
 
 }  // namespace bench::core

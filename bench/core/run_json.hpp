@@ -1,4 +1,4 @@
-// A run's JSON document, "core_run": 1.
+// The JSON document of a run, "core_run": 1.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Memory that the processes of a run share, made before they are forked, and a barrier.
+// Memory that the processes of a run share, created before they are forked, and a barrier.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 namespace bench::core {
 
-// Anonymous, touched, and 0 at first.
+// Anonymous memory, touched, initially 0.
 class SharedMemory {
  public:
   explicit SharedMemory(size_t bytes);
@@ -25,7 +25,7 @@ class SharedMemory {
 class Barrier {
  public:
   explicit Barrier(int processes);
-  // Waits for all of them.
+  // Waits for all processes.
   void meet() const { pthread_barrier_wait(barrier_); }
 
  private:

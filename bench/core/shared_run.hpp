@@ -1,6 +1,6 @@
-// SharedRun: what the processes of a run have in common: a barrier, and a page of results each.
+// SharedRun: what the processes of a run share: a barrier, and a page of results for each.
 //
-// Made before they are forked, in anonymous shared memory. Times are of bench::now(), the same for all.
+// It is created before they are forked, in anonymous shared memory. Times are of bench::now(), the same for all.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace bench::core {
 
-// Written by its own process alone, read when that has ended.
+// Written by its own process alone, read after that has ended.
 struct ProcessResult {
-  double started = 0;   // begins to compute
+  double started = 0;   // when it begins to compute
   double computed = 0;  // seconds computing
-  double left = 0;      // its last output was put
-  double done = 0;      // and is written
+  double left = 0;      // when it put its last output
+  double done = 0;      // when that is written
   double waited = 0;
   Filtered filtered;
   std::array<char, 512> description{};
@@ -31,7 +31,7 @@ class SharedRun {
   void meet() const { barrier_.meet(); }
 
   ProcessResult& of(int process) const { return results_[process]; }
-  // When an iteration's output began, and when it had ended.
+  // Return when an iteration's output began, and when it ended.
   double& begin(int process, int iteration) const { return times_[2 * at(process, iteration)]; }
   double& end(int process, int iteration) const { return times_[2 * at(process, iteration) + 1]; }
 
@@ -46,7 +46,7 @@ class SharedRun {
   double* const times_;
 };
 
-// Copies a text, cut where it does not fit.
+// Copies a text, truncated to fit.
 void set_text(std::array<char, 512>& to, const char* text);
 
 }  // namespace bench::core

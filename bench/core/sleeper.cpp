@@ -13,7 +13,7 @@ namespace bench::core {
 namespace {
 
 constexpr uint64_t kWake = 1;
-constexpr uint64_t kEnd = uint64_t{1} << 32;  // more than all wakes together
+constexpr uint64_t kEnd = uint64_t{1} << 32;  // more than all wake-ups together
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Sleeper: a thread asleep on the server's cpu, and what it costs to wake it: the machine's own part of a call that
-// finds the server asleep. It is woken as the server is, by an event counter.
+// Sleeper: a sleeping thread on the server's cpu, to measure the cost of waking it: the machine's own part of a call
+// that finds the server asleep. It wakes as the server does, by an event counter.
 #pragma once
 
 #include <thread>
@@ -8,13 +8,13 @@ namespace bench::core {
 
 class Sleeper {
  public:
-  // On cpu `cpu`; -1: on any.
+  // Runs on cpu `cpu`; -1: on any.
   explicit Sleeper(int cpu);
   ~Sleeper();
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Seconds that waking it takes the caller: one system call.
+  // Wakes it, and returns the caller's seconds for that: one system call.
   double wake() const;
 
  private:

@@ -14,7 +14,7 @@
 namespace bench::core {
 namespace {
 
-// Reads the dataset whole; what went wrong, or "".
+// Reads the whole dataset; returns what went wrong, or "".
 std::string read(const std::string& file, const std::string& name, std::span<float> values) {
   const hid_t opened = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (opened < 0) return "is missing, or cannot be read";

@@ -1,4 +1,4 @@
-// Verifies that the files of a run hold what its processes wrote, bit by bit, as the HDF5 library reads them.
+// Verifies, bit by bit, that the files of a run contain what its processes wrote, as the HDF5 library reads them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bench::core {
 
-// The JSON document, "core_verify": 1: how many files are equal, and what is wrong with the others.
+// Returns the JSON document "core_verify": 1: how many files are equal, and what is wrong with the others.
 std::string verify(const VerifyOptions& options);
 
 }  // namespace bench::core

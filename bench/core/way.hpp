@@ -10,13 +10,13 @@
 
 namespace bench::core {
 
-// The counts of filters, where there are some.
+// The counts of filters, if there are any.
 struct Filtered {
-  uint64_t bytes = 0;   // before
+  uint64_t bytes = 0;   // before filtering
   uint64_t stored = 0;  // and after
-  double seconds = 0;   // of all blocks
+  double seconds = 0;   // for all blocks
   uint64_t chunks = 0;
-  uint64_t relaxed = 0;  // of these, as there was not the time
+  uint64_t relaxed = 0;  // chunks of these with less effort, for lack of time
   uint64_t skipped = 0;
 };
 
@@ -27,20 +27,20 @@ class Way {
   Way& operator=(const Way&) = delete;
   virtual ~Way() = default;
 
-  // All that an iteration's output costs the program; returns when the block is the program's again.
+  // Does everything that an iteration's output costs the program; returns when the program may use the block again.
   virtual void put(int64_t iteration, std::span<const float> block) = 0;
-  // Until all that was put is in its file.
+  // Waits until everything that was put is in its file.
   virtual void flush() {}
-  // No output follows. After flush().
+  // Ends the output. Call it after flush().
   virtual void close() {}
 
   virtual std::string description() const = 0;
   virtual Filtered filtered() const { return {}; }
-  // Seconds in put() in which memory was waited for.
+  // Returns the seconds that put() has waited for memory.
   virtual double waited() const { return 0; }
 };
 
-// Makes a way for process number `process`. Each throws RunError or tailrace::Error.
+// Make a way for process number `process`. Each throws RunError or tailrace::Error.
 std::unique_ptr<Way> make_memory(const RunOptions& options, int process);
 std::unique_ptr<Way> make_posix(const RunOptions& options, int process);
 std::unique_ptr<Way> make_hdf5(const RunOptions& options, int process);

@@ -1,5 +1,6 @@
-// hdf5: what programs do today. Each process writes a file an iteration by the plain HDF5 library, and syncs it. With
-// compression the program filters while it waits: chunks of 1 MiB, shuffle and zstd at level 3, as tailrace does.
+// hdf5: what programs do today. Each process writes a file for each iteration with the plain HDF5 library, and syncs
+// it. With compression the program filters while it waits: chunks of 1 MiB, shuffle and zstd at level 3, as in
+// tailrace.
 #include <hdf5.h>
 
 #include "bench/core/way.hpp"
@@ -12,7 +13,7 @@ namespace {
 constexpr hsize_t kChunk = (hsize_t{1} << 20) / sizeof(float);
 constexpr unsigned kLevel = 3;
 
-// An identifier of HDF5 that is closed at the end.
+// An identifier of HDF5, closed at its end.
 class Id {
  public:
   Id(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
@@ -24,7 +25,7 @@ class Id {
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
   operator hid_t() const { return id_; }
-  // Failures of earlier writes may show only here.
+  // The close may be the first to report failures of earlier writes.
   void end(const std::string& what) {
     const herr_t closed = close_(id_);
     id_ = -1;
@@ -41,7 +42,7 @@ class Hdf5 final : public Way {
   Hdf5(const RunOptions& options, int process)
       : stem_(options.dir + "/hdf5_c" + std::to_string(process) + "_"),
         compress_(options.compress == Compress::zstd) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told by the exception alone
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // only the exception reports failures
     if (compress_) register_zstd_filter();
   }
 

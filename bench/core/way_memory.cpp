@@ -1,5 +1,5 @@
-// memory: a memcpy into memory of the program's own, and no output at all. What a copy takes while the machine does
-// what it does: nothing that copies can be steadier.
+// memory: a memcpy into the program's own memory, and no output. It shows the time of a copy under the machine's
+// present load: nothing that copies can be steadier.
 #include <cstring>
 
 #include "bench/core/way.hpp"
@@ -14,7 +14,7 @@ class Memory final : public Way {
 
   void put(int64_t, std::span<const float> block) override {
     std::memcpy(to_.data(), block.data(), block.size_bytes());
-    asm volatile("" : : "r"(to_.data()) : "memory");  // somebody looks at it
+    asm volatile("" : : "r"(to_.data()) : "memory");  // keeps the copy
   }
 
   std::string description() const override { return "memcpy into private memory"; }

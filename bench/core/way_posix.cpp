@@ -1,5 +1,5 @@
-// posix: the plainest good synchronous writer. A file an iteration and process, room reserved, pieces of 8 MiB past
-// the page cache; where that cannot be bypassed, synced.
+// posix: the simplest good synchronous writer. A file for each iteration and process, space reserved, pieces of 8 MiB
+// bypassing the page cache; if that is not possible, synced.
 #include <fcntl.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// thread, core: by the library, with `write`, so that the program keeps its array.
+// thread, core: through the library, with `write`, so that the program keeps its array.
 #include <tailrace/tailrace.hpp>
 
 #include "bench/core/program_config.hpp"

@@ -10,7 +10,7 @@
 namespace bench::core {
 namespace {
 
-// Exchanges HDF5's buffer for `made`; 0 tells HDF5 that it failed.
+// Replaces HDF5's buffer by `made`; returns 0 to report a failure to HDF5.
 size_t give(void* made, size_t size, size_t room, size_t* buffer_size, void** buffer) {
   if (ZSTD_isError(size) != 0) {
     std::free(made);
@@ -22,7 +22,7 @@ size_t give(void* made, size_t size, size_t room, size_t* buffer_size, void** bu
   return size;
 }
 
-// H5Z_func_t: `values` has the level; the chunk's bytes are exchanged for the filtered ones.
+// An H5Z_func_t: `values` has the level; it replaces the chunk's bytes by the filtered ones.
 size_t zstd(unsigned flags, size_t count, const unsigned* values, size_t bytes, size_t* buffer_size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) != 0) {
     const unsigned long long room = ZSTD_getFrameContentSize(*buffer, bytes);

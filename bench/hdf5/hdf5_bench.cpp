@@ -1,18 +1,19 @@
-// A program that writes or reads HDF5 and knows nothing of tailrace, but for the access list by which it asks for the
-// connector: what `tailrace bench hdf5` runs with it and without. One process is one run; prints one JSON document.
+// A program that writes or reads HDF5 and knows nothing of tailrace, except for the access list that selects the
+// connector. `tailrace bench hdf5` runs it with and without the connector. One process is one run, and prints one
+// JSON document.
 //
-//   calibrate says how many passes of the kernel take so long
+//   calibrate finds how many passes of the kernel take the wanted time
 //   fields    computes and writes a large dataset, in turns
 //   slabs     writes one dataset in 4 KiB hyperslabs, row after row or column after column
-//   metadata  small datasets and attributes, of which nothing is to be gained
+//   metadata  writes small datasets and attributes, for which nothing can be gained
 //   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turns
-//   copy      one H5Dwrite of contiguous memory, again and again, and one memcpy of the same
-// And what programs do besides, where nothing is to be gained, but much could be lost (rows.cpp):
-//   back      rows of a dataset that has just been written are read
-//   add       … and written again
-//   append    a dataset is extended, and a row of 64 KiB written, a deflated chunk
-//   flush     a row is written, and flushed
-//   files     files are made, of a dataset of 80 kB each
+//   copy      repeats one H5Dwrite of contiguous memory, and one memcpy of the same
+// Other things that programs do, where nothing can be gained, but much could be lost (rows.cpp):
+//   back      reads rows of a dataset that was just written
+//   add       … and writes them again
+//   append    extends a dataset, and writes a row of 64 KiB, a deflated chunk
+//   flush     writes a row, and flushes
+//   files     creates files with a dataset of 80 kB each
 #include <hdf5.h>
 
 #include <fcntl.h>
@@ -34,7 +35,7 @@
 namespace bench::hdf5 {
 namespace {
 
-// Work of one processor that touches little memory.
+// Work for one processor that touches little memory.
 class Kernel {
  public:
   void run(int64_t passes) {
@@ -60,7 +61,7 @@ nlohmann::json calibrate(const Options& options) {
   return {{"passes", static_cast<int64_t>(options.compute / fastest * kTrial)}};
 }
 
-// Some of it can be compressed.
+// Returns partly compressible values.
 std::vector<double> some_values(uint64_t bytes) {
   std::vector<double> values(bytes / sizeof(double));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 4096) + static_cast<double>(i % 7);
@@ -170,7 +171,7 @@ nlohmann::json metadata(const Options& options) {
   return {{"total", end - start}, {"writing", written - start}, {"closing", end - written}};
 }
 
-// Has the system forget what it keeps of the file.
+// Makes the system drop the file from its page cache.
 void make_cold(const std::string& name) {
   const int file = open(name.c_str(), O_RDWR);
   const bool cold =
@@ -178,7 +179,7 @@ void make_cold(const std::string& name) {
   if (!cold) throw std::runtime_error("cannot have the system forget " + name);
 }
 
-// One dataset of as many slabs as there are iterations, written without the connector.
+// Writes one dataset with a slab for each iteration, without the connector.
 void write_slabs(const Options& options) {
   const std::vector<double> values = some_values(options.bytes);
   const hsize_t dims[2] = {static_cast<hsize_t>(options.iterations), values.size()};
@@ -262,18 +263,19 @@ int run(int argc, char** argv) {
       {"metadata", metadata},    {"read", read},        {"copy", copy},
       {"back", read_back},       {"add", add_to_rows},  {"append", append_rows},
       {"flush", flush_each_row}, {"files", write_files}};
-  app.add_option("--file", options.file, "to be written; read: and read then")->required();
+  app.add_option("--file", options.file, "the file to write; with read, also to read")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
-  app.add_option("--connector", options.connector, "what it is told, such as 'place=core'");
+  app.add_option("--connector", options.connector, "the connector's settings, such as 'place=core'");
   app.add_option("--pattern", options.pattern,
                  "calibrate, fields, slabs, metadata, read, copy, back, add, append, "
                  "flush or files")
       ->check(CLI::IsMember(patterns));
-  app.add_option("--iterations", options.iterations, "of fields, read and copy")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", options.iterations, "iterations of fields, read and copy")
+      ->check(CLI::PositiveNumber);
   app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
   app.add_option("--passes", options.passes, "fields, read: of the kernel, an iteration");
-  app.add_option("--bytes", options.bytes, "of a field or slab")->check(CLI::PositiveNumber);
-  app.add_option("--count", options.count, "of hyperslabs, small datasets, rows or files")
+  app.add_option("--bytes", options.bytes, "size of a field or slab")->check(CLI::PositiveNumber);
+  app.add_option("--count", options.count, "number of hyperslabs, small datasets, rows or files")
       ->check(CLI::PositiveNumber);
   app.add_flag("--columns", options.columns, "slabs: column after column");
   app.add_flag("--random", options.random, "back, add: rows in no order");

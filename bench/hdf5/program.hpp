@@ -1,4 +1,4 @@
-// The frame of hdf5_bench's patterns: how they are told what to do, and how they ask for the connector.
+// The frame of hdf5_bench's patterns: their options, and the access list that selects the connector.
 #pragma once
 
 #include <hdf5.h>
@@ -12,12 +12,12 @@ namespace bench::hdf5 {
 
 struct Options {
   std::string file;
-  std::string plugins;    // where the connector lies; empty: plain HDF5
-  std::string connector;  // what it is told
+  std::string plugins;    // the connector's directory; empty: plain HDF5
+  std::string connector;  // the connector's settings
   std::string pattern = "fields";
   int iterations = 8;
-  double compute = 0.47;  // seconds; calibrate: that are asked for
-  int64_t passes = 0;     // of the kernel, an iteration
+  double compute = 0.47;  // in seconds; for calibrate: the wanted time
+  int64_t passes = 0;     // of the kernel, in each iteration
   uint64_t bytes = uint64_t{128} << 20;
   uint64_t count = 100000;  // of hyperslabs, small datasets, rows or files
   bool columns = false;

@@ -10,10 +10,10 @@
 namespace bench::hdf5 {
 namespace {
 
-// A dataset of rows of doubles, of a file of its own.
+// A dataset of rows of doubles, in its own file.
 class Matrix {
  public:
-  // `rows` of them at first.
+  // Creates it with `rows` rows.
   Matrix(const std::string& path, hid_t access, hsize_t rows, hsize_t columns, hid_t creation = H5P_DEFAULT,
          bool grows = false)
       : columns_(columns) {
@@ -72,7 +72,7 @@ class Matrix {
 
 constexpr hsize_t kShort = 64;  // doubles
 
-// Which row comes when.
+// The order of the rows.
 class Order {
  public:
   explicit Order(const Options& options) : options_(options) {}

@@ -1,4 +1,4 @@
-// Patterns of programs that do a little at a time: a connector gains nothing for them, and could cost them much.
+// Patterns of programs that do a little at a time: a connector gains nothing for them, and could cost much.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,15 +7,15 @@
 
 namespace bench::hdf5 {
 
-// `options.count` rows of 512 bytes of a dataset that has just been written are read, each once, or at random.
+// Reads `options.count` rows of 512 bytes of a dataset that was just written, each once, or at random.
 nlohmann::json read_back(const Options& options);
-// … and written again, each element larger by 1.
+// Does so, and writes them again, with each element larger by 1.
 nlohmann::json add_to_rows(const Options& options);
-// A dataset is extended for each of `options.count` rows of 64 KiB, which is a chunk, shuffled and deflated.
+// Extends a dataset for each of `options.count` rows of 64 KiB, which are chunks, shuffled and deflated.
 nlohmann::json append_rows(const Options& options);
-// The file is flushed after each of `options.count` rows of 4 KiB.
+// Flushes the file after each of `options.count` rows of 4 KiB.
 nlohmann::json flush_each_row(const Options& options);
-// `options.count` files with a dataset of 80 kB each; they are removed again.
+// Writes `options.count` files with a dataset of 80 kB each, and removes them.
 nlohmann::json write_files(const Options& options);
 
 }  // namespace bench::hdf5

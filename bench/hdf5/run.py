@@ -2,10 +2,11 @@
 """An HDF5 program with tailrace's connector beside the same with plain HDF5: times, and the bars of issue 6.
 
     make bench-hdf5 ARGS="--dir /scratch --rounds 5"
-    make bench-hdf5 ARGS="--vol-async /opt/vol-async"      and the peer, which has to be there (vol_async.py)
+    make bench-hdf5 ARGS="--vol-async /opt/vol-async"      and the peer, which must be installed (vol_async.py)
 
-Every line is of one run of its own process (hdf5_bench), the two kinds in turn, each into a new file; before each run
-what the last one left is removed and synced. Ratios are of the runs of one round; their median is compared.
+Every line is from runs in separate processes (hdf5_bench), the two kinds in turns, each into a new file; before each
+run the files of the last one are removed and synced. Ratios are of the runs of one round; their median is compared
+with the bar.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tailrace.cli.run import PLUGINS
 PROGRAM = pathlib.Path(__file__).parents[2] / "build/release/bench/hdf5/hdf5_bench"
 Report = dict[str, Any]
 
-# What gains nothing, and should not lose much: title, how often, and how the program is told.
+# Patterns that gain nothing, and should not lose much: title, count, and the program's argument.
 LITTLE = (
     ("rows of 512 bytes, read back", "100000", "back"),
     ("the same, at random", "100000", "back", "--random"),
@@ -44,15 +45,15 @@ LITTLE = (
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is run, and what its ratio is to keep."""
+    """A pattern, and the bar for its ratio."""
 
     title: str
     options: tuple[str, ...]
     ratio: Callable[[Report, Report], float]  # of (plain, carried)
     what: str
-    bar: float | None  # None: it is only shown
+    bar: float | None  # None: only shown
     at_least: bool = False
-    words: str = ""  # that the connector is told beside others
+    words: str = ""  # additional settings of the connector
 
     def met(self, ratio: float) -> bool:
         if self.bar is None:
@@ -61,7 +62,7 @@ class Pattern:
 
 
 def over_limit(plain: Report, carried: Report) -> float:
-    """Total over what cannot be beaten: computing and writing at once, and a copy of each field."""
+    """Returns the total divided by the limit: computing and writing at once, and a copy of each field."""
     count = carried["iterations"]
     compute, write = plain["computing"] / count, (plain["writing"] + plain["closing"]) / count
     return carried["total"] / (compute + write + (count - 1) * max(compute, write) + count * carried["copy"])
@@ -131,7 +132,7 @@ def judged(pattern: Pattern, kept: bool, quick: bool) -> str:
 
 
 def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> tuple[list[Pattern], int]:
-    """Prints a line for each pattern; returns those that missed their bars, and the passes that a field took."""
+    """Prints a line for each pattern; returns those that missed their bars, and the passes of a field."""
     missed = []
     runs: dict[tuple[tuple[str, ...], str], list[tuple[Report, Report]]] = {}
     copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)

@@ -1,9 +1,8 @@
 """The peer vol-async beside tailrace and plain HDF5, for `--vol-async PREFIX` of run.py.
 
-PREFIX/lib has what vol-async needs, which whoever measures has put there: libh5async.so with Argobots, and a
-thread-safe parallel HDF5 whose shared library has the name and interface of the one that hdf5_bench is linked to. All
-three kinds of run have that HDF5, in turn; vol-async by environment, as shipped. A run that fails or does not end is
-a result.
+PREFIX/lib must have what vol-async needs: libh5async.so with Argobots, and a thread-safe parallel HDF5 whose shared
+library has the name and interface of the one that hdf5_bench is linked to. All three kinds of run use that HDF5, in
+turns; vol-async is set by the environment, as shipped. A run that fails or does not end is a result.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from typing import Any
 CONNECTOR = "async under_vol=0;under_info={}"
 KINDS = ("plain", "tailrace", "vol-async")
 Report = dict[str, Any]
-Start = Callable[..., subprocess.CompletedProcess[str]]  # of run.py
+Start = Callable[..., subprocess.CompletedProcess[str]]  # from run.py
 
 
 def missing(prefix: pathlib.Path) -> str:
-    """What is not there, and was expected; "" if it is all there."""
+    """Returns which file is missing; "" if all exist."""
     lacks = [name for name in ("libh5async.so", "libhdf5.so") if not (prefix / "lib" / name).exists()]
     return f"found no {lacks[0]} in {prefix / 'lib'}, expected vol-async and its HDF5 there" if lacks else ""
 
 
 def patterns(quick: bool, passes: int) -> list[tuple[str, tuple[str, ...]]]:
-    """Titles and options. Of what is small not so much as in run.py: vol-async needs milliseconds for each."""
+    """Returns titles and options. It has fewer small items than run.py: vol-async needs milliseconds for each."""
     pieces, small = ("20", "20") if quick else ("10000", "1000")
     fields = ("--pattern", "fields", "--bytes", str(1 << 20 if quick else 128 << 20), "--passes", str(passes))
     return [
@@ -43,7 +42,7 @@ def patterns(quick: bool, passes: int) -> list[tuple[str, tuple[str, ...]]]:
 
 def run(folder: pathlib.Path, options: tuple[str, ...], kind: str, arguments: argparse.Namespace,
         start: Start) -> float | str:
-    """Seconds, or why there are none."""
+    """Returns the seconds, or why there are none."""
     library = (arguments.vol_async / "lib").resolve()
     added = {"LD_LIBRARY_PATH": str(library)}
     if kind == "vol-async":
@@ -56,7 +55,7 @@ def run(folder: pathlib.Path, options: tuple[str, ...], kind: str, arguments: ar
         return f"failed ({done.returncode})"
     report = json.loads(done.stdout)
     if not report["thread_safe"]:
-        return "not its HDF5"  # nor a comparison
+        return "not its HDF5"  # and so no comparison
     if report["vol_async"] != (kind == "vol-async"):
         return "not vol-async"
     return report["total"]

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-// With the times that tell whether the counter had to share the hardware with others.
+// With the times that show whether the counter shared the hardware with others.
 struct Reading {
   uint64_t value, enabled, running;
 };
@@ -36,7 +36,7 @@ CacheMisses::CacheMisses() {
   what.config = PERF_COUNT_HW_CACHE_MISSES;
   what.disabled = 1;
   what.inherit = 1;
-  what.exclude_kernel = 1;  // allowed to users under the usual settings
+  what.exclude_kernel = 1;  // the usual settings allow that to users
   what.exclude_hv = 1;
   what.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   descriptor_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));

@@ -1,7 +1,7 @@
-// CacheMisses: counts the cache misses of the process and of the threads it makes from now on, where the machine
-// has counters and the system allows it.
+// CacheMisses: counts the cache misses of the process and of threads that it starts later, if the machine has
+// counters and the system allows it.
 //
-// Never fails: what cannot be counted is said to be so, with the reason.
+// It never fails: it reports what it cannot count, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace bench {
 
 class CacheMisses {
  public:
-  // Before the threads are made that are to be counted.
+  // Construct it before the threads to be counted start.
   CacheMisses();
   CacheMisses(const CacheMisses&) = delete;
   CacheMisses& operator=(const CacheMisses&) = delete;
@@ -20,9 +20,9 @@ class CacheMisses {
 
   void start();
   void stop();
-  // Between start() and stop(); nothing where it could not be counted.
+  // Returns the count between start() and stop(); nothing if it could not count.
   std::optional<uint64_t> count() const { return count_; }
-  // Why not.
+  // Returns why it could not.
   const std::string& reason() const { return reason_; }
 
  private:

@@ -1,4 +1,4 @@
-// See the header. Times a few stretches of the length that is wanted (within bounds), and takes their median.
+// See the header. It times a few stretches of about the wanted length (within bounds), and takes their median.
 #include "bench/pattern/calibrate.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double time_of(ComputeWorker& worker, uint64_t passes) {
 Calibration calibrate(const CalibrateOptions& options) {
   const auto worker = make_compute_worker(options.compute);
   const double wanted = std::clamp(options.seconds, kShortest, kLongest);
-  // Whole cycles where they are shorter than that, as passes may differ within one.
+  // Use whole cycles if they are shorter than that, since passes within one may differ.
   uint64_t passes = 1;
   double seconds = time_of(*worker, passes);
   while (seconds < wanted / 2) {

@@ -1,4 +1,4 @@
-// calibrate(): how many passes of a kernel take a wanted time on this machine.
+// calibrate(): finds how many passes of a kernel take a wanted time on this machine.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Calibration {
 // Throws UsageError and RunError.
 Calibration calibrate(const CalibrateOptions& options);
 
-// The document that `pattern calibrate` prints.
+// Returns the document that `pattern calibrate` prints.
 std::string json_of(const CalibrateOptions& options, const Calibration& calibration);
 
 }  // namespace bench

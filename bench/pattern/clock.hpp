@@ -1,6 +1,6 @@
-// now(): the clock that every time of the pattern program is read from, CLOCK_MONOTONIC in seconds.
+// now(): the clock for all times of the pattern program, CLOCK_MONOTONIC in seconds.
 //
-// The library's own trace uses the same clock, so that both can be laid over each other.
+// The library's own trace uses the same clock, so the two can be combined.
 #pragma once
 
 #include <ctime>

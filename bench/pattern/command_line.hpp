@@ -1,4 +1,4 @@
-// The common part of the bench programs' command lines, over CLI11.
+// The common parts of the bench programs' command lines, over CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,11 +10,11 @@
 
 namespace bench {
 
-// The words that stand for the values of an option.
+// The words for the values of an option.
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 
-// The word for a value; "" if it has none.
+// Returns the word for a value; "" if it has none.
 template <class T>
 const char* word_for(const Words<T>& words, T value) {
   for (const auto& [word, meaning] : words) {
@@ -23,10 +23,10 @@ const char* word_for(const Words<T>& words, T value) {
   return "";
 }
 
-// a|b|c
+// Returns a|b|c.
 std::string listed(const std::vector<std::string>& words);
 
-// An option that takes one of a few words. All arguments but the texts outlive the command line.
+// Adds an option that takes one of a few words. All arguments but the texts must outlive the command line.
 template <class T>
 CLI::Option* add_words(CLI::App& app, const std::string& name, T& value, const Words<T>& words,
                        const std::string& what) {
@@ -49,7 +49,7 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, T& value, const W
       ->option_text(expected + " = " + first);
 }
 
-// False if that was --help, which is answered. Throws UsageError.
+// Returns false after --help, which it answers. Throws UsageError.
 bool parse(CLI::App& app, int argc, char** argv);
 
 }  // namespace bench

@@ -1,6 +1,6 @@
-// The two ways in which the pattern program gives up, and a helper for what the operating system refuses.
+// The two errors that end the pattern program, and a helper for errors of the operating system.
 //
-// Caught in main.cpp alone, which turns them into one line on stderr and an exit code.
+// Only main.cpp catches them, and turns them into one line on stderr and an exit code.
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Making and removing the folders. See the header.
+// Creates and removes the folders. See the header.
 #include "bench/pattern/folders.hpp"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ void OutputFolders::remove() noexcept {
     fs::remove_all(folder, error);
     if (error) std::fprintf(stderr, "pattern: cannot remove '%s': %s\n", folder.c_str(), error.message().c_str());
   }
-  // Only what is empty; somebody else may have put something there in the meantime.
+  // Only empty ones: another program may have put something there meanwhile.
   for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
 }
 
@@ -72,7 +72,7 @@ bool OutputFolders::can_bypass_cache() const {
     const int descriptor = ::open(name.c_str(), O_CREAT | O_WRONLY | O_DIRECT, 0666);
     const bool can = descriptor >= 0;
     if (can) ::close(descriptor);
-    ::unlink(name.c_str());  // a refused O_DIRECT may have made the file all the same
+    ::unlink(name.c_str());  // a refused O_DIRECT may have created the file all the same
     if (!can) return false;
   }
   return true;

@@ -1,7 +1,7 @@
-// OutputFolders: where the files of one run go; a new folder in each directory that the user named.
+// OutputFolders: the folders for the files of one run, a new one in each directory that the user named.
 //
-// The folders are its own, so taking them away takes away nothing of anybody else's. They go when it goes, on
-// every way out of the run, unless the user keeps them.
+// It owns the folders, so removing them removes no other files. It removes them at its end, on every way out of the
+// run, unless the user keeps them.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace bench {
 
 class OutputFolders {
  public:
-  // Makes the directories if they are missing. Throws RunError with the directory and the reason.
+  // Creates missing directories. Throws RunError with the directory and the reason.
   OutputFolders(const std::vector<std::string>& directories, bool keep);
   OutputFolders(const OutputFolders&) = delete;
   OutputFolders& operator=(const OutputFolders&) = delete;
@@ -20,10 +20,10 @@ class OutputFolders {
 
   size_t count() const { return folders_.size(); }
   const std::vector<std::filesystem::path>& all() const { return folders_; }
-  // Iterations go to the folders in turn.
+  // Returns the file of an iteration; iterations use the folders in turn.
   std::string file(int iteration) const;
 
-  // Waits until what others have left in the page cache of these file systems is written.
+  // Waits until the page cache of these file systems is written, including other programs' data.
   void settle() const;
   // Returns true if files here can bypass the page cache.
   bool can_bypass_cache() const;
@@ -34,7 +34,7 @@ class OutputFolders {
 
   const bool keep_;
   std::vector<std::filesystem::path> folders_;
-  std::vector<std::filesystem::path> made_;  // directories that were missing, outermost first
+  std::vector<std::filesystem::path> made_;  // directories that did not exist, outermost first
 };
 
 }  // namespace bench

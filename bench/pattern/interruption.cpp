@@ -17,7 +17,7 @@ void note(int signal) {
     first = now();
     interrupted = 1;
   } else if (now() - first > 1) {
-    // Programs such as timeout send a signal twice in a row: that is one wish, not an impatient second one.
+    // Programs such as timeout send a signal twice in a row; that does not count as an impatient second one.
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

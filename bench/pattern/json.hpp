@@ -1,4 +1,4 @@
-// The documents that the bench programs print. A number that is not finite is not known: null.
+// The documents that the bench programs print. A number that is not finite is unknown: null.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@ namespace bench {
 
 using Json = nlohmann::ordered_json;
 
-// Its text, ended by a new line. What is no UTF-8 (a directory's name may be anything) is replaced.
+// Returns its text with a newline at the end. Replaces bytes that are not UTF-8 (a directory's name may be anything).
 inline std::string text_of(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -1,5 +1,5 @@
-// pattern: the program. One process is one run, so that peak memory and caches are of that run alone. Exit codes: 0
-// good, 1 the run failed, 2 the command line is wrong.
+// pattern: the program. One process is one run, so that peak memory and caches belong to that run alone. Exit codes:
+// 0 success, 1 the run failed, 2 wrong command line.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// The document of what was asked for.
+// Returns the requested document.
 std::string carry_out(const bench::Options& options) {
   if (options.run) return json_of(*options.run, bench::run(*options.run));
   if (options.calibrate) return json_of(*options.calibrate, bench::calibrate(*options.calibrate));

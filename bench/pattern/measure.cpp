@@ -17,9 +17,9 @@
 namespace bench {
 namespace {
 
-// As many requests as the library takes at once without a wait for room (its iterations have as many variables).
+// Requests that the library takes at once without waiting for room (its iterations have as many variables).
 constexpr int kRequestsAtOnce = 256;
-// As many as a run's budget holds: enough that the storage never waits, and no more than it has to do with in a run.
+// Iterations that a run's budget holds: enough that the storage never waits, and no more than a run has.
 constexpr int kIterationsAtOnce = 3;
 
 Measured regression(const MeasureOptions& options) {
@@ -48,12 +48,12 @@ Measured regression(const MeasureOptions& options) {
   return measured;
 }
 
-// The caller while its blocks are written: it waits for memory, or it computes until there is some.
+// The caller while its blocks are written: it waits for memory, or computes until there is some.
 class Meanwhile {
  public:
   explicit Meanwhile(const ComputeChoice* choice) : worker_(choice ? make_compute_worker(*choice) : nullptr) {}
 
-  // Returns when fewer than kIterationsAtOnce of the blocks `handed` over are still to be written.
+  // Returns when fewer than kIterationsAtOnce of the `handed` blocks are not written yet.
   void until_room(tailrace::Client& client, uint64_t handed) {
     if (!worker_) return;  // the next hand-over waits
     while (handed - client.stats().blocks_written >= kIterationsAtOnce) worker_->compute(1);
@@ -63,8 +63,8 @@ class Meanwhile {
   std::unique_ptr<ComputeWorker> worker_;
 };
 
-// Blocks handed to tailrace back to back, by alloc and commit or by write, from a pool of as many as a run's budget
-// has. The caller waits for memory or computes most of the time, so looking after each hand-over is often enough.
+// Hands blocks to tailrace back to back, by alloc and commit or by write, from a pool as large as a run's budget. The
+// caller waits for memory or computes most of the time, so a look after each hand-over is often enough.
 Measured saturation(const MeasureOptions& options, Verb verb, const ComputeChoice* computing) {
   const WriteOptions& write = options.write;
   const OutputFolders folders(write.directories, write.keep);
@@ -79,8 +79,7 @@ Measured saturation(const MeasureOptions& options, Verb verb, const ComputeChoic
   const double start = now();
   const auto note = [&] {
     const tailrace_stats stats = client.stats();
-    // Blocks that go through the page cache are written when they have been synced, which is before their iteration
-    // is published.
+    // Blocks that go through the page cache are written when they are synced, before their iteration is published.
     const uint64_t written = measured.bypasses_cache ? stats.blocks_written : stats.iterations_published;
     while (measured.samples.size() < written)
       measured.samples.emplace_back(measured.samples.size() + 1, now() - start);
@@ -116,7 +115,7 @@ Measured write_copy(const MeasureOptions& options) {
     client.write("v0", iteration, data);
     client.end_iteration(iteration);
     measured.samples.emplace_back(iteration + 1, client.stats().seconds_copying);
-    client.flush();  // outside the time
+    client.flush();  // not timed
   }
   measured.bypasses_cache = write.direct && folders.can_bypass_cache();
   measured.description = client.describe();
@@ -127,7 +126,7 @@ Measured write_copy(const MeasureOptions& options) {
 Measured request(const MeasureOptions& options) {
   WriteOptions write = options.write;
   write.variables = std::min(options.count, kRequestsAtOnce);
-  write.bytes *= static_cast<uint64_t>(write.variables);  // --bytes are those of one request
+  write.bytes *= static_cast<uint64_t>(write.variables);  // --bytes is the size of one request
   const OutputFolders folders(write.directories, write.keep);
   const Buffer buffer(options.write.bytes);
   const void* const data = buffer.data();
@@ -138,14 +137,14 @@ Measured request(const MeasureOptions& options) {
   double seconds = 0;
   const auto submit = [&](int64_t iteration, int variable) {
     tailrace_ticket ticket{};
-    // The C interface, without the checks of types that the C++ one adds.
+    // Uses the C interface, without the type checks of the C++ one.
     const double begin = now();
     const tailrace_status status =
         tailrace_borrow(client.handle(), names[static_cast<size_t>(variable)].c_str(), iteration, data, &ticket);
     seconds += now() - begin;
     tailrace::detail::check(client.handle(), status);
   };
-  submit(0, 0);  // the first one opens files: it is not counted
+  submit(0, 0);  // the first one opens files, and does not count
   client.end_iteration(0);
   client.flush();
   seconds = 0;
@@ -157,7 +156,7 @@ Measured request(const MeasureOptions& options) {
       measured.samples.emplace_back(measured.samples.size() + 1, seconds);
     }
     client.end_iteration(iteration);
-    client.flush();  // between batches, outside the time
+    client.flush();  // between batches, not timed
   }
   measured.description = client.describe();
   client.close();
@@ -175,11 +174,11 @@ Measured copy(const MeasureOptions& options) {
     from.data()[n % static_cast<int>(std::min<uint64_t>(options.write.bytes, 4096))] = static_cast<char>(n);
     const double begin = now();
     std::memcpy(to.data(), from.data(), options.write.bytes);
-    asm volatile("" : : "r"(to.data()) : "memory");  // somebody may read it: the copy cannot be left out
+    asm volatile("" : : "r"(to.data()) : "memory");  // keeps the copy, which something may read
     seconds += now() - begin;
     measured.samples.emplace_back(n + 1, seconds);
   }
-  measured.bypasses_cache = true;  // there is none
+  measured.bypasses_cache = true;  // it has no files
   measured.description = "memcpy between two touched buffers";
   return measured;
 }

@@ -1,10 +1,10 @@
-// measure(): the quantities that the models are fed with, as cumulated times. It fits nothing.
+// measure(): measures the inputs of the models, as cumulated times. It fits nothing.
 //
 // regression: synchronous writes in a row. saturation: blocks handed to tailrace back to back by alloc and commit,
-// without computing or copying, and when the n-th was written. saturation-busy: the same while the caller computes
-// all the time, which takes memory bandwidth and power from the writing. saturation-write: as saturation, but by
-// `write`, whose copies take memory bandwidth from the writing. write-copy: how long those copies take while nothing
-// is written. req: submitting small requests. copy: warm memcpys.
+// without computing or copying, and the times when the n-th was written. saturation-busy: the same while the caller
+// computes all the time, which takes memory bandwidth and power from the writing. saturation-write: as saturation,
+// but with `write`, whose copies take memory bandwidth from the writing. write-copy: the time of those copies while
+// nothing is written. req: submitting small requests. copy: warm memcpys.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace bench {
 
-// After so many, so many seconds.
+// Pairs (count, seconds until then).
 using Samples = std::vector<std::pair<int, double>>;
 
 struct Measured {
@@ -27,7 +27,7 @@ struct Measured {
 // Throws UsageError, RunError and tailrace::Error.
 Measured measure(const MeasureOptions& options);
 
-// The document that `pattern measure` prints.
+// Returns the document that `pattern measure` prints.
 std::string json_of(const MeasureOptions& options, const Measured& measured);
 
 }  // namespace bench

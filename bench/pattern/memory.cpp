@@ -50,7 +50,8 @@ void touch(char* memory, uint64_t bytes) {
 bool stamp_at(uint64_t bytes, uint64_t index, uint64_t* offset) {
   const uint64_t count = std::min(kStamps, bytes / sizeof(Stamp));
   if (index >= count) return false;
-  *offset = index + 1 == count ? bytes - sizeof(Stamp) : bytes / count * index;  // the last one ends the block
+  *offset = index + 1 == count ? bytes - sizeof(Stamp) : bytes / count * index;  // the last one is at the end of the
+                                                                                 // block
   return true;
 }
 

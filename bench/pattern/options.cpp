@@ -8,7 +8,7 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
-constexpr uint64_t kSmallRequest = 4096;  // what `measure req` submits unless told otherwise
+constexpr uint64_t kSmallRequest = 4096;  // size of `measure req` by default
 
 const Words<Writer> kWriters = {{"none", Writer::none},
                                 {"sync", Writer::sync},
@@ -49,14 +49,14 @@ void add_compute(CLI::App& app, ComputeChoice& compute) {
 }
 
 void add_storage(CLI::App& app, WriteOptions& write) {
-  app.add_option("--bytes", write.bytes, "of one iteration, all variables together")
+  app.add_option("--bytes", write.bytes, "bytes of one iteration, all variables together")
       ->check(CLI::Range(uint64_t{1}, kMostBytes))
       ->option_text("N = " + std::to_string(write.bytes));
   app.add_option("--dir", write.directories, "directory on the storage in question; repeat it for several devices")
       ->allow_extra_args(false)
       ->option_text("DIR = " + write.directories.front());
   app.add_flag("--keep", write.keep, "leave the files where they are");
-  add_words(app, "--direct", write.direct, kSwitch, "past the page cache (sync, tailrace)");
+  add_words(app, "--direct", write.direct, kSwitch, "bypass the page cache (sync, tailrace)");
   app.add_option("--queue-depth", write.queue_depth, "tailrace: transfers under way at once")
       ->check(CLI::Range(1, 256))
       ->option_text("N = 8");
@@ -111,9 +111,9 @@ void check(const WriteOptions& write) {
   }
 }
 
-// Adds the subcommand; what it parses ends up in `options`, if it is the one.
+// Adds the subcommand; if it is chosen, what it parses goes to `options`.
 CLI::App* add_run(CLI::App& app, RunOptions& run) {
-  CLI::App* const command = app.add_subcommand("run", "computes and writes in turns, and tells all the times");
+  CLI::App* const command = app.add_subcommand("run", "computes and writes in turns, and prints all times");
   add_compute(*command, run.compute);
   command->add_option("--passes", run.passes, "work of one iteration, in the kernel's passes (see calibrate)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
@@ -127,14 +127,14 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
 CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& calibrate) {
   CLI::App* const command = app.add_subcommand("calibrate", "how many passes take a given time");
   add_compute(*command, calibrate.compute);
-  command->add_option("--seconds", calibrate.seconds, "the time that the passes shall take")
+  command->add_option("--seconds", calibrate.seconds, "the time that the passes should take")
       ->check(CLI::Range(1e-6, 1e6))
       ->option_text("S = 0.1");
   return command;
 }
 
 CLI::App* add_measure(CLI::App& app, MeasureOptions& measure) {
-  CLI::App* const command = app.add_subcommand("measure", "what the models are fed with, as cumulated seconds");
+  CLI::App* const command = app.add_subcommand("measure", "measures the models' inputs, as cumulated seconds");
   measure.write.writer = Writer::sync;
   add_words(*command, "what", measure.what, kMeasures, "the quantity")->required();
   command->add_option("--count", measure.count, "samples")->check(CLI::Range(1, 100000))->option_text("N = 16");

@@ -1,6 +1,7 @@
 // The command line of `pattern`, as plain data.
 //
-// parse_options() makes it with CLI11 and refuses what is unknown or does not go together; nothing else reads argv.
+// parse_options() builds it with CLI11 and rejects options that are unknown or do not go together; nothing else reads
+// argv.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
 enum class Measure { regression, saturation, saturation_busy, saturation_write, write_copy, req, copy };
 
-// The data to write: where, how much, and by how many.
+// The data to write: where, how much, and with which writer.
 struct WriteOptions {
   Writer writer = Writer::none;
   Verb verb = Verb::alloc;
@@ -25,9 +26,9 @@ struct WriteOptions {
   std::string pin = "auto";  // "auto", "none" or a list of cpus
   bool direct = true;
   int iterations = 8;
-  uint64_t bytes = uint64_t{8} << 20;  // per iteration, all variables together
+  uint64_t bytes = uint64_t{8} << 20;  // in each iteration, all variables together
   int variables = 1;
-  int arrays = 2;  // of a variable, used in turn: borrow only
+  int arrays = 2;  // for borrow: of each variable, used in turn
   int queue_depth = 8;
   int budget = 3;  // in outputs of one iteration
   std::vector<std::string> directories = {"out/bench"};
@@ -38,7 +39,7 @@ struct WriteOptions {
 
 struct RunOptions {
   ComputeChoice compute;
-  uint64_t passes = 1000;  // per iteration
+  uint64_t passes = 1000;  // in each iteration
   WriteOptions write;
   std::string trace;  // "": none
 };
@@ -51,11 +52,11 @@ struct CalibrateOptions {
 struct MeasureOptions {
   Measure what = Measure::regression;
   int count = 16;
-  ComputeChoice compute;  // saturation_busy's
+  ComputeChoice compute;  // for saturation_busy
   WriteOptions write;
 };
 
-// Exactly one of them is set, or none where --help has been answered.
+// One of them is set, or none after --help.
 struct Options {
   std::optional<RunOptions> run;
   std::optional<CalibrateOptions> calibrate;

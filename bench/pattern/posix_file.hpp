@@ -32,7 +32,7 @@ class PosixFile {
   int descriptor() const { return descriptor_; }
   const std::string& name() const { return name_; }
 
-  // All of it, continued where the system wrote only a part.
+  // Writes all bytes, and continues where the system wrote only a part.
   void write_at(uint64_t offset, const char* data, uint64_t bytes) const {
     while (bytes > 0) {
       const ssize_t written = ::pwrite(descriptor_, data, bytes, static_cast<off_t>(offset));
@@ -45,7 +45,7 @@ class PosixFile {
     }
   }
 
-  // Reserves room; a file system that cannot is left alone.
+  // Reserves space, if the file system can do that.
   void reserve(uint64_t bytes) const {
     if (::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0) return;
     require(errno == EOPNOTSUPP, "reserve room for '" + name_ + "'");
@@ -57,7 +57,7 @@ class PosixFile {
 
   void sync() const { require(::fdatasync(descriptor_) == 0, "sync '" + name_ + "'"); }
 
-  // Failures of earlier writes may show only here.
+  // The close may be the first to report failures of earlier writes.
   void close() { require(::close(std::exchange(descriptor_, -1)) == 0, "close '" + name_ + "'"); }
 
  private:

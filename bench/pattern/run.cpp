@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr uint64_t kWarmUpPasses = 1000;  // at most
+constexpr uint64_t kWarmUpPasses = 1000;  // most passes
 
 // FNV-1a over the bytes of the results.
 class ResultHash {
@@ -32,7 +32,7 @@ class ResultHash {
   uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// The simulated program: goes through the iterations once.
+// The simulated program, which goes through the iterations once.
 class Program {
  public:
   Program(const RunOptions& options, ComputeWorker& compute, WriteWorker& writer, Trace& trace)
@@ -91,7 +91,7 @@ class Program {
     return static_cast<size_t>(iteration) * static_cast<size_t>(write_.variables) + static_cast<size_t>(variable);
   }
 
-  // The passes of an iteration are dealt out to its variables; the first ones get what is left over.
+  // Divides the passes of an iteration among its variables; the first ones get the remainder.
   uint64_t passes_of(int variable) const {
     const auto variables = static_cast<uint64_t>(write_.variables);
     return options_.passes / variables + (static_cast<uint64_t>(variable) < options_.passes % variables ? 1 : 0);
@@ -122,18 +122,18 @@ class Program {
   WriteWorker& writer_;
   Trace& trace_;
   ResultHash hash_;
-  std::vector<double> needed_;  // when a block's memory was asked for
-  std::vector<double> handed_;  // when its hand-over had returned
+  std::vector<double> needed_;  // when the program asked for a block's memory
+  std::vector<double> handed_;  // when its hand-over returned
 };
 
-// Room for all events that a run of these options can have.
+// Returns the most events that a run with these options can have.
 size_t most_events(const RunOptions& options) {
   if (options.trace.empty()) return 0;
   const auto blocks = static_cast<size_t>(options.write.iterations) * static_cast<size_t>(options.write.variables);
   return 5 * blocks + static_cast<size_t>(options.write.iterations) + 16;
 }
 
-// Now, not when the run is over.
+// Checks it before the run, not after it.
 void check_trace_place(const std::string& name) {
   const auto folder = std::filesystem::absolute(name).parent_path();
   std::error_code error;
@@ -149,7 +149,7 @@ void write_trace(const std::string& name, const Trace& trace) {
   if (!file) throw RunError("cannot write the trace '" + name + "'");
 }
 
-// Copies the library's trace beside ours, before the folder that it is in goes. Returns its new name.
+// Copies the library's trace beside ours, before its folder is removed. Returns its new name.
 std::string keep_library_trace(const std::string& beside, const std::string& from) {
   if (from.empty()) return "";
   const std::string to = std::filesystem::path(beside).replace_extension(".tailrace.json").string();
@@ -167,7 +167,7 @@ RunResult run(const RunOptions& options) {
   RunResult result;
   CacheMisses misses;
   const OutputFolders folders(options.write.directories, options.write.keep);
-  // Before the writer is opened, so that tailrace sees the computing threads when it looks for a free cpu.
+  // Before the writer opens, so that tailrace sees the computing threads when it looks for a free cpu.
   const auto compute = make_compute_worker(options.compute);
   Trace trace(most_events(options));
   WriteTimes times(options.write.variables, options.write.iterations);

@@ -1,6 +1,7 @@
-// run(): the simulated program. Iterations of computing blocks and handing them over, with every time taken.
+// run(): the simulated program. It computes blocks and hands them over, iteration after iteration, and takes all
+// times.
 //
-// The loop of the seed's test-bed, and the only place where compute and write workers meet.
+// It is the loop of the seed's test-bed, and the only place where compute and write workers meet.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 
 namespace bench {
 
-// In seconds, an entry an iteration; NaN where it is not known.
+// In seconds, one entry for each iteration; NaN if not known.
 struct VariableTimes {
   std::vector<double> pst;     // from the end of the hand-over until the memory is needed again
-  std::vector<double> write;   // from the hand-over until it was seen to be written
-  std::vector<double> excess;  // by how much the write passed the PST
+  std::vector<double> write;   // from the hand-over until the end of the write was noticed
+  std::vector<double> excess;  // how much longer the write took than the PST
 };
 
 struct RunResult {
   double total = 0;  // seconds, from the first computation until everything is on storage
   std::vector<double> computing;
-  std::vector<double> waiting;  // in calls for output; the last one with the final flush
+  std::vector<double> waiting;  // in calls for output; the last one includes the final flush
   std::vector<VariableTimes> variables;
   uint64_t result_hash = 0;
   uint64_t peak_memory = 0;
@@ -30,8 +31,8 @@ struct RunResult {
   uint64_t budget_bytes = 0;
   bool bypasses_cache = false;
   size_t devices = 0;
-  std::vector<std::string> kept;  // folders, where the user keeps them
-  std::string library_trace;      // the file with the library's own trace, if there is one
+  std::vector<std::string> kept;  // folders, if the user keeps them
+  std::string library_trace;      // the file with the library's own trace, if any
   std::string description;
   std::optional<uint64_t> cache_misses;
   std::string cache_misses_reason;
@@ -40,7 +41,7 @@ struct RunResult {
 // Throws UsageError, RunError and tailrace::Error.
 RunResult run(const RunOptions& options);
 
-// The document that `pattern run` prints.
+// Returns the document that `pattern run` prints.
 std::string json_of(const RunOptions& options, const RunResult& result);
 
 }  // namespace bench

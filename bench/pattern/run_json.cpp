@@ -11,7 +11,7 @@ namespace {
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-// Only those that the writer listens to.
+// Returns only those that the writer uses.
 Json switches(const WriteOptions& write) {
   Json json = Json::object();
   if (write.writer == Writer::tailrace) {

@@ -1,7 +1,7 @@
 // Trace: what the simulated program did when, as Chrome/Perfetto JSON.
 //
-// Holds the program's own events alone: computing, handing over, waiting. What happens to a block afterwards is in
-// the trace of the library. Events are kept in memory made beforehand, and written when the run is over.
+// It has only the program's own events: computing, handing over, waiting. The library's trace has what happens to a
+// block afterwards. Events are kept in preallocated memory, and written after the run.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Event {
 
 class Trace {
  public:
-  // Keeps nothing where `most` is 0. What comes after `most` events is only counted.
+  // Keeps nothing if `most` is 0. Events after the first `most` are only counted.
   explicit Trace(size_t most) : most_(most) { events_.reserve(most); }
 
   void add(const Event& event) {
@@ -38,7 +38,7 @@ class Trace {
   bool on() const { return most_ > 0; }
   const std::vector<Event>& events() const { return events_; }
 
-  // The file's text.
+  // Returns the text of the file.
   std::string json(const std::string& program) const;
 
  private:

@@ -1,7 +1,7 @@
-"""Numbers from the runs at one C/W, beside the limit that is the same for every row. Pure functions.
+"""Figures from the runs at one C/W, beside the limit that is the same for every row. Pure functions.
 
-C and W of the limit come from the runs without output and the synchronous ones past the page cache, of the same
-rounds. No copy is in the limit: the rows all have the same work, and a copy is a writer's own affair. Predicts
+C and W of the limit come from the runs without output and the synchronous ones that bypass the page cache, of the
+same rounds. The limit has no copy: all rows have the same work, and a copy is a writer's own choice. It predicts
 nothing.
 """
 
@@ -16,11 +16,11 @@ from tailrace.bench.program import Report
 from tailrace.bench.statistics import summarise
 from tailrace.models import pipeline
 
-Runs = Mapping[str, Sequence[Report]]  # by the rows' names, a run a round
+Runs = Mapping[str, Sequence[Report]]  # by the rows' names, one run for each round
 
 
 def point(asked: float, rows: Sequence[Row], runs: Runs, errors: Mapping[str, str]) -> dict[str, Any]:
-    """A C/W as a result file has it."""
+    """Returns a C/W as a result file has it."""
     n = int(runs["sync"][0]["iterations"])
     compute = plain.median(run["seconds_computing"] for run in runs["none"]) / n
     write = plain.median(run["seconds_waiting"] for run in runs["sync"]) / n

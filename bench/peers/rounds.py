@@ -1,8 +1,8 @@
 """The runs of the comparison: each row once in each round, at one C/W after the other, in one directory.
 
-A row that fails is a row with its error: it is not tried again, and the others go on; only without `none` and `sync`
-there is nothing to compare with. The order turns from round to round. The first round warms up and is dropped. Uses
-the parts of `tailrace bench pattern`, and keeps nothing that those have.
+A row that fails becomes a row with its error; it is not repeated, and the others continue. Only without `none` and
+`sync` there is no comparison. The order changes from round to round. The first round warms up and is dropped. It uses
+the parts of `tailrace bench pattern`, and repeats nothing that those have.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from tailrace.bench.program import Failed, Program, Report
 from tailrace.bench.scratch import Scratch
 from tailrace.bench.steal import TRIES, Steal
 
-_RUN_SECONDS = 900.0  # a run that takes so long hangs
+_RUN_SECONDS = 900.0  # a run that takes longer hangs
 _NEEDED = ("none", "sync")
 _VERIFY = ("--iterations", "5", "--passes", "20", "--bytes")
 _VERIFY_BYTES = 1 << 20
-_VERIFY_PEERS_BYTES = (1 << 20) + 24  # which no page and no sector divides
+_VERIFY_PEERS_BYTES = (1 << 20) + 24  # a size that no page and no sector divides
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is run."""
+    """The runs to make."""
 
     directory: pathlib.Path = pathlib.Path("out/bench")
     bytes: int = 64 << 20
@@ -46,22 +46,22 @@ class Settings:
     measure_count: int = measure.COUNT
     measure_repeats: int = measure.REPEATS
     calibrate_seconds: float = 0.5
-    tries: int = TRIES  # of a run that the host disturbs
+    tries: int = TRIES  # most tries of a run that the host disturbs
 
     def document(self) -> dict[str, Any]:
-        """As a result file has it."""
+        """Returns the settings as a result file has them."""
         return {"compute": self.kernel, "threads": self.threads, "memory": self.memory, "iterations": self.iterations,
                 "bytes": self.bytes, "variables": 1, "repeats": self.repeats, "warmup": self.warmup, "devices": 1,
                 "queue_depth": 8}
 
 
-# To see that it works; measures nothing.
+# A check that everything works; measures nothing.
 QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=1, warmup=0, measure_count=8, measure_repeats=1,
                  calibrate_seconds=0.02, tries=1)
 
 
 class Rounds:
-    """The runs, given each row's command; `errors` has the rows that could not be had, by their names."""
+    """The runs, with each row's command; `errors` has the rows that are not available, by their names."""
 
     def __init__(self, program: Program, settings: Settings, scratch: Scratch, rows: Sequence[Row],
                  commands: Mapping[str, Sequence[str]], errors: dict[str, str], say: Callable[[str], None]) -> None:
@@ -75,7 +75,8 @@ class Rounds:
         self.steal = Steal(tries=settings.tries)
 
     def verify(self) -> None:
-        """Runs every row once, tiny; the peers read all back and compare it. Who fails is not measured."""
+        """Runs every row once, with tiny sizes; the peers read everything back and compare it. A row that fails is
+        not measured."""
         expected = None
         for row in self._rows:
             self._say(f"verifying {row.title}")
@@ -91,14 +92,14 @@ class Rounds:
                                                 f"{expected}")
 
     def measured(self) -> measure.Measured:
-        """W and the like, before the rounds."""
+        """Measures W and the other inputs, before the rounds."""
         s = self._settings
         meter = measure.Meter(self._scratch, s.bytes, count=s.measure_count, queue_depth=8, program=self._program,
                               steal=self.steal)
         return measure.measure_by(meter, s.measure_repeats, self._say)
 
     def point(self, ratio: float, measured: measure.Measured) -> dict[str, Any]:
-        """All rounds at one C/W, as a result file has it."""
+        """Makes all rounds at one C/W, and returns them as a result file has them."""
         asked = ratio * measured.write_regression.slope
         if not asked > 0:
             raise Failed(f"found C of {asked:g} s, expected more than 0: try more --bytes")
@@ -125,7 +126,7 @@ class Rounds:
         return runs
 
     def _try(self, row: Row, arguments: Sequence[str]) -> Report | None:
-        """A run, or None if the row has failed, now or before."""
+        """Makes a run; returns None if the row has failed, now or before."""
         name = row.name
         if name in self.errors:
             return None
@@ -134,7 +135,7 @@ class Rounds:
             directory = self._scratch.of(name)[0]
             return ask([*self._commands[name], *arguments, "--variables", "1", "--dir", str(directory)])
 
-        def tidy() -> None:  # also what a program that failed has left
+        def tidy() -> None:  # also after a program that failed
             shutil.rmtree(self._scratch.of(name)[0], ignore_errors=True)
             self._scratch.settle()
 
@@ -153,7 +154,7 @@ class Rounds:
 
 
 def ask(command: Sequence[str]) -> Report:
-    """Runs a row's program, which answers with one JSON document; raises Failed."""
+    """Runs a row's program, which prints one JSON document; raises Failed."""
     said = f"\n  its command was: {shlex.join(command)}"
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_RUN_SECONDS)

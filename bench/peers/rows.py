@@ -1,7 +1,7 @@
-"""The rows of the comparison: who writes, by which program, and where the lines stand that its user would add.
+"""The rows of the comparison: the writer, its program, and the file with the lines that its user would add.
 
 A row's program takes the options of `pattern run`. The peers' programs are in programs/; the rest is `pattern`
-itself. Holds no state.
+itself. It holds no state.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ class Row:
     """One way to write."""
 
     name: str  # on the command line, and of its directory
-    arguments: tuple[str, ...] = ()  # for its program; if that is one in C, for its compiler
-    package: str | None = None  # what the registry is asked for ("cc": nothing); None: `pattern` writes
+    arguments: tuple[str, ...] = ()  # for its program; for one in C, for its compiler
+    package: str | None = None  # from the registry ("cc": none); None: `pattern` writes
     program: str = ""  # in programs/
-    extra: bool = False  # only when it is asked for
+    extra: bool = False  # only on request
     user_code: tuple[pathlib.Path, ...] = ()
     language: str = ""  # of the user's code
 
     @property
     def title(self) -> str:
-        """As tables and results have it: writers of the pattern program as `tailrace bench` calls them."""
+        """Returns the name for tables and results: for writers of the pattern program, that of `tailrace bench`."""
         return self.name.replace("-", " ") if self.is_peer else writers.parse(self.name).title
 
     @property
     def is_peer(self) -> bool:
-        """Whether its program is one of programs/."""
+        """Returns true if its program is one of programs/."""
         return self.package is not None
 
     def command(self, pattern: pathlib.Path, library: pathlib.Path, environment: Environment) -> list[str]:
-        """How its program is called, before the options that all share; raises installs.Unavailable."""
+        """Returns the command of its program, without the options that all share; raises installs.Unavailable."""
         if self.package is None:
             return [str(pattern), "run", *self.arguments]
         source = PROGRAMS / self.program
@@ -52,7 +52,7 @@ class Row:
         return [str(python), "-B", str(source), "--library", str(library), *self.arguments]
 
     def user_lines(self) -> int:
-        """What its user adds to a program."""
+        """Returns the lines that its user adds to a program."""
         return user_code.count(self.user_code)
 
 
@@ -72,7 +72,8 @@ ROWS = (
     _pattern("sync-hdf5", "hdf5.c"),
     _pattern("posix-aio", "posix_aio.c"),
     _peer("aio-buffers", "cc", "aio_buffers.c"),
-    # The best a program can do by itself, by no library: for us to know, not a peer that the issue names.
+    # The best that a program can do by itself, without a library: for our information, not a peer that the issue
+    # names.
     _peer("aio-direct", "cc", "aio_buffers.c", "-DTAILRACE_PEER_DIRECT", extra=True),
     _peer("h5py", "h5py", "h5py_plain.py"),
     _peer("adios2-sync", "adios2", "adios2_bp5.py", "--asynchronous", "off"),
@@ -87,7 +88,7 @@ USUAL = tuple(row.name for row in ROWS if not row.extra)
 
 
 def chosen(names: list[str]) -> list[Row]:
-    """Those rows, in the table's order, and the two that all are compared with. Raises ValueError."""
+    """Returns these rows, in the table's order, and the two that all are compared with. Raises ValueError."""
     for name in names:
         if name not in NAMES:
             raise ValueError(f"found {name!r}, expected {', '.join(NAMES)}")

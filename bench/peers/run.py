@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""`make bench-peers`: installs the peers for a while, checks that they write all, runs them in turns beside tailrace.
+"""`make bench-peers`: installs the peers temporarily, checks that they write everything, and runs them in turns
+beside tailrace.
 
-The command line of bench/peers; rows.py says who is compared, rounds.py how, tailrace/bench/installs.py where the
-peers come from. Writes a result file (docs/formats/result.md, kind "peers") and prints its table as Markdown on
-stdout; how far it is goes to stderr. Exit codes: 0 fine, 1 it could not go on or tailrace failed, 2 wrong usage; a
+This is the command line of bench/peers; rows.py has the compared rows, rounds.py the runs, tailrace/bench/installs.py
+the installation. It writes a result file (docs/formats/result.md, kind "peers") and prints its table as Markdown on
+stdout; progress goes to stderr. Exit codes: 0 success, 1 it could not continue or tailrace failed, 2 wrong usage; a
 peer that failed is a row with its error.
 """
 
@@ -36,13 +37,13 @@ _START = time.monotonic()
 
 
 def say(text: str) -> None:
-    """A line of progress."""
+    """Prints a line of progress."""
     print(f"bench-peers: {time.monotonic() - _START:6.1f} s  {text}", file=sys.stderr, flush=True)
 
 
 def main(words: list[str]) -> int:
-    """Runs it; the exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is temporary is removed
+    """Runs it; returns the exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     parser = _parser()
     arguments = parser.parse_args(words)
     try:

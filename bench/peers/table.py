@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The comparison as Markdown: `python bench/peers/table.py RESULT.json` prints it from the file that run.py wrote.
 
-One table for each C/W, then what the rows are and who is ahead. Says what was measured, good or bad; computes nothing
-but what it takes to say it.
+It has one table for each C/W, then a description of the rows and which one is ahead. It reports every measurement,
+good or bad, and computes only what its sentences need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Series = dict[str, Any]
 
 
 def markdown(of: Result) -> str:
-    """The whole section."""
+    """Returns the whole section."""
     blocks = [_basis(of)]
     blocks += [_table(point, int(of.settings["iterations"])) for point in of.points]
     blocks += [_rules(), _who(of), "\n".join(verdict(of))]
@@ -91,7 +91,7 @@ def _who(of: Result) -> str:
 
 
 def verdict(of: Result) -> list[str]:
-    """Whether tailrace is ahead of every other row, on total time and on waiting, and where it is not."""
+    """Says whether tailrace is ahead of every other row, in total time and in waiting, and where it is not."""
     said = []
     for name, what in (("total", "total time"), ("waiting", "waiting")):
         behind, compared = [], 0
@@ -112,7 +112,7 @@ def verdict(of: Result) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the file's table; its exit code."""
+    """Prints the file's table; returns its exit code."""
     if len(arguments) != 1:
         print("usage: table.py RESULT.json", file=sys.stderr)
         return 2

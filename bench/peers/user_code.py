@@ -1,7 +1,7 @@
 """Counts the lines that a user adds to a program for its output: those between the marks "user code begin" and "end".
 
-Blank lines, comments and lines of nothing but brackets do not count; a mark must have its partner. Pure, but for
-reading the files.
+Blank lines, comments and lines with only brackets do not count; each mark needs its partner. Pure, except for reading
+the files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class MarkError(Exception):
 
 
 def count(files: Iterable[pathlib.Path]) -> int:
-    """The lines in all the files together; of no file, 0."""
+    """Returns the number of lines in all files together; 0 for no file."""
     return sum(_count(file.read_text(encoding="utf-8"), file.name) for file in files)
 
 

@@ -1,7 +1,7 @@
-/* An access pattern: which pieces of one file each client of a program writes, in which order.
+/* An access pattern: which pieces of one file each client of a program writes, and in which order.
  *
- * Plain C, since programs that are compiled by an MPI's mpicc have the same patterns. Pure functions of a few
- * numbers; all pieces of a pattern are of the same length. Knows nothing of how they are written.
+ * In plain C, since programs that an MPI's mpicc compiles have the same patterns. Pure functions of a few numbers;
+ * all pieces of a pattern have the same length. It knows nothing of how they are written.
  */
 #ifndef BENCH_SMALL_ACCESS_PATTERN_H
 #define BENCH_SMALL_ACCESS_PATTERN_H

@@ -1,10 +1,10 @@
 /* collective.c: the same patterns by MPI_File_write_at_all, for `tailrace bench small`.
  *
- * Compiled by the mpicc of the MPI that is compared, so it knows nothing of tailrace. Each rank has the pieces of
- * every n-th client, as one file view, and writes them by as few collective calls as the pattern has: all at once,
- * or, as Flash-I/O does, one variable after the other. Its bytes lie in memory in the order of the file. The view and
- * the open file are made before the clock starts; the first rank syncs the file in the end, as in all other ways. A
- * process that cannot go on says why and aborts the job.
+ * The mpicc of the compared MPI compiles it, so it knows nothing of tailrace. Each rank has the pieces of every n-th
+ * client, as one file view, and writes them by as few collective calls as the pattern has: all at once or, as
+ * Flash-I/O does, one variable after the other. Its bytes are in memory in the order of the file. It makes the view
+ * and opens the file before the clock starts; the first rank syncs the file at the end, as in all other ways. A
+ * process that cannot continue says why and aborts the job.
  */
 #define _GNU_SOURCE
 #include <errno.h>

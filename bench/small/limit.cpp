@@ -21,7 +21,7 @@ constexpr uint64_t kPiece = uint64_t{8} << 20;
 
 uint64_t in_pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// The whole file, as the clients' pieces make it.
+// Fills in the whole file from the clients' pieces.
 void fill(const access_pattern& pattern, char* file) {
   const Buffer data(program_data_bytes(&pattern));
   const Buffer packed(pattern.length);
@@ -37,7 +37,7 @@ void fill(const access_pattern& pattern, char* file) {
 int open_flags(const std::string& path) {
   const int flags = O_RDWR | O_CLOEXEC;
   const int direct = ::open(path.c_str(), flags | O_DIRECT);
-  if (direct < 0) return flags;  // a file system that has no such thing
+  if (direct < 0) return flags;  // a file system without O_DIRECT
   ::close(direct);
   return flags | O_DIRECT;
 }

@@ -1,5 +1,4 @@
-// The limit: the same file, written by one process that has it all in memory in the order of the file, as fast as it
-// can.
+// The limit: one process writes the same file as fast as it can, with everything in memory in the order of the file.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,12 @@ namespace bench::small {
 
 struct Limit {
   double written = 0;  // seconds from the start
-  double synced = 0;   // the same
+  double synced = 0;   // also from the start
   uint64_t transfers = 0;
   std::string description;
 };
 
-// The file is there, and empty. Throws RunError.
+// Writes the file, which exists and is empty. Throws RunError.
 Limit write_limit(const Options& options);
 
 }  // namespace bench::small

@@ -1,5 +1,5 @@
-// small_bench: the program behind `tailrace bench small`. One process tree is one measurement. Exit codes: 0 good, 1
-// it failed, 2 the command line is wrong.
+// small_bench: the program behind `tailrace bench small`. One process tree is one measurement. Exit codes: 0 success,
+// 1 failure, 2 wrong command line.
 #include <cstdio>
 #include <exception>
 

@@ -23,12 +23,12 @@ Options parse_options(int argc, char** argv) {
   add_words(app, "--way", options.way, kWays, "how it writes");
   app.add_option("--pattern", kind, "rows, overlap, behind, checkpoint, plot, corners or tiles");
   app.add_option("--clients", request.clients, "processes");
-  app.add_option("--bytes", request.bytes, "of the file; not of Flash-I/O");
+  app.add_option("--bytes", request.bytes, "size of the file; not for Flash-I/O");
   app.add_option("--piece", request.piece, "bytes of a piece; not of Flash-I/O");
   app.add_option("--times", request.times, "overlap: how often each byte is handed over");
   app.add_flag("--by-block", by_block, "Flash-I/O: a piece is a block");
   app.add_option("--list", options.list, "pieces of a call; 0: as many as there are");
-  app.add_option("--merge", options.merge, "what the configuration's `merge` has, such as 'enabled: false'");
+  app.add_option("--merge", options.merge, "contents of the configuration's `merge`, such as 'enabled: false'");
   if (!parse(app, argc, argv)) return options;
   request.kind = kind.c_str();
   request.by_block = by_block ? 1 : 0;

@@ -14,9 +14,9 @@ struct Options {
   std::string dir;
   WayKind way = WayKind::core;
   access_pattern pattern{};
-  uint64_t list = 1;   // pieces of a call, of as many as a collective call would have at most
-  std::string merge;   // of the configuration: what `merge: {…}` has
-  bool asked = false;  // there is something to run: it was not --help
+  uint64_t list = 1;   // pieces in a call, at most those of a collective call
+  std::string merge;   // contents of the configuration's `merge: {…}`
+  bool asked = false;  // there is something to run: no --help
 };
 
 // Throws bench::UsageError.

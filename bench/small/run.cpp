@@ -20,18 +20,18 @@
 namespace bench::small {
 namespace {
 
-// The result of one client, which alone writes it. It is read when the client has ended. Times are of bench::now().
+// The result of one client, which alone writes it; it is read after the client has ended. Times are of bench::now().
 struct Result {
   double started = 0;
-  double handed = 0;   // its last piece
-  double written = 0;  // all that it handed over
-  double synced = 0;   // the whole file, of the first client alone
+  double handed = 0;   // when it handed over its last piece
+  double written = 0;  // when all its pieces were written
+  double synced = 0;   // when the whole file was synced, for the first client alone
   Requests requests;
-  uint64_t wrong_read = 0;  // bytes that were read and are not what had been written
+  uint64_t wrong_read = 0;  // bytes that it read back wrong
   std::array<char, 512> description{};
 };
 
-// Memory that the clients share, made before they are forked.
+// Memory that the clients share, created before they are forked.
 struct Shared {
   explicit Shared(int clients)
       : barrier(clients),
@@ -59,7 +59,7 @@ class Part {
     program_data_fill(&pattern_, client, data_.data());
   }
 
-  // Hands all over. Returns how many bytes that were read back were wrong.
+  // Hands over all pieces. Returns how many bytes it read back wrong.
   uint64_t carry_out(Way& way) {
     uint64_t wrong = 0;
     for (uint64_t piece = 0; piece < pattern_.pieces; piece += list_) {
@@ -104,19 +104,19 @@ void work(const Options& options, const Shared& shared, int client) {
   result.started = now();
   result.wrong_read = part.carry_out(*way);
   result.handed = now();
-  shared.barrier.meet();  // as the ranks of a program do before they ask for the end of their output
+  shared.barrier.meet();  // as the ranks of a program do before they wait for the end of their output
   way->flush();
   result.written = now();
   result.requests = way->requests();
   shared.barrier.meet();
   if (client == 0) way->sync();
   result.synced = now();
-  shared.barrier.meet();  // what it takes to leave is no part of it
+  shared.barrier.meet();  // leaving is not timed
   way->close();
   way->description().copy(result.description.data(), result.description.size() - 1);
 }
 
-// The last of the clients, from when the first has begun.
+// Returns the time of the last client, from the start of the first.
 double last(const Shared& shared, double Result::*when) {
   double begin = shared.results.front().started;
   double end = 0;

@@ -1,5 +1,5 @@
-// A run: clients that write the pieces of one pattern, all at once, each once. They begin together; the run has ended
-// when all is on the device.
+// A run: clients that write the pieces of one pattern, all at once, each piece once. They begin together; the run
+// ends when everything is on the device.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace bench::small {
 
-// Forks the clients, waits for them, looks whether the file is as it must be; the JSON document, "small_run": 1.
-// Throws RunError.
+// Forks the clients, waits for them, checks the file, and returns the JSON document "small_run": 1. Throws RunError.
 std::string run(const Options& options);
 
 }  // namespace bench::small

@@ -1,4 +1,4 @@
-// Way: one way in which a client writes pieces of the file that all share, exchangeable behind one interface.
+// Way: one way in which a client writes pieces of the shared file, exchangeable behind one interface.
 #pragma once
 
 #include <tailrace/tailrace.hpp>
@@ -12,10 +12,10 @@
 
 namespace bench::small {
 
-// The requests to the storage so far, of all clients of a server together.
+// The requests to the storage so far, of all clients of a server.
 struct Requests {
   uint64_t transfers = 0;  // reads and writes
-  uint64_t merged = 0;     // requests that went together with others
+  uint64_t merged = 0;     // requests that were merged with others
 };
 
 class Way {
@@ -25,23 +25,23 @@ class Way {
   Way& operator=(const Way&) = delete;
   virtual ~Way() = default;
 
-  // Writes pieces, of one length, whose bytes lie one after the other. They are the client's again then.
+  // Writes pieces of one length, whose bytes are side by side. The client may change the bytes when it returns.
   virtual void write(std::span<const tailrace::Extent> pieces, std::span<const char> bytes) = 0;
   // Reads a piece that this client has written.
   virtual void read(const tailrace::Extent& piece, std::span<char> bytes) = 0;
-  // Until all that this client wrote is in the file.
+  // Waits until everything that this client wrote is in the file.
   virtual void flush() {}
   virtual Requests requests() const = 0;
-  // Until all that is in the file is on the device. After flush() of all clients, by one of them.
+  // Waits until the whole file is on the device. One client calls it, after flush() of all.
   virtual void sync() = 0;
   virtual void close() = 0;
   virtual std::string description() const = 0;
 };
 
-// The name of the file, in Options::dir. It is there, and empty, before the ways are made.
+// The name of the file in Options::dir. It exists, and is empty, before the ways are made.
 inline constexpr const char* kFile = "small.raw";
 
-// Makes a way for client number `client`. Each throws RunError or tailrace::Error.
+// Make a way for client number `client`. Each throws RunError or tailrace::Error.
 std::unique_ptr<Way> make_posix(const Options& options);
 std::unique_ptr<Way> make_tailrace(const Options& options, int client);
 

@@ -1,4 +1,4 @@
-// posix: the plainest way. A pwrite a piece, through the page cache, which does what it can to join them.
+// posix: the simplest way. A pwrite for each piece, through the page cache, which joins them as it can.
 #include "bench/pattern/posix_file.hpp"
 #include "bench/small/way.hpp"
 

@@ -1,4 +1,4 @@
-// thread, core: a raw file of the library's.
+// thread, core: a raw file through the library.
 #include <algorithm>
 
 #include "bench/core/program_config.hpp"
@@ -7,8 +7,8 @@
 namespace bench::small {
 namespace {
 
-// Room for all that a client hands over, with the list that each call has, so that waiting for memory is no part of
-// what is measured.
+// Returns room for everything that a client hands over, with the list of each call, so that the time contains no wait
+// for memory.
 uint64_t budget_of(const Options& options) {
   constexpr uint64_t kPage = 4096;
   constexpr uint64_t kSlack = uint64_t{4} << 20;

@@ -1,8 +1,8 @@
-/* descriptors: the verbs of tailrace.h that take an array, taken as Fortran describes arrays.
+/* descriptors: the verbs of tailrace.h that take an array, for arrays as Fortran describes them.
  *
- * It sits between tailrace.f90, whose arrays are assumed-rank (`type(*), dimension(..)`), and the C interface: reads
- * type, rank, extents and address from the descriptor, and turns the order of the dimensions round, as Fortran's
- * first dimension is C's last. What is right and wrong is said by tailrace_expect. */
+ * It sits between tailrace.f90, whose arrays are assumed-rank (`type(*), dimension(..)`), and the C interface. It
+ * reads type, rank, extents and address from the descriptor, and reverses the dimensions, since Fortran's first
+ * dimension is C's last. tailrace_expect checks the array. */
 #include <ISO_Fortran_binding.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,9 +17,9 @@ int tailrace_fortran_borrow(tailrace_client* client, const char* variable, int64
 int tailrace_fortran_read(tailrace_client* client, const char* variable, int64_t iteration, const CFI_cdesc_t* data);
 int tailrace_fortran_alloc(tailrace_client* client, const char* variable, int64_t iteration, CFI_cdesc_t* pointer);
 
-/* The element type, or 0 for one that no variable has. Integers are told by size, as Fortran's kinds are not C's
- * names. GFortran's assumed type cannot tell long double from quadruple precision, which is as long, and says the
- * latter: so long double comes here only with its type declared. */
+/* Returns the element type, or 0 for one that no variable has. Integers are recognised by their size, since Fortran's
+ * kinds are not C's names. GFortran's assumed type does not distinguish long double from quadruple precision, which
+ * has the same size, and reports the latter. So long double comes here only with its type declared. */
 static tailrace_type type_of(const CFI_cdesc_t* data) {
   const size_t size = data->elem_len;
   if (data->type == CFI_type_float) return TAILRACE_FLOAT32;
@@ -69,8 +69,8 @@ int tailrace_fortran_alloc(tailrace_client* client, const char* variable, int64_
   tailrace_variable_info info = {.struct_size = sizeof info};
   tailrace_status status = tailrace_variable(client, variable, &info);
   if (status != TAILRACE_OK) return (int)status;
-  /* The pointer brings type and rank; the extents are the variable's own. A rank of the pointer's that is too high
-   * states zeros, which are refused. */
+  /* The pointer supplies type and rank, the variable the extents. If the pointer's rank is too high, the remaining
+   * extents are zeros, which tailrace_expect refuses. */
   uint64_t shape[CFI_MAX_RANK] = {0};
   for (int i = 0; i < info.rank; ++i) shape[i] = info.shape[i];
   status = tailrace_expect(client, variable, type_of(pointer), pointer->rank, shape);

@@ -13,10 +13,10 @@
 !  - Arrays of real(c_long_double) have verbs of their own: write_long_double, borrow_long_double, read_long_double.
 !    (An assumed-type array does not know its kind, and quadruple precision is as long.)
 !  - An iteration is an integer of default kind or of 64 bits.
-!  - Every verb has an optional `status`, last. Where it is given, it is tailrace_ok or says what went wrong, and
-!    `message()` explains it. Where it is absent, everything but tailrace_ok and tailrace_dropped stops the program
-!    with that message; an `alloc` for a dropped iteration stops it too, since there is nothing to point at.
-!  - tailrace_earlier_failure: the call has been carried out, do not repeat it; a block handed over before was lost.
+!  - Every verb has an optional last argument `status`. If it is given, it is tailrace_ok or says what went wrong;
+!    `message()` then explains it. If it is absent, all but tailrace_ok and tailrace_dropped stop the program
+!    with that message. An `alloc` for a dropped iteration stops it too, since there is no memory to point to.
+!  - tailrace_earlier_failure: the call was carried out, so do not repeat it; a block handed over before was lost.
 !  - One thread at a time may use a client.
 module tailrace
   use, intrinsic :: iso_c_binding
@@ -48,16 +48,16 @@ module tailrace
   public :: tailrace_not_published, tailrace_out_of_memory, tailrace_internal, tailrace_action_failed
   public :: tailrace_clients_missing, tailrace_server_lost
 
-  ! What descriptors.c says of an array with gaps, and of one that no variable can hold.
+  ! Returned by descriptors.c for an array with gaps, and for one of a type that no variable can have.
   integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2
 
-  ! A handle on one borrowed block. A plain value; good until its client is closed.
+  ! A handle on one borrowed block. A plain value, valid until its client is closed.
   type, bind(C) :: tailrace_ticket
     type(c_ptr) :: client = c_null_ptr
     integer(c_int64_t) :: id = 0
   end type
 
-  ! What a client has done so far: tailrace_stats of tailrace.h, member by member.
+  ! The counters of a client: tailrace_stats of tailrace.h, member by member.
   type, bind(C) :: tailrace_statistics
     integer(c_size_t) :: struct_size = 0
     integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_dropped, blocks_written_through
@@ -72,13 +72,13 @@ module tailrace
     integer(c_int64_t) :: iterations_limit, iterations_peak
   end type
 
-  ! How long something took, each time it happened, in seconds: tailrace_times of tailrace.h, member by member.
+  ! The durations of an operation, in seconds: tailrace_times of tailrace.h, member by member.
   type, bind(C) :: tailrace_times
     integer(c_int64_t) :: count = 0
     real(c_double) :: total, mean, p50, p90, p99, most
   end type
 
-  ! What a client has done so far with one variable: tailrace_variable_stats of tailrace.h, member by member.
+  ! The counters of one variable: tailrace_variable_stats of tailrace.h, member by member.
   type, bind(C) :: tailrace_variable_stats
     integer(c_size_t) :: struct_size = 0
     integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_refused, blocks_written_through
@@ -90,7 +90,7 @@ module tailrace
     type(tailrace_times) :: filtering
   end type
 
-  ! Everything that is known about a failure; see tailrace_error in tailrace.h.
+  ! The details of a failure; see tailrace_error in tailrace.h.
   type :: tailrace_failure
     integer(c_int) :: status = tailrace_ok
     logical :: earlier = .false.
@@ -100,11 +100,11 @@ module tailrace
     character(:), allocatable :: operation, file, variable, message
   end type
 
-  ! One process of the program. Close it: there is no finalizer, as nothing could be told there.
+  ! A client of the program. Close it: there is no finalizer, since it could not report failures.
   type :: tailrace_client
     private
     type(c_ptr) :: handle = c_null_ptr
-    ! A refusal that the C interface does not know, of the last call; else not allocated.
+    ! The message of a refusal in the last call that the C interface does not know; else not allocated.
     character(:), allocatable :: own_message
     integer(c_int) :: own_status = tailrace_ok
   contains
@@ -112,8 +112,8 @@ module tailrace
     procedure :: write => client_write
     procedure, private :: alloc_int8, alloc_int16, alloc_int32, alloc_int64
     procedure, private :: alloc_float32, alloc_float64, alloc_long_double
-    ! Memory to build a block in, without a copy: `call out%alloc("t", step, p)` with a pointer array p of the type
-    ! and rank of the variable. It must not be used after commit.
+    ! Allocates memory to build a block in, without a copy: `call out%alloc("t", step, p)` with a pointer array p of
+    ! the type and rank of the variable. It must not be used after commit.
     generic :: alloc => alloc_int8, alloc_int16, alloc_int32, alloc_int64, alloc_float32, alloc_float64, &
                         alloc_long_double
     procedure :: commit => client_commit
@@ -137,7 +137,7 @@ module tailrace
     procedure :: close => client_close
   end type
 
-  ! As in tailrace.h; private.
+  ! A private copy of tailrace.h's type.
   type, bind(C) :: c_parameter
     type(c_ptr) :: name
     integer(c_int64_t) :: value
@@ -269,7 +269,7 @@ module tailrace
     end function
   end interface
 
-  ! The same with the type known.
+  ! Variants with a declared type.
   interface
     integer(c_int) function c_write_long_double(client, variable, iteration, data) &
         bind(C, name="tailrace_fortran_write")
@@ -360,8 +360,8 @@ module tailrace
 
 contains
 
-  ! Opens client `client` (0 unless given) by the file `config`. `path` replaces storage.path; with `text`, that is
-  ! the YAML; parameter_names(i) is set to parameter_values(i).
+  ! Opens client `client` (default 0) with the configuration file `config`. `path` replaces storage.path; `text`, if
+  ! given, is the YAML itself; parameter_names(i) is set to parameter_values(i).
   subroutine client_open(self, config, client, path, text, parameter_names, parameter_values, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: config
@@ -398,7 +398,7 @@ contains
     call settle(self, c_open(c_string(config), int(id, c_int), options, self%handle), status)
   end subroutine
 
-  ! Hands over a copy of `data`, which may be changed as soon as this returns.
+  ! Hands over a copy of `data`, which may change as soon as this returns.
   subroutine client_write(self, variable, iteration, data, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -408,7 +408,7 @@ contains
     call settle(self, c_write(self%handle, c_string(variable), whole(iteration), data), status)
   end subroutine
 
-  ! Lends `data`, a variable with the target or asynchronous attribute: leave it unchanged until the ticket has ended.
+  ! Lends `data`, a variable with the target or asynchronous attribute. It must not change until the ticket has ended.
   subroutine client_borrow(self, variable, iteration, data, ticket, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -419,7 +419,7 @@ contains
     call settle(self, c_borrow(self%handle, c_string(variable), whole(iteration), data, ticket), status)
   end subroutine
 
-  ! Hands over the block that alloc gave out. Its memory must not be used any more.
+  ! Hands over the block that alloc returned. Its memory must not be used any more.
   subroutine client_commit(self, variable, iteration, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -428,8 +428,8 @@ contains
     call settle(self, c_commit(self%handle, c_string(variable), whole(iteration)), status)
   end subroutine
 
-  ! Waits until the block of `ticket` has been written, at most `timeout_ms` milliseconds (absent: for ever). Not
-  ! ended within that time is tailrace_timeout.
+  ! Waits until the block of `ticket` is written, at most `timeout_ms` milliseconds (absent: without limit). The
+  ! status is tailrace_timeout if it is not written by then.
   subroutine client_wait(self, ticket, timeout_ms, status)
     class(tailrace_client), intent(inout) :: self
     type(tailrace_ticket), intent(in) :: ticket
@@ -441,7 +441,7 @@ contains
     call settle(self, c_wait(ticket, limit), status)
   end subroutine
 
-  ! Whether the block of `ticket` has been written, without waiting.
+  ! Sets `ended` to true if the block of `ticket` is written. Does not wait.
   subroutine client_test(self, ticket, ended, status)
     class(tailrace_client), intent(inout) :: self
     type(tailrace_ticket), intent(in) :: ticket
@@ -453,7 +453,7 @@ contains
     call settle(self, result, status)
   end subroutine
 
-  ! Says that nothing more comes for `iteration`; its file is completed in the background.
+  ! Ends `iteration`: no more blocks come for it, and its file is completed in the background.
   subroutine client_end_iteration(self, iteration, status)
     class(tailrace_client), intent(inout) :: self
     class(*), intent(in) :: iteration
@@ -470,8 +470,8 @@ contains
     call settle(self, c_signal(self%handle, c_string(event), whole(iteration)), status)
   end subroutine
 
-  ! Gives the parameter names(i) the value values(i), all together: the shapes that name them follow, for the blocks
-  ! of the calls after. What is refused changes nothing.
+  ! Sets the parameter names(i) to values(i), all at once. The shapes that name them change for the blocks of later
+  ! calls. If this fails, nothing changes.
   subroutine client_set_parameters(self, names, values, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: names(:)
@@ -486,7 +486,7 @@ contains
     call settle(self, c_set_parameters(self%handle, parameters, int(n, c_size_t)), status)
   end subroutine
 
-  ! Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+  ! Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
   subroutine client_enable(self, variable, on, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -495,7 +495,7 @@ contains
     call settle(self, c_enable(self%handle, c_string(variable), merge(1_c_int, 0_c_int, on)), status)
   end subroutine
 
-  ! Waits until everything handed over has ended as storage.durability asks.
+  ! Waits until everything handed over has reached what storage.durability asks for.
   subroutine client_flush(self, status)
     class(tailrace_client), intent(inout) :: self
     integer(c_int), intent(out), optional :: status
@@ -540,7 +540,7 @@ contains
     call settle(self, c_read_long_double(self%handle, c_string(variable), whole(iteration), data), status)
   end subroutine
 
-  ! What this client has done so far.
+  ! Returns the counters of this client.
   subroutine client_stats(self, stats, status)
     class(tailrace_client), intent(inout) :: self
     type(tailrace_statistics), intent(out) :: stats
@@ -549,7 +549,7 @@ contains
     call settle(self, c_get_stats(self%handle, stats), status)
   end subroutine
 
-  ! What this client has done so far with one declared variable.
+  ! Returns the counters of one declared variable.
   subroutine client_variable_stats(self, variable, stats, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -559,7 +559,7 @@ contains
     call settle(self, c_get_variable_stats(self%handle, c_string(variable), stats), status)
   end subroutine
 
-  ! What the writer is and got, as one line of text; "" if the client is not open.
+  ! Returns one line of text that describes the writer; "" if the client is not open.
   function client_describe(self) result(text)
     class(tailrace_client), intent(in) :: self
     character(:), allocatable :: text
@@ -569,7 +569,7 @@ contains
     if (c_describe(self%handle, pointer) == tailrace_ok) text = f_string(pointer)
   end function
 
-  ! Everything known about the failure that the last failing call returned.
+  ! Returns the details of the failure that the last failing call returned.
   subroutine client_last_error(self, failure)
     class(tailrace_client), intent(in) :: self
     type(tailrace_failure), intent(out) :: failure
@@ -596,7 +596,7 @@ contains
     failure%message = f_string(error%message)
   end subroutine
 
-  ! The message of that failure.
+  ! Returns the message of that failure.
   function client_message(self) result(text)
     class(tailrace_client), intent(in) :: self
     character(:), allocatable :: text
@@ -606,27 +606,27 @@ contains
     if (len(text) == 0) text = tailrace_status_text(failure%status)
   end function
 
-  ! Waits until everything handed over has ended, and closes; tells failures that no call has told yet.
+  ! Waits until everything handed over has ended, and closes. Reports failures that no call has reported yet.
   subroutine client_close(self, status)
     class(tailrace_client), intent(inout) :: self
     integer(c_int), intent(out), optional :: status
     call settle(self, c_close(self%handle), status)
   end subroutine
 
-  ! "0.1.0"
+  ! Returns "0.1.0", for example.
   function tailrace_version() result(text)
     character(:), allocatable :: text
     text = f_string(c_version())
   end function
 
-  ! A short English name of a status.
+  ! Returns a short English name of a status.
   function tailrace_status_text(status) result(text)
     integer(c_int), intent(in) :: status
     character(:), allocatable :: text
     text = f_string(c_status_text(status))
   end function
 
-  ! The bodies of `alloc`; one a type, as Fortran has no pointer of any type.
+  ! The bodies of `alloc`, one for each type, since Fortran has no pointer to any type.
   subroutine alloc_int8(self, variable, iteration, data, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -697,7 +697,7 @@ contains
                 status, needed=.true.)
   end subroutine
 
-  ! Parameters as C takes them; their names are in `texts`.
+  ! Fills in parameters as C takes them; `texts` holds their names.
   subroutine fill(parameters, texts, names, values)
     type(c_parameter), intent(out) :: parameters(:)
     character(*, c_char), intent(out), target :: texts(:)
@@ -710,12 +710,12 @@ contains
     end do
   end subroutine
 
-  ! Hands a status to the caller, or stops with its message.
+  ! Returns a status to the caller, or stops with its message.
   subroutine settle(self, result, status, needed)
     class(tailrace_client), intent(inout) :: self
     integer(c_int), intent(in) :: result
     integer(c_int), intent(out), optional :: status
-    logical, intent(in), optional :: needed  ! a dropped iteration stops, too
+    logical, intent(in), optional :: needed  ! stop also for a dropped iteration
     character(:), allocatable :: text
     if (allocated(self%own_message)) deallocate (self%own_message)
     if (result == not_contiguous) then
@@ -737,7 +737,7 @@ contains
     error stop text
   end subroutine
 
-  ! The iteration as 64 bits; -1, which C refuses, for what is no integer of a kind that is taken.
+  ! Returns the iteration as 64 bits; -1, which C refuses, if it is not an integer of an accepted kind.
   integer(c_int64_t) function whole(iteration)
     class(*), intent(in) :: iteration
     select type (iteration)
@@ -750,7 +750,7 @@ contains
     end select
   end function
 
-  ! Without trailing blanks, and ended as C wants it.
+  ! Returns the text without trailing blanks, and terminated for C.
   pure function c_string(text) result(c)
     character(*), intent(in) :: text
     character(:, c_char), allocatable :: c

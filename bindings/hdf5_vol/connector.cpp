@@ -1,4 +1,4 @@
-// The connector as HDF5 sees it, and the two functions by which it finds the plugin.
+// The connector's class for HDF5, and the two functions by which HDF5 finds the plugin.
 #include <H5PLextern.h>
 
 #include <cstdio>
@@ -16,14 +16,14 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// One of the numbers that The HDF Group leaves to everybody.
+// One of the numbers that The HDF Group leaves free for anyone.
 constexpr H5VL_class_value_t kValue = 0x7a1e & 0x7fff;
 
-// Capabilities of the native connector, and asynchronous calls.
+// The capabilities of the native connector, and asynchronous calls.
 constexpr uint64_t kCapabilities = (H5VL_CAP_FLAG_FILL_VALUES << 1) - 1 - H5VL_CAP_FLAG_THREADSAFE -
                                    H5VL_CAP_FLAG_MAP_BASIC - H5VL_CAP_FLAG_MAP_MORE;
 
-// Before the host closes anything.
+// Runs before the host closes anything.
 void end(Host& host) {
   settle_chunks_of(host);
   host.ending = true;
@@ -49,7 +49,7 @@ herr_t terminate() {
   return 0;
 }
 
-// The information of a connector is what stands behind its name: here the text as it is.
+// The information of a connector is what follows its name: here the unchanged text.
 void* copy_information(const void* information) {
   return information != nullptr ? strdup(static_cast<const char*>(information)) : nullptr;
 }
@@ -72,8 +72,8 @@ herr_t information_to_text(const void* information, char** text) {
   return 0;
 }
 
-// Were a wrong text refused here, HDF5 would be left without a connector, and some programs crash. So files cannot be
-// opened, and the reason is told there, too.
+// If this refused a wrong text, HDF5 would have no connector, and some programs crash. So it accepts the text; later
+// no file can be opened, and the reason is reported then, too.
 herr_t information_from_text(const char* text, void** information) {
   Settings settings;
   std::string why;
@@ -81,7 +81,7 @@ herr_t information_from_text(const char* text, void** information) {
     Process::instance().configure(settings);
     Process::instance().refuse("");
   } else {
-    why = "what the HDF5 connector is told: " + why;
+    why = "the settings of the HDF5 connector: " + why;
     std::fprintf(stderr, "tailrace: %s\n", why.c_str());
     Process::instance().refuse(why);
   }
@@ -129,7 +129,7 @@ const H5VL_class_t& connector_class() {
 
 }  // namespace tailrace::hdf5
 
-// The first function that HDF5 calls of a plugin: by the address that it comes back to, the host is known.
+// HDF5 calls this function of a plugin first; its return address identifies the host.
 H5PL_type_t H5PLget_plugin_type() {
   std::string why;
   if (tailrace::hdf5::host_of(__builtin_return_address(0), &why) != nullptr) return H5PL_TYPE_VOL;

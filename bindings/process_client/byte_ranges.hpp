@@ -1,4 +1,4 @@
-// Ranges of bytes of a file, to which some are added and of which it is asked whether one touches any.
+// ByteRanges: a set of ranges of bytes of a file. Add ranges, and ask if a range touches any of them.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class ByteRanges {
     if (ranges_.size() > kMost) forget_gaps();
   }
 
-  // May say so of one that lies between two, where there are many.
+  // If there are many ranges, may return true for a range between two of them.
   bool touches(uint64_t begin, uint64_t end) const {
     const auto behind = ranges_.lower_bound(end);
     return behind != ranges_.begin() && std::prev(behind)->second > begin;
@@ -43,7 +43,7 @@ class ByteRanges {
     ranges_.erase(std::next(ranges_.begin()), ranges_.end());
   }
 
-  std::map<uint64_t, uint64_t> ranges_;  // begin to end, apart from one another
+  std::map<uint64_t, uint64_t> ranges_;  // begin to end; no two ranges touch
 };
 
 }  // namespace tailrace::process

@@ -4,7 +4,7 @@
 
 namespace tailrace::process {
 
-// Programs may be short: half a second for memory before the first byte is written would be much.
+// No prefault: programs may be short, and half a second for memory before the first write would be long.
 std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + "}\nstorage: {path: .}\nmemory: " + memory +

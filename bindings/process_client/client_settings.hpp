@@ -1,4 +1,4 @@
-// ClientSettings: the settings that every door for unchanged programs has, and how words set them.
+// ClientSettings: the settings that every door for unchanged programs has, and the words that set them.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 namespace tailrace::process {
 
 struct ClientSettings {
-  std::string config;            // name of a configuration file; then place and budget are not given
+  std::string config;            // path of a configuration file; excludes place and budget
   std::string place = "thread";  // or "core"
   uint64_t budget = uint64_t{256} << 20;
-  bool summary = false;  // reports at the end, on standard error, what was carried
+  bool summary = false;  // at the end, report on standard error what was carried
 
-  // Returns the text of the configuration for a client without a file; `name` names its series.
+  // Returns the text of the configuration for a client without a file; `name` is the name of its series.
   std::string configuration(const std::string& name) const;
 };
 
-// Sets what the word sets: config=FILE, place=thread, place=core, budget=BYTES or summary. Returns false if its value
-// is wrong, and none if it is no such word.
+// Sets what the word says: config=FILE, place=thread, place=core, budget=BYTES or summary. Returns false if its value
+// is wrong, and none if the word is not one of these.
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings);
 
-// Reads a number of bytes. Returns false if `text` is not a number, or is smaller than `least`.
+// Reads a number of bytes. Returns false if `text` is not a number, or the number is smaller than `least`.
 bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes);
 
 }  // namespace tailrace::process

@@ -1,4 +1,4 @@
-// Threads of a door's own, which live as long as the process.
+// The door's own threads, which live as long as the process.
 #pragma once
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 namespace tailrace::process {
 
-// Runs `body` on a thread of its own with that name, of at most 15 characters. All signals are blocked there: the
-// program's land on the program's threads. Throws std::system_error if the system has none left.
+// Runs `body` on a new thread with that name, of at most 15 characters. The thread blocks all signals, so that the
+// program's signals reach the program's threads. Throws std::system_error if the system cannot start a thread.
 template <typename Body>
 void start_own_thread(const char* name, Body body) {
   struct SignalsBlocked {
@@ -22,9 +22,9 @@ void start_own_thread(const char* name, Body body) {
     ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
     sigset_t before;
   };
-  const SignalsBlocked blocked;  // inherited by the thread
+  const SignalsBlocked blocked;  // the thread inherits this
   std::thread thread(std::move(body));
-  pthread_setname_np(thread.native_handle(), name);  // from here, so that it has it when this returns
+  pthread_setname_np(thread.native_handle(), name);  // set it here, so that the thread has its name when this returns
   thread.detach();
 }
 

@@ -12,10 +12,10 @@
 namespace tailrace::process {
 namespace {
 
-// Parts of what goes with tickets: none may need more than a fourth of the budget.
+// Limits for the parts of a write with tickets: no part may need more than a quarter of the budget.
 constexpr uint64_t kLeastPart = 4096;  // bytes
 constexpr size_t kMostExtents = 4096;
-constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes, with one ticket
+constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes for one ticket
 
 // Returns the directory for locks and logs, which do not belong beside the program's files.
 std::string session_directory(const std::string& key) {
@@ -108,7 +108,7 @@ bool ProcessClient::open_client() {
     std::atexit(door_.at_exit);
     tailrace_stats stats{};
     stats.struct_size = sizeof stats;
-    // A configuration may have another one than is the default.
+    // A configuration file may set another budget than the default.
     if (tailrace_get_stats(client_, &stats) == TAILRACE_OK) settings_.budget = stats.memory_budget;
     return true;
   }
@@ -219,7 +219,7 @@ ProcessClient::Refusal ProcessClient::iwrite(tailrace_file file, std::span<const
   return send();
 }
 
-// Parts of it, as a ticket is of less than 4 GiB.
+// Writes it in parts, since a ticket is for less than 4 GiB.
 ProcessClient::Refusal ProcessClient::lend(tailrace_file file, const tailrace_extent& extent, const void* data,
                                            std::vector<tailrace_ticket>& tickets) {
   const std::lock_guard lock(mutex_);

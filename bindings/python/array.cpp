@@ -25,7 +25,8 @@ std::string class_name(nb::handle value) { return nb::cast<std::string>(value.ty
   throw nb::type_error(message.c_str());
 }
 
-// The element type, or nothing for one that no variable can have (half, complex, structures, foreign byte order).
+// Returns the element type, or nothing for one that no variable can have (half, complex, structures, foreign byte
+// order).
 std::optional<tailrace_type> element_type(const Py_buffer& view) {
   const char* format = view.format ? view.format : "B";
   const char native = std::endian::native == std::endian::little ? '<' : '>';
@@ -55,7 +56,7 @@ nb::tuple shape_of(const tailrace_variable_info& info) {
   return nb::tuple(shape);
 }
 
-// A failure that the C interface cannot find itself, since it is about a Python array.
+// Raises a failure that the C interface cannot find itself, since it concerns a Python array.
 [[noreturn]] void raise_about(tailrace_status status, const char* operation, const std::string& variable,
                               const std::string& message) {
   Failure failure;
@@ -69,12 +70,12 @@ nb::tuple shape_of(const tailrace_variable_info& info) {
 }  // namespace
 
 Buffer::Buffer(nb::handle array, Use use) {
-  // NumPy's scalars have the buffer protocol, too, but no memory that is the caller's.
+  // NumPy's scalars have the buffer protocol, too, but no memory that belongs to the caller.
   if (!PyObject_CheckBuffer(array.ptr()) || nb::isinstance(array, nb::module_::import_("numpy").attr("generic"))) {
     refuse(array);
   }
   if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
-    PyErr_Clear();  // objects, dates: no numbers
+    PyErr_Clear();  // objects and dates, which are not numbers
     if (!nb::hasattr(array, "dtype")) refuse(array);
     const std::string message = "expected an array of numbers, found dtype " + text_of(array.attr("dtype"));
     throw nb::type_error(message.c_str());
@@ -133,7 +134,7 @@ nb::object empty_array(const tailrace_variable_info& info) {
 }
 
 nb::object array_over(void* data, const tailrace_variable_info& info, nb::handle owner) {
-  // Made of bytes first, since DLPack, which is below this, has no long double.
+  // Make an array of bytes first, since DLPack, which nanobind uses, has no long double.
   const size_t bytes[1] = {static_cast<size_t>(info.bytes)};
   const nb::object flat = nb::cast(nb::ndarray<nb::numpy, uint8_t>(data, 1, bytes, owner), nb::rv_policy::reference);
   return flat.attr("view")(dtype_of(info.type)).attr("reshape")(shape_of(info));

@@ -1,7 +1,7 @@
-// array: the bytes of a Python array, and NumPy arrays over bytes. No copy is ever made here.
+// array: the bytes of a Python array, and NumPy arrays over bytes. Nothing here copies.
 //
-// An array is taken by the buffer protocol, which NumPy arrays of every declared type speak (long double too, which
-// DLPack does not know). What is wrong with an array is said by tailrace_expect wherever it can say it.
+// It takes arrays by the buffer protocol, which NumPy arrays of every declared type support (long double too, which
+// DLPack does not know). tailrace_expect reports what is wrong with an array where it can.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,12 +12,12 @@
 
 namespace tailrace_python {
 
-// The elements of an array, held for as long as this object lives. Needs the GIL to make, move and destroy.
+// The elements of an array, held for the life of this object. Making, moving and destroying it needs the GIL.
 class Buffer {
  public:
   enum class Use { read, write };
 
-  // Raises TypeError for what is not an array (lists, NumPy scalars).
+  // Raises TypeError if `array` is not an array (a list, a NumPy scalar).
   Buffer(nanobind::handle array, Use use);
   ~Buffer() { release(); }
   Buffer(const Buffer&) = delete;
@@ -25,13 +25,13 @@ class Buffer {
 
   void* data() const { return view_.buf; }
   uint64_t bytes() const { return static_cast<uint64_t>(view_.len); }
-  // Returns true if the elements lie one after the other, last dimension fastest.
+  // Returns true if the elements lie side by side, last dimension fastest.
   bool contiguous() const;
 
-  // Raises tailrace.Error unless this is a C-contiguous array of the type and shape that `variable` has.
+  // Raises tailrace.Error unless this is a C-contiguous array of the type and shape of `variable`.
   void expect(tailrace_client* client, const char* operation, const std::string& variable) const;
 
-  // Lets go of the array; data() is gone.
+  // Releases the array; data() is then invalid.
   void release();
 
  private:
@@ -39,13 +39,13 @@ class Buffer {
   std::string dtype_;  // for messages
 };
 
-// "float32", as NumPy spells it.
+// Returns the type's name in NumPy: "float32".
 const char* dtype_of(tailrace_type type);
 
-// A new array of the declared type and shape, not filled.
+// Returns a new, uninitialised array of the declared type and shape.
 nanobind::object empty_array(const tailrace_variable_info& info);
 
-// A writable array over `data`, which keeps `owner` alive.
+// Returns a writable array over `data`, which keeps `owner` alive.
 nanobind::object array_over(void* data, const tailrace_variable_info& info, nanobind::handle owner);
 
 }  // namespace tailrace_python

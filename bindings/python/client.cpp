@@ -17,18 +17,18 @@ namespace tailrace_python {
 
 namespace {
 
-// Waiting is cut into pieces of this length, so that Ctrl-C is heard.
+// A wait is divided into pieces of this length, so that Ctrl-C interrupts it.
 constexpr int64_t kWaitPieceMs = 200;
 
-// Calls without the GIL.
+// Calls the function without the GIL.
 template <class Function>
 tailrace_status without_gil(Function function) {
   nb::gil_scoped_release release;
   return function();
 }
 
-// The base of arrays from alloc. It goes with the last array over the memory, however that was made of another, and
-// keeps the client until then.
+// The base of arrays from alloc. It lives until the last array over the memory is gone, views included, and keeps the
+// client until then.
 struct Kept {
   nb::object client;
   tailrace_memory* memory;
@@ -40,7 +40,7 @@ nb::capsule owner_of(nb::handle client, tailrace_memory* memory) {
                      [](void* kept) noexcept { delete static_cast<Kept*>(kept); });
 }
 
-// Makes an array read-only that is given as a weak reference.
+// Makes an array read-only, given a weak reference to it.
 void make_read_only(const nb::object& weak) {
   const nb::object array = weak();
   if (!array.is_none()) array.attr("setflags")("write"_a = false);
@@ -49,7 +49,7 @@ void make_read_only(const nb::object& weak) {
 }  // namespace
 
 Inside::Inside(const Client& client) : client_(client) {
-  // In a child, the thread that was inside is the parent's; the call itself will say so.
+  // In a child, the thread inside is the parent's; the call itself will report that.
   if (client.inside_ && !client.forked()) check(client.handle_, TAILRACE_BUSY);
   client.inside_ = true;
 }
@@ -85,7 +85,7 @@ bool Ticket::test() {
 const Client& Ticket::client() const { return *nb::inst_ptr<Client>(owner_); }
 
 bool Ticket::settle(tailrace_status status, bool ended) {
-  // These say nothing about the request: the array stays lent.
+  // These statuses say nothing about the request: the array stays lent.
   if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) ended = false;
   loan_->ended = loan_->ended || ended;
   check(loan_->ticket.client, status);
@@ -149,7 +149,7 @@ nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string
   const int64_t iteration = number.value("borrow", "iteration");
   auto loan = std::make_shared<Loan>(array);
   loan->buffer.expect(client.handle_, "borrow", variable);
-  // Made before, as nothing may fail between lending the memory and holding it.
+  // Make the ticket first: nothing may fail between lending the memory and holding it.
   nb::object ticket = nb::cast(Ticket(nb::borrow(self.h), loan));
   client.loans_.reserve(client.loans_.size() + 1);
   const tailrace_status status = without_gil([&] {
@@ -373,7 +373,7 @@ void Client::close() {
 }
 
 void Client::exit(nb::handle exception) {
-  // A child leaves the block as its parent does, and has nothing to close.
+  // In a child, leaves the block like any other: there is nothing to close.
   if (closed_ || forked()) return;
   try {
     close();
@@ -390,7 +390,7 @@ tailrace_variable_info Client::info(const std::string& variable) const {
   return result;
 }
 
-// The array of a block that is not committed, or None.
+// Returns the array of a block that is not committed, or None.
 nb::object Client::view_of(const std::string& variable, int64_t iteration) const {
   for (const View& view : views_) {
     if (view.iteration != iteration || view.variable != variable) continue;
@@ -399,9 +399,9 @@ nb::object Client::view_of(const std::string& variable, int64_t iteration) const
   return nb::none();
 }
 
-// Arrays whose block is the program's no more become read-only: the mistake of writing into one is then an exception
-// and not a wrong file. Views that the program made of them before are beyond reach: they change this block alone,
-// which is nobody else's while one of them lives.
+// Makes arrays read-only whose block no longer belongs to the program: writing into one is then an exception and not
+// a wrong file. Views that the program made of them before stay writable; they change this block alone, which is not
+// reused while one of them lives.
 template <class Which>
 void Client::withdraw(Which which) {
   for (const View& view : views_) {
@@ -410,8 +410,8 @@ void Client::withdraw(Which which) {
   std::erase_if(views_, which);
 }
 
-// Lets go of the arrays whose requests have ended. Those whose ticket nobody has any more are asked for here, and a
-// failure of theirs is raised: nobody else would see it.
+// Releases the arrays whose requests have ended. Where nobody has the ticket any more, asks for its end and raises
+// its failure, which nobody else would see.
 void Client::release_ended() {
   std::optional<Failure> failure;
   for (const std::shared_ptr<Loan>& loan : loans_) {

@@ -1,8 +1,8 @@
-// client: tailrace.Client and tailrace.Ticket, one method a verb, over the C interface alone.
+// client: tailrace.Client and tailrace.Ticket, one method for each verb, over the C interface alone.
 //
-// The GIL is released in every call that may wait; members are used under the GIL only. A second thread that comes
-// while one is inside is refused as the C interface would (TAILRACE_BUSY), but here already: between a failing call
-// and the asking for its error no other thread may come in.
+// Every call that may wait releases the GIL; members are used under the GIL only. If a second thread calls while one
+// is inside, it is refused here already, with the C interface's TAILRACE_BUSY: no other thread may come between a
+// failing call and the call that gets its error.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,7 +22,7 @@
 
 namespace tailrace_python {
 
-// One borrowed array. It is held until its request has ended, whether or not anybody still has the ticket.
+// A borrowed array. It is held until its request has ended, even if nobody has the ticket any more.
 struct Loan {
   Loan(nanobind::handle array) : buffer(array, Buffer::Use::read) {}
   Buffer buffer;
@@ -32,8 +32,8 @@ struct Loan {
 
 class Client;
 
-// Marks that this thread is inside the client, for the life of this object. Raises tailrace.Error (BUSY) if another
-// is.
+// Marks this thread as inside the client, for the life of this object. Raises tailrace.Error (BUSY) if another is
+// inside.
 class Inside {
  public:
   explicit Inside(const Client& client);
@@ -47,7 +47,7 @@ class Inside {
 
 class Ticket {
  public:
-  // `owner` is the Python object of the client, kept alive by this.
+  // `owner` is the Python object of the client, which this keeps alive.
   Ticket(nanobind::object owner, std::shared_ptr<Loan> loan);
   bool wait(std::optional<double> timeout);
   bool test();
@@ -88,18 +88,18 @@ class Client {
   std::string describe() const;
   nanobind::tuple variable(const std::string& name) const;
   void close();
-  // Closes; where the body of the `with` has raised, a failure of this is noted on that exception.
+  // Closes. If the body of the `with` has raised an exception, adds a failure of the close to it as a note.
   void exit(nanobind::handle exception);
 
   bool closed() const { return closed_; }
-  // Returns true if this process is a child of the one that opened the client: the client is the parent's.
+  // Returns true if this process is a child of the one that opened the client; the client is the parent's.
   bool forked() const { return getpid() != process_; }
   int id() const { return id_; }
 
  private:
   friend class Inside;
 
-  // An array handed out by alloc and not committed, so that the right to write to it can be taken away.
+  // An array that alloc returned and that is not committed. It can be made read-only later.
   struct View {
     std::string variable;
     int64_t iteration;
@@ -114,11 +114,11 @@ class Client {
 
   tailrace_client* const handle_;
   const int id_;
-  const pid_t process_;  // that opened it
+  const pid_t process_;  // the process that opened it
   bool closed_ = false;
   mutable bool inside_ = false;               // a thread is in a call
-  std::vector<std::shared_ptr<Loan>> loans_;  // not yet ended
-  std::vector<View> views_;                   // not yet committed
+  std::vector<std::shared_ptr<Loan>> loans_;  // that have not ended
+  std::vector<View> views_;                   // that are not committed
 };
 
 }  // namespace tailrace_python

@@ -22,7 +22,7 @@ Failure failure_of(const tailrace_error& error) {
           or_empty(error.message)};
 }
 
-// None for what does not apply, as Python has it.
+// Returns None for a value that does not apply, as Python expects.
 nb::object unless(bool absent, auto value) { return absent ? nb::none() : nb::object(nb::cast(value)); }
 
 }  // namespace
@@ -31,7 +31,7 @@ Failure last_failure(tailrace_client* client, tailrace_status status) {
   Failure failure;
   tailrace_error error{};
   error.struct_size = sizeof error;
-  // With BUSY another thread is inside the client, and its last error is that thread's.
+  // With BUSY another thread is inside the client, and the last error is that thread's.
   const bool known = status != TAILRACE_BUSY && tailrace_last_error(client, &error) == TAILRACE_OK;
   if (known && error.status != TAILRACE_OK) failure = failure_of(error);
   if (failure.status == TAILRACE_OK) failure.status = status;
@@ -41,7 +41,7 @@ Failure last_failure(tailrace_client* client, tailrace_status status) {
 
 nb::object make_exception(const Failure& failure, nb::handle ticket) {
   const nb::module_ errors = nb::module_::import_("tailrace._errors");
-  // An earlier loss is an error, whichever way it was lost; Dropped is for the call's own iteration.
+  // The loss of an earlier block is an Error, however it was lost; Dropped is for the call's own iteration.
   const bool dropped = failure.status == TAILRACE_DROPPED && !failure.earlier;
   nb::object code = nb::module_::import_("tailrace._tailrace").attr("Status")(static_cast<int>(failure.status));
   nb::dict fields;

@@ -1,6 +1,6 @@
 // failure: turns a status of the C interface into the Python exception tailrace.Error (or tailrace.Dropped).
 //
-// The classes are written in Python (tailrace/_errors.py); this file fills them in. It decides nothing.
+// The classes are written in Python (tailrace/_errors.py); this file sets their attributes. It decides nothing.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,7 @@
 
 namespace tailrace_python {
 
-// The contents of an exception, copied out of the C interface while its strings live.
+// The contents of an exception, copied from the C interface while its strings are valid.
 struct Failure {
   tailrace_status status = TAILRACE_OK;
   bool earlier = false;
@@ -21,26 +21,26 @@ struct Failure {
   std::string operation, file, variable, message;
 };
 
-// The last error of `client`; `status` is what the call returned, and stands where the client cannot tell. Call it on
-// the thread that made the call, before any other call of the client.
+// Returns the last error of `client`. `status` is what the call returned, for an error that the client cannot report.
+// Call it on the thread that made the call, before any other call of the client.
 Failure last_failure(tailrace_client* client, tailrace_status status);
 
-// Raises the failure of a close, with the others that it has not told (Error.others). Needs the GIL.
+// Raises the failure of a close, with the others that were not reported (Error.others). Needs the GIL.
 [[noreturn]] void raise_all(tailrace_client* client, tailrace_status status);
 
-// The exception itself, not raised. Needs the GIL. `ticket`: of a block lent by the call that raises, or None.
+// Returns the exception without raising it. Needs the GIL. `ticket`: of a block that the call has lent, or None.
 nanobind::object make_exception(const Failure& failure, nanobind::handle ticket = nanobind::none());
 
-// Raises it. Needs the GIL.
+// Raises the exception. Needs the GIL.
 [[noreturn]] void raise(const Failure& failure, nanobind::handle ticket = nanobind::none());
 
 // Raises unless `status` is TAILRACE_OK. Needs the GIL.
 void check(tailrace_client* client, tailrace_status status);
 
-// For the verbs that may drop: false if the iteration was dropped. Needs the GIL.
+// For the verbs that may drop: returns false if the iteration was dropped. Needs the GIL.
 bool accepted(tailrace_client* client, tailrace_status status);
 
-// A text as C takes it; ValueError if it has a NUL inside, where C would see its end. May be called without the GIL.
+// Returns the text as C takes it. Throws ValueError if it contains a NUL, where C would end it. Needs no GIL.
 const char* c_text(const std::string& text);
 
 }  // namespace tailrace_python

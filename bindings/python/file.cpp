@@ -182,38 +182,35 @@ void File::exit(nb::handle exception) {
 
 void define_file(nb::module_& module) {
   nb::class_<File>(module, "File",
-                   "A raw file, in the program's own format; made by Client.open_file, and a context manager.\n\n"
-                   "Used by one thread at a time with its client, which closes it, too.")
+                   "A raw file, in the program's own format. Client.open_file makes it; it is a context manager.\n\n"
+                   "One thread at a time may use it or its client. Closing the client closes it, too.")
       .def("write", &File::write, "data"_a.none(), "offset"_a,
            nb::sig("def write(self, data: typing.Any, offset: int) -> None"),
-           "Writes all bytes of `data` (bytes, or a C-contiguous array) at `offset`. A copy is taken.\n\n"
-           "Returns at once; failures come later, as those of all that is handed over.")
+           "Writes a copy of all bytes of `data` (bytes, or a C-contiguous array) at `offset`.\n\n"
+           "Returns at once; a later call reports a failure, as for all data that are handed over.")
       .def("write_list", &File::write_list, "data"_a.none(), "extents"_a,
            nb::sig("def write_list(self, data: typing.Any, extents: numpy.typing.ArrayLike) -> None"),
-           "Writes pairs (offset, length), whose bytes are in `data`, one after the other (list I/O).\n\n"
-           "They may come in any order, and must not overlap.")
+           "Writes pairs (offset, length), whose bytes lie side by side in `data` (list I/O).\n\n"
+           "The pairs may be in any order, and must not overlap.")
       .def("read", &File::read, "out"_a.none(), "offset"_a,
            nb::sig("def read(self, out: typing.Any, offset: int) -> typing.Any"),
            "Fills `out` with the bytes from `offset` on, and returns it. Sees all earlier writes of this client.")
       .def("read_list", &File::read_list, "out"_a.none(), "extents"_a,
            nb::sig("def read_list(self, out: typing.Any, extents: numpy.typing.ArrayLike) -> typing.Any"),
-           "Fills `out` with the bytes of pairs (offset, length), one after the other, and returns it.")
+           "Fills `out` with the bytes of pairs (offset, length), side by side, and returns it.")
       .def("sync", &File::sync, "Waits until all earlier writes of this client to the file are on the device.")
       .def("size", &File::size, "The length in bytes, after all earlier writes of this client to the file.")
       .def("truncate", &File::truncate, "bytes"_a,
-           "Cuts the file to `bytes`, or makes it that long: new bytes are 0. Takes effect after all earlier writes "
-           "of\n"
-           "this client.")
+           "Shortens or extends the file to `bytes` bytes; new bytes are 0. Takes effect after all earlier\n"
+           "writes of this client.")
       .def("allocate", &File::allocate, "offset"_a, "bytes"_a,
-           "Reserves the bytes from `offset` on, so that writing them cannot fail for want of space, and makes the "
-           "file\n"
-           "at least that long.")
-      .def(
-          "close", &File::close,
-          "Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told\n"
-          "yet; the file is closed all the same.")
-      .def_prop_ro("closed", &File::closed, "Whether it, or its client, has been closed.")
-      .def_prop_ro("path", &File::path, "As it was opened by.")
+           "Reserves space for the bytes from `offset` on, so that their writes cannot fail for lack of it,\n"
+           "and makes the file at least that long.")
+      .def("close", &File::close,
+           "Waits for all operations on the file, and closes it. Then raises tailrace.Error if there are\n"
+           "failures that no call has reported yet.")
+      .def_prop_ro("closed", &File::closed, "True if the file or its client was closed.")
+      .def_prop_ro("path", &File::path, "The path with which it was opened.")
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> File"))
       .def(

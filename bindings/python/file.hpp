@@ -1,4 +1,4 @@
-// file: tailrace.File, a raw file of a client, over the C interface alone. The GIL and threads: as in client.hpp.
+// file: tailrace.File, a raw file of a client, over the C interface alone. For the GIL and threads, see client.hpp.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ class Client;
 
 class File {
  public:
-  // `owner` is the Python object of the client, kept alive by this.
+  // `owner` is the Python object of the client, which this keeps alive.
   File(nanobind::object owner, tailrace_file file, std::string path);
 
   void write(nanobind::handle data, const Integer& offset);
@@ -28,7 +28,7 @@ class File {
   void truncate(uint64_t bytes);
   void allocate(uint64_t offset, uint64_t bytes);
   void close();
-  // Closes; where the body of the `with` has raised, a failure of this is noted on that exception.
+  // Closes. If the body of the `with` has raised an exception, adds a failure of the close to it as a note.
   void exit(nanobind::handle exception);
 
   const std::string& path() const { return path_; }
@@ -45,7 +45,7 @@ class File {
   bool closed_ = false;
 };
 
-// Makes tailrace.File known to Python.
+// Defines tailrace.File in Python.
 void define_file(nanobind::module_& module);
 
 }  // namespace tailrace_python

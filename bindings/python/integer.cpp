@@ -10,11 +10,11 @@ namespace tailrace_python {
 
 namespace {
 
-// As a message shows it: not all digits of a number that nobody would read.
+// Returns the value for a message, without all the digits of a very long number.
 std::string shown(nb::handle value) {
   constexpr size_t kMost = 60;
   PyObject* const text = PyObject_Repr(value.ptr());
-  if (text == nullptr) PyErr_Clear();  // a number of thousands of digits
+  if (text == nullptr) PyErr_Clear();  // the number has thousands of digits
   std::string shown = text == nullptr ? "a very large number" : nb::cast<std::string>(nb::steal(text));
   if (shown.size() > kMost) shown = shown.substr(0, kMost) + "…";
   return shown;

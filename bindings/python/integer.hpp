@@ -1,6 +1,6 @@
-// Integer: an argument that has to be an integer of 64 bits, and says itself what it is instead.
+// Integer: an argument that must be an integer of 64 bits, and that reports itself if it is not.
 //
-// nanobind would answer 1.5 and 2**63 with the signatures of the function, and not with what is wrong.
+// nanobind would answer 1.5 and 2**63 with the signatures of the function, not with what is wrong.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,8 +16,8 @@ class Integer {
   Integer() = default;
   explicit Integer(nanobind::handle given) : given_(nanobind::borrow(given)) {}
 
-  // Raises TypeError for what is no integer, and tailrace.Error (INVALID_ARGUMENT) for one out of range. `call` and
-  // `name` are for the message.
+  // Raises TypeError if the argument is not an integer, and tailrace.Error (INVALID_ARGUMENT) if it is out of range.
+  // `call` and `name` are for the message.
   int64_t value(const char* call, const std::string& name, int64_t least = INT64_MIN, int64_t most = INT64_MAX) const;
 
  private:
@@ -28,7 +28,7 @@ class Integer {
 
 namespace nanobind::detail {
 
-// Takes whatever comes: Integer::value() decides.
+// Accepts any object: Integer::value() decides.
 template <>
 struct type_caster<tailrace_python::Integer> {
   NB_TYPE_CASTER(tailrace_python::Integer, const_name("int"))

@@ -97,7 +97,7 @@ nb::list recover(const std::string& directory, bool apply) {
 
 void define_status(nb::module_& module) {
   nb::enum_<tailrace_status>(module, "Status", nb::is_arithmetic(),
-                             "What a call has to say; the codes of the C interface.")
+                             "The result of a call: the status codes of the C interface.")
 #define TAILRACE_VALUE(name) .value(#name, TAILRACE_##name)
       // clang-format off
       TAILRACE_VALUE(OK)
@@ -134,10 +134,11 @@ void define_status(nb::module_& module) {
 void define_ticket(nb::module_& module) {
   nb::class_<Ticket>(module, "Ticket", "A handle on one borrowed array; made by Client.borrow.")
       .def("wait", &Ticket::wait, "timeout"_a = nb::none(),
-           "Waits until the array has been written, at most `timeout` seconds (None: for ever).\n\n"
-           "False: not yet, the array is still lent. Raises tailrace.Error if it could not be written.")
+           "Waits until the array is written, at most `timeout` seconds (None: without limit).\n\n"
+           "Returns False if it is not written by then: the array is still lent. Raises tailrace.Error if the\n"
+           "write failed.")
       .def("test", &Ticket::test,
-           "Whether the array has been written, without waiting. Raises tailrace.Error if it could not be.");
+           "Returns True if the array is written; does not wait. Raises tailrace.Error if the write failed.");
 }
 
 void set_parameters(Client& self, const nb::kwargs& values) {
@@ -152,38 +153,39 @@ void set_parameters(Client& self, const nb::kwargs& values) {
 nb::class_<Client> define_client(nb::module_& module) {
   return nb::class_<Client>(
              module, "Client", nb::is_weak_referenceable(),
-             "One process (or thread) of the program; made by tailrace.open, and a context manager.\n\n"
-             "One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed\n"
-             "over before: the call that raised it has been carried out and must not be repeated. It belongs to\n"
-             "the process that opened it: in a child of os.fork() each call raises tailrace.Error (FORKED), and\n"
-             "leaving a `with` block does nothing.")
+             "A client: one process (or thread) of the program. tailrace.open makes it; it is a context manager.\n\n"
+             "One thread at a time may use it. A tailrace.Error with `earlier` true reports the loss of a block\n"
+             "that was handed over before: the call that raised it was carried out and must not be repeated. The\n"
+             "client belongs to the process that opened it: in a child of os.fork() each call raises\n"
+             "tailrace.Error (FORKED), and leaving a `with` block does nothing.")
       .def("write", &Client::write, "variable"_a, "iteration"_a, "array"_a.none(),
            nb::sig("def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> bool"),
-           "Hands over a copy of `array`; it may be changed as soon as this returns.\n\n"
-           "`array` is C-contiguous and of the declared type and shape; nothing is converted.\n"
-           "False: `when_full: drop` has dropped the iteration.")
-      .def(
-          "alloc", &Client::alloc, "variable"_a, "iteration"_a,
-          nb::sig("def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[typing.Any]"),
-          "A writable array in tailrace's memory to build the block in, without a copy.\n\n"
-          "From commit, or close, on it is read-only and keeps its values for as long as you keep it, or a view\n"
-          "of it. It takes its part of `memory.budget` until then: let go of arrays, or alloc raises tailrace.Error\n"
-          "(BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; what is\n"
-          "written through it then may be in the file of this block or not, and nowhere else. A child of os.fork()\n"
-          "has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the iteration.")
+           "Hands over a copy of `array`, which may change as soon as this returns.\n\n"
+           "`array` must be C-contiguous and of the declared type and shape; nothing is converted. Returns\n"
+           "False if `when_full: drop` has dropped the iteration.")
+      .def("alloc", &Client::alloc, "variable"_a, "iteration"_a,
+           nb::sig("def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[typing.Any]"),
+           "Returns a writable array in tailrace's memory, in which to build the block without a copy.\n\n"
+           "Commit or close makes it read-only. It keeps its values while you keep it, or a view of it, and\n"
+           "uses part of `memory.budget` until then: release arrays, or alloc raises tailrace.Error\n"
+           "(BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; values\n"
+           "written through it after commit may reach the file of this block, and no other. A child of\n"
+           "os.fork() has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the\n"
+           "iteration.")
       .def("commit", &Client::commit, "variable"_a, "iteration"_a,
-           "Hands over the array that alloc returned. False: the iteration has been dropped.")
+           "Hands over the array that alloc returned. Returns False if the iteration was dropped.")
       .def("borrow", &Client::borrow, "variable"_a, "iteration"_a, "array"_a.none(),
            nb::sig(
                "def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> Ticket"),
-           "Lends `array`, without a copy: leave it unchanged until the ticket has ended.\n\n"
-           "The array is kept alive until then. Raises tailrace.Dropped if the iteration has been dropped.")
+           "Lends `array`, without a copy: it must not change until the ticket has ended.\n\n"
+           "The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.")
       .def("end_iteration", &Client::end_iteration, "iteration"_a,
-           "Says that nothing more comes for `iteration`: its file is completed in the background.\n\n"
-           "False: the iteration has been dropped.")
+           "Ends `iteration`: no more blocks come for it, and its file is completed in the background.\n\n"
+           "Returns False if the iteration was dropped.")
       .def("signal", &Client::signal, "event"_a, "iteration"_a,
-           "Records the event `event` of `iteration`. False: the iteration has been dropped.")
-      .def("flush", &Client::flush, "Waits until everything handed over has ended as `storage.durability` asks.")
+           "Records the event `event` of `iteration`. Returns False if the iteration was dropped.")
+      .def("flush", &Client::flush,
+           "Waits until everything handed over has reached what `storage.durability` asks for.")
       .def(
           "read", &Client::read, "variable"_a, "iteration"_a, "out"_a = nb::none(),
           nb::sig("def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[typing.Any] | None = None)"
@@ -193,34 +195,33 @@ nb::class_<Client> define_client(nb::module_& module) {
 
 void define_questions_and_end(nb::class_<Client>& client) {
   client
-      .def(
-          "open_file", &Client::open_file, "path"_a, "mode"_a = "write", "immediate"_a = false,
-          nb::sig("def open_file(self, path: str, mode: str = 'write', immediate: bool = False) -> File"),
-          "Opens a raw file, relative to (the first) `storage.path` and below it.\n\n"
-          "`mode`: \"read\" one that is there; \"write\": read and write, made if it is not there, what is in it\n"
-          "stays; \"truncate\": the same, and emptied. Writes of an `immediate` one do not gather to be merged with\n"
-          "later ones.")
+      .def("open_file", &Client::open_file, "path"_a, "mode"_a = "write", "immediate"_a = false,
+           nb::sig("def open_file(self, path: str, mode: str = 'write', immediate: bool = False) -> File"),
+           "Opens a raw file, relative to (the first) `storage.path` and below it.\n\n"
+           "`mode`: \"read\" an existing file; \"write\": read and write, create it if needed, keep its contents;\n"
+           "\"truncate\": read and write, and empty it first. Writes to an `immediate` file do not wait to be\n"
+           "merged with later ones.")
       .def("remove_file", &Client::remove_file, "path"_a,
-           "Removes a raw file, given as to open_file, that no client of the same server has open.")
+           "Removes a raw file. `path` is as in open_file; no client of the same server may have it open.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),
-           "What this client has done so far: the members of tailrace_stats, by name.")
+           "The counters of this client so far: the members of tailrace_stats, by name.")
       .def("variable_stats", &Client::variable_stats, "name"_a,
            nb::sig("def variable_stats(self, name: str) -> tailrace._stats.VariableStats"),
-           "What this client has done so far with one declared variable: counts, and times in seconds.")
+           "The counters of one declared variable so far, and its times in seconds.")
       .def("file_stats", &Client::file_stats, "path"_a = nb::none(),
            nb::sig("def file_stats(self, path: str | None = None) -> tailrace._stats.FileStats"),
-           "What has become of requests for one raw file, by the path that it was opened by.\n\n"
-           "Without a path: of the files of iterations, all together.")
-      .def("describe", &Client::describe, "What the writer is and got, as one line of text.")
+           "The counters of the requests for one raw file, given by the path with which it was opened.\n\n"
+           "Without a path: of the files of all iterations together.")
+      .def("describe", &Client::describe, "One line of text that describes the writer and its resources.")
       .def("variable", &Client::variable, "name"_a,
            nb::sig("def variable(self, name: str) -> tuple[str, tuple[int, ...], int]"),
            "The declared dtype, shape and size in bytes of a variable.")
-      .def(
-          "close", &Client::close,
-          "Waits until everything handed over has ended, and closes. Raises tailrace.Error if something failed that\n"
-          "no call has told yet, with the other such failures in `others`; the client is closed all the same.")
-      .def_prop_ro("closed", &Client::closed, "Whether close has been called.")
-      .def_prop_ro("client", &Client::id, "The id that it was opened with.")
+      .def("close", &Client::close,
+           "Waits until everything handed over has ended, and closes the client. Then raises tailrace.Error if\n"
+           "there are failures that no call has reported yet: it is the first of them, and has the rest in\n"
+           "`others`.")
+      .def_prop_ro("closed", &Client::closed, "True if close was called.")
+      .def_prop_ro("client", &Client::id, "The id with which it was opened.")
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Client"))
       .def(
@@ -233,11 +234,11 @@ void define_questions_and_end(nb::class_<Client>& client) {
 void define_changes(nb::class_<Client>& client) {
   client
       .def("set_parameters", &set_parameters, nb::sig("def set_parameters(self, **values: int) -> None"),
-           "Gives parameters of the configuration new values, all together: `set_parameters(n=12, first=30)`.\n\n"
-           "The shapes that name them follow, for the blocks of the calls after: an array may have another length\n"
-           "in each iteration, and 0 is one. What is refused changes nothing.")
+           "Sets parameters of the configuration, all at once: `set_parameters(n=12, first=30)`.\n\n"
+           "The shapes that name them change for the blocks of later calls: an array may have another length\n"
+           "in each iteration, even 0. If the call fails, nothing changes.")
       .def("enable", &Client::enable, "variable"_a, "on"_a = true,
-           "Switches a variable on or off. Of one that is off, blocks are accepted and not written.");
+           "Switches a variable on or off. Blocks of a variable that is off are accepted and not written.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""tailrace: a program's output leaves on another way while the program computes on.
+"""tailrace: carries a program's output to storage while the program computes on.
 
     import tailrace
 
@@ -33,10 +33,10 @@ _Path = Union[str, "os.PathLike[str]"]
 
 def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None, path: _Path | None = None,
          text: str | None = None) -> Client:
-    """Opens client ``client`` (0 or more; usually the MPI rank) by the configuration file ``config``.
+    """Opens client ``client`` (0 or more; usually the MPI rank) with the configuration file ``config``.
 
-    ``parameters`` replace or add to ``parameters:`` of the file, and ``path`` replaces ``storage.path``. With
-    ``text``, that is the YAML, and ``config`` only names it in messages. Raises ``tailrace.Error``.
+    ``parameters`` replace or extend the file's ``parameters:``, and ``path`` replaces ``storage.path``. ``text``, if
+    given, is the YAML itself, and ``config`` only its name in messages. Raises ``tailrace.Error``.
     """
     opened = _tailrace.open(os.fspath(config), client, list((parameters or {}).items()), _optional(path), text)
     _open_clients[opened] = os.getpid()
@@ -45,18 +45,19 @@ def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None
 
 def check(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None,
           path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> None:
-    """Checks a configuration whole, as ``open`` would, without opening anything. Raises ``tailrace.Error``.
+    """Checks the whole configuration, as ``open`` would, without opening anything. Raises ``tailrace.Error``.
 
-    With ``flush_waits``, one with which ``flush`` waits for nothing (``storage.durability: accepted``) is wrong, too.
+    With ``flush_waits``, also rejects a configuration with which ``flush`` waits for nothing (``storage.durability:
+    accepted``).
     """
-    # To a configuration, the client is the parameter of that name.
+    # In a configuration, the client is the parameter of that name.
     given = {"client": client, **(parameters or {})}
     _tailrace.check(os.fspath(config), list(given.items()), _optional(path), text, flush_waits)
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """What a crash left of one file, and what ``recover`` did about it."""
+    """One file that a crash left behind, and what ``recover`` did with it."""
 
     file: str
     kind: str  #: "complete", "incomplete", "in use" or "stale lock"
@@ -69,10 +70,10 @@ _KINDS = {1: "complete", 2: "incomplete", 3: "in use", 4: "stale lock"}
 
 
 def recover(directory: _Path, apply: bool = True) -> list[Leftover]:
-    """Looks through ``directory`` for what a crash left there.
+    """Looks in ``directory`` for what a crash left there.
 
-    With ``apply``, complete files are published, and incomplete ones and stale locks removed; without, they are only
-    listed. Files of running clients are never touched. Raises ``tailrace.Error``.
+    With ``apply``, publishes complete files, and removes incomplete ones and stale locks; otherwise only lists them.
+    Never touches files of running clients. Raises ``tailrace.Error``.
     """
     found = _tailrace.recover(os.fspath(directory), apply)
     return [Leftover(file, _KINDS.get(kind, str(kind)), done, status, message)
@@ -83,14 +84,14 @@ def _optional(path: _Path | None) -> str | None:
     return None if path is None else os.fspath(path)
 
 
-# Each with the process that opened it.
+# Each client with the process that opened it.
 _open_clients: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
 
 
 @atexit.register
 def _close_at_exit() -> None:
-    # A program that ends without closing has still handed its blocks over: they are written, and failures are told. A
-    # child has the clients of its parent, too, which are not its own to close.
+    # If a program ends without closing, its blocks are still written, and failures reported. A forked child also has
+    # its parent's clients, which it must not close.
     for client, process in list(_open_clients.items()):
         try:
             if process == os.getpid() and not client.closed:

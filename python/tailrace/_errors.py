@@ -1,4 +1,4 @@
-"""The exceptions of tailrace. The extension fills them in; nothing here decides what is an error."""
+"""The exceptions of tailrace. The extension sets their attributes; nothing here decides what is an error."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from typing import Any
 
 
 class Error(Exception):
-    """A failure, whole: of the call that raised it, or (``earlier`` true) of a block handed over before.
+    """A failure with all its details: of the call that raised it, or (``earlier`` true) of a block handed over
+    before.
 
-    ``str(error)`` reads well by itself. Its parts:
+    ``str(error)`` is a complete message. Its parts:
 
     - ``status``: what went wrong in words (``"wrong type"``), and ``code``, the same as a ``tailrace.Status``;
-    - ``operation``, ``file``, ``variable``: what it concerns; ``""`` where that does not apply;
-    - ``iteration``, ``errno`` (of the operating system): ``None`` where that does not apply;
+    - ``operation``, ``file``, ``variable``: what it concerns; ``""`` if that does not apply;
+    - ``iteration``, ``errno`` (of the operating system): ``None`` if that does not apply;
     - ``earlier``: true if the call that raised this *was carried out*, and a block handed over before was lost;
-    - ``more``: the number of further failures that no call has told yet;
-    - ``others``: these, each an ``Error``, where ``close`` (or leaving the ``with`` block) has raised this; else
+    - ``more``: the number of further failures that no call has reported yet;
+    - ``others``: these failures, each an ``Error``, if ``close`` (or leaving the ``with`` block) raised this; else
       empty;
-    - ``ticket``: where ``borrow`` raised this with ``earlier`` true, the ticket of the array that it lent all the
-      same; else ``None``.
+    - ``ticket``: if ``borrow`` raised this with ``earlier`` true, the ticket of the array that it lent all the same;
+      else ``None``.
     """
 
     status: str
@@ -54,12 +55,12 @@ class Error(Exception):
         self.ticket = ticket
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions travel between processes by pickle; a ticket cannot.
+        # Pickle carries exceptions between processes, but cannot carry a ticket.
         return (_rebuild, (type(self), str(self), {part: getattr(self, part) for part in self._PARTS}))
 
 
 class Dropped(Error):
-    """``when_full: drop`` has given up this iteration, so there is no memory to hand out for it."""
+    """Raised when ``when_full: drop`` has dropped this iteration, so that there is no memory for it."""
 
 
 def _rebuild(kind: type[Error], message: str, parts: dict[str, Any]) -> Error:

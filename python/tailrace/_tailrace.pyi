@@ -13,7 +13,7 @@ import tailrace._stats
 
 
 class Status(enum.IntEnum):
-    """What a call has to say; the codes of the C interface."""
+    """The result of a call: the status codes of the C interface."""
 
     OK = 0
 
@@ -72,35 +72,36 @@ class Ticket:
 
     def wait(self, timeout: float | None = None) -> bool:
         """
-        Waits until the array has been written, at most `timeout` seconds (None: for ever).
+        Waits until the array is written, at most `timeout` seconds (None: without limit).
 
-        False: not yet, the array is still lent. Raises tailrace.Error if it could not be written.
+        Returns False if it is not written by then: the array is still lent. Raises tailrace.Error if the
+        write failed.
         """
 
     def test(self) -> bool:
         """
-        Whether the array has been written, without waiting. Raises tailrace.Error if it could not be.
+        Returns True if the array is written; does not wait. Raises tailrace.Error if the write failed.
         """
 
 class File:
     """
-    A raw file, in the program's own format; made by Client.open_file, and a context manager.
+    A raw file, in the program's own format. Client.open_file makes it; it is a context manager.
 
-    Used by one thread at a time with its client, which closes it, too.
+    One thread at a time may use it or its client. Closing the client closes it, too.
     """
 
     def write(self, data: Any, offset: int) -> None:
         """
-        Writes all bytes of `data` (bytes, or a C-contiguous array) at `offset`. A copy is taken.
+        Writes a copy of all bytes of `data` (bytes, or a C-contiguous array) at `offset`.
 
-        Returns at once; failures come later, as those of all that is handed over.
+        Returns at once; a later call reports a failure, as for all data that are handed over.
         """
 
     def write_list(self, data: Any, extents: numpy.typing.ArrayLike) -> None:
         """
-        Writes pairs (offset, length), whose bytes are in `data`, one after the other (list I/O).
+        Writes pairs (offset, length), whose bytes lie side by side in `data` (list I/O).
 
-        They may come in any order, and must not overlap.
+        The pairs may be in any order, and must not overlap.
         """
 
     def read(self, out: Any, offset: int) -> Any:
@@ -110,7 +111,7 @@ class File:
 
     def read_list(self, out: Any, extents: numpy.typing.ArrayLike) -> Any:
         """
-        Fills `out` with the bytes of pairs (offset, length), one after the other, and returns it.
+        Fills `out` with the bytes of pairs (offset, length), side by side, and returns it.
         """
 
     def sync(self) -> None:
@@ -125,29 +126,29 @@ class File:
 
     def truncate(self, bytes: int) -> None:
         """
-        Cuts the file to `bytes`, or makes it that long: new bytes are 0. Takes effect after all earlier writes of
-        this client.
+        Shortens or extends the file to `bytes` bytes; new bytes are 0. Takes effect after all earlier
+        writes of this client.
         """
 
     def allocate(self, offset: int, bytes: int) -> None:
         """
-        Reserves the bytes from `offset` on, so that writing them cannot fail for want of space, and makes the file
-        at least that long.
+        Reserves space for the bytes from `offset` on, so that their writes cannot fail for lack of it,
+        and makes the file at least that long.
         """
 
     def close(self) -> None:
         """
-        Waits until they have ended, and closes. Raises tailrace.Error if something failed that no call has told
-        yet; the file is closed all the same.
+        Waits for all operations on the file, and closes it. Then raises tailrace.Error if there are
+        failures that no call has reported yet.
         """
 
     @property
     def closed(self) -> bool:
-        """Whether it, or its client, has been closed."""
+        """True if the file or its client was closed."""
 
     @property
     def path(self) -> str:
-        """As it was opened by."""
+        """The path with which it was opened."""
 
     def __enter__(self) -> File: ...
 
@@ -155,60 +156,61 @@ class File:
 
 class Client:
     """
-    One process (or thread) of the program; made by tailrace.open, and a context manager.
+    A client: one process (or thread) of the program. tailrace.open makes it; it is a context manager.
 
-    One thread at a time may use it. A tailrace.Error with `earlier` true is about a block handed
-    over before: the call that raised it has been carried out and must not be repeated. It belongs to
-    the process that opened it: in a child of os.fork() each call raises tailrace.Error (FORKED), and
-    leaving a `with` block does nothing.
+    One thread at a time may use it. A tailrace.Error with `earlier` true reports the loss of a block
+    that was handed over before: the call that raised it was carried out and must not be repeated. The
+    client belongs to the process that opened it: in a child of os.fork() each call raises
+    tailrace.Error (FORKED), and leaving a `with` block does nothing.
     """
 
     def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> bool:
         """
-        Hands over a copy of `array`; it may be changed as soon as this returns.
+        Hands over a copy of `array`, which may change as soon as this returns.
 
-        `array` is C-contiguous and of the declared type and shape; nothing is converted.
-        False: `when_full: drop` has dropped the iteration.
+        `array` must be C-contiguous and of the declared type and shape; nothing is converted. Returns
+        False if `when_full: drop` has dropped the iteration.
         """
 
     def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[Any]:
         """
-        A writable array in tailrace's memory to build the block in, without a copy.
+        Returns a writable array in tailrace's memory, in which to build the block without a copy.
 
-        From commit, or close, on it is read-only and keeps its values for as long as you keep it, or a view
-        of it. It takes its part of `memory.budget` until then: let go of arrays, or alloc raises tailrace.Error
-        (BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; what is
-        written through it then may be in the file of this block or not, and nowhere else. A child of os.fork()
-        has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the iteration.
+        Commit or close makes it read-only. It keeps its values while you keep it, or a view of it, and
+        uses part of `memory.budget` until then: release arrays, or alloc raises tailrace.Error
+        (BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; values
+        written through it after commit may reach the file of this block, and no other. A child of
+        os.fork() has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the
+        iteration.
         """
 
     def commit(self, variable: str, iteration: int) -> bool:
         """
-        Hands over the array that alloc returned. False: the iteration has been dropped.
+        Hands over the array that alloc returned. Returns False if the iteration was dropped.
         """
 
     def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> Ticket:
         """
-        Lends `array`, without a copy: leave it unchanged until the ticket has ended.
+        Lends `array`, without a copy: it must not change until the ticket has ended.
 
-        The array is kept alive until then. Raises tailrace.Dropped if the iteration has been dropped.
+        The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.
         """
 
     def end_iteration(self, iteration: int) -> bool:
         """
-        Says that nothing more comes for `iteration`: its file is completed in the background.
+        Ends `iteration`: no more blocks come for it, and its file is completed in the background.
 
-        False: the iteration has been dropped.
+        Returns False if the iteration was dropped.
         """
 
     def signal(self, event: str, iteration: int) -> bool:
         """
-        Records the event `event` of `iteration`. False: the iteration has been dropped.
+        Records the event `event` of `iteration`. Returns False if the iteration was dropped.
         """
 
     def flush(self) -> None:
         """
-        Waits until everything handed over has ended as `storage.durability` asks.
+        Waits until everything handed over has reached what `storage.durability` asks for.
         """
 
     def read(self, variable: str, iteration: int, out: numpy.typing.NDArray[Any] | None = None) -> numpy.typing.NDArray[Any]:
@@ -220,52 +222,53 @@ class Client:
         """
         Opens a raw file, relative to (the first) `storage.path` and below it.
 
-        `mode`: "read" one that is there; "write": read and write, made if it is not there, what is in it
-        stays; "truncate": the same, and emptied. Writes of an `immediate` one do not gather to be merged with
-        later ones.
+        `mode`: "read" an existing file; "write": read and write, create it if needed, keep its contents;
+        "truncate": read and write, and empty it first. Writes to an `immediate` file do not wait to be
+        merged with later ones.
         """
 
     def remove_file(self, path: str) -> None:
         """
-        Removes a raw file, given as to open_file, that no client of the same server has open.
+        Removes a raw file. `path` is as in open_file; no client of the same server may have it open.
         """
 
     def stats(self) -> dict[str, int | float]:
         """
-        What this client has done so far: the members of tailrace_stats, by name.
+        The counters of this client so far: the members of tailrace_stats, by name.
         """
 
     def variable_stats(self, name: str) -> tailrace._stats.VariableStats:
         """
-        What this client has done so far with one declared variable: counts, and times in seconds.
+        The counters of one declared variable so far, and its times in seconds.
         """
 
     def file_stats(self, path: str | None = None) -> tailrace._stats.FileStats:
         """
-        What has become of requests for one raw file, by the path that it was opened by.
+        The counters of the requests for one raw file, given by the path with which it was opened.
 
-        Without a path: of the files of iterations, all together.
+        Without a path: of the files of all iterations together.
         """
 
     def describe(self) -> str:
-        """What the writer is and got, as one line of text."""
+        """One line of text that describes the writer and its resources."""
 
     def variable(self, name: str) -> tuple[str, tuple[int, ...], int]:
         """The declared dtype, shape and size in bytes of a variable."""
 
     def close(self) -> None:
         """
-        Waits until everything handed over has ended, and closes. Raises tailrace.Error if something failed that
-        no call has told yet, with the other such failures in `others`; the client is closed all the same.
+        Waits until everything handed over has ended, and closes the client. Then raises tailrace.Error if
+        there are failures that no call has reported yet: it is the first of them, and has the rest in
+        `others`.
         """
 
     @property
     def closed(self) -> bool:
-        """Whether close has been called."""
+        """True if close was called."""
 
     @property
     def client(self) -> int:
-        """The id that it was opened with."""
+        """The id with which it was opened."""
 
     def __enter__(self) -> Client: ...
 
@@ -273,15 +276,15 @@ class Client:
 
     def set_parameters(self, **values: int) -> None:
         """
-        Gives parameters of the configuration new values, all together: `set_parameters(n=12, first=30)`.
+        Sets parameters of the configuration, all at once: `set_parameters(n=12, first=30)`.
 
-        The shapes that name them follow, for the blocks of the calls after: an array may have another length
-        in each iteration, and 0 is one. What is refused changes nothing.
+        The shapes that name them change for the blocks of later calls: an array may have another length
+        in each iteration, even 0. If the call fails, nothing changes.
         """
 
     def enable(self, variable: str, on: bool = True) -> None:
         """
-        Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+        Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
         """
 
 def open(config: str, client: int, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> Client: ...

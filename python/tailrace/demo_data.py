@@ -1,6 +1,6 @@
-"""Bathymetry for the demonstration, from what its packages bring along.
+"""Bathymetry for the demonstration, from data that its packages contain.
 
-matplotlib's sample data hold the Strait of Juan de Fuca (``topobathy.npz``); ``write_juan_de_fuca`` writes it as the
+matplotlib's sample data have the Strait of Juan de Fuca (``topobathy.npz``); ``write_juan_de_fuca`` writes it as the
 ESRI ASCII grid that ``tsunami --topo`` reads. Only the demonstration uses this; nothing is downloaded.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["read_juan_de_fuca", "write_esri_grid", "write_juan_de_fuca"]
 
 
 def read_juan_de_fuca() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Longitudes, latitudes (degrees, ascending) and heights (metres) as matplotlib has them."""
+    """Returns longitudes, latitudes (degrees, ascending) and heights (metres) as matplotlib has them."""
     from matplotlib import cbook
 
     with np.load(cbook.get_sample_data("topobathy.npz", asfileobj=False)) as data:

@@ -1,5 +1,4 @@
-"""What has become of requests for each file: how long they were, how long what was made of them, what needed no
-storage.
+"""The requests for each file: their sizes, the sizes of the accesses made of them, and what needed no storage.
 
 Reads the list "files" of statistics (docs/formats/measurements.md) and of `tailrace-core --status`, and checks it.
 Prints nothing.
@@ -19,12 +18,12 @@ _MOST = 1e30
 
 
 class Malformed(ValueError):
-    """What is wrong with a list of files: where, what was found, what was expected."""
+    """A fault in a list of files: where, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How long things were, in bytes; `histogram` has the least size of a bucket, a power of two, and how often."""
+    """A distribution of sizes, in bytes; `histogram` has a bucket's smallest size, a power of two, and its count."""
 
     count: int = 0
     bytes: int = 0
@@ -33,13 +32,13 @@ class Sizes:
 
     @property
     def mean(self) -> float:
-        """0 if there was nothing."""
+        """Returns the mean; 0 if there was nothing."""
         return self.bytes / self.count if self.count else 0.0
 
 
 @dataclass(frozen=True)
 class File:
-    """One raw file, or several together. The last six are of what the writer did, whoever asked."""
+    """One raw file, or several together. The last six count what the writer did, for any client."""
 
     kind: str
     name: str
@@ -50,20 +49,21 @@ class File:
     requests_merged: int
     bytes_overwritten: int
     bytes_from_memory: int
-    bytes_sieved: int  # read for nothing
+    bytes_sieved: int  # read in vain
     before: Sizes  # extents of requests
-    after: Sizes  # accesses of storage that they were merged into
+    after: Sizes  # the accesses of storage into which they were merged
 
 
 def read(document: Any, where: str = "files") -> list[File]:
-    """The list as JSON has it. Raises Malformed."""
+    """Reads the list from JSON. Raises Malformed."""
     if not isinstance(document, list):
         raise Malformed(f"{where}: found {_found(document)}, expected a list")
     return [_one(one, f"{where}[{number}]") for number, one in enumerate(document)]
 
 
 def together(clients: Iterable[Sequence[File]]) -> list[File]:
-    """Of several clients of one server: the calls of all; of what the server did, what one saw who saw the most."""
+    """Combines several clients of one server: sums their calls, and takes the server's work from the client that saw
+    most of it."""
     merged: dict[tuple[str, str], File] = {}
     for files in clients:
         for one in files:

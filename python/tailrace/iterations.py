@@ -1,7 +1,7 @@
-"""How busy whoever writes was in each of the latest iterations: the core of place `core`, or the writer's thread.
+"""How busy the writer was in each of the latest iterations: the core of place `core`, or the writer's thread.
 
 Reads the list "iterations" of statistics (docs/formats/measurements.md) and of `tailrace-core --status`, checks it,
-and says it in a sentence. Prints nothing.
+and summarises it in a sentence. Prints nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MOMENTS = ("ended", "left", "period")
 
 
 class Malformed(ValueError):
-    """What is wrong with a list of iterations: where, what was found, what was expected."""
+    """A fault in a list of iterations: where, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration. Seconds, of the machine's clock where they are moments; None: has not come yet."""
+    """One iteration. Times are in seconds, of the machine's clock if they are moments; None: not known yet."""
 
     number: int
     outcome: str
@@ -30,10 +30,10 @@ class Iteration:
     ended: float | None
     left: float | None
     period: float | None  # until the next one began
-    busy: float  # of that: transfers under way, or chunks with the filters
+    busy: float  # of that, with transfers under way, or chunks in the filters
     writing: float
     filtering: float
-    waited: float  # the program, for memory
+    waited: float  # of the program, for memory
     bytes_taken: int
     bytes_stored: int
     chunks_filtered: int
@@ -42,19 +42,19 @@ class Iteration:
 
     @property
     def share(self) -> float | None:
-        """How much of its period the writer was busy, 0 to 1."""
+        """Returns the share of its period in which the writer was busy, 0 to 1."""
         return min(1.0, self.busy / self.period) if self.period else None
 
     @property
     def late(self) -> float | None:
-        """From its end until it was published."""
+        """Returns the time from its end until it was published."""
         if self.ended is None or self.left is None or self.outcome != "published":
             return None
         return max(0.0, self.left - self.ended)
 
 
 def read(document: Any, where: str = "iterations") -> list[Iteration]:
-    """The list as JSON has it. Raises Malformed."""
+    """Reads the list from JSON. Raises Malformed."""
     if not isinstance(document, list):
         raise Malformed(f"{where}: found {_found(document)}, expected a list")
     return [_one(one, f"{where}[{number}]") for number, one in enumerate(document)]
@@ -78,7 +78,7 @@ def _found(value: Any) -> str:
 
 
 def together(clients: Iterable[Sequence[Iteration]]) -> list[Iteration]:
-    """Of several clients of one server: how busy that was as one of them saw it, and what came from all."""
+    """Combines several clients of one server: how busy it was, as one of them saw it, and the data of all."""
     merged: dict[int, Iteration] = {}
     for iterations in clients:
         for one in iterations:
@@ -99,7 +99,8 @@ def _later(one: float | None, other: float | None) -> float | None:
 
 
 def summary(iterations: Sequence[Iteration], who: str) -> str:
-    """ "the core was busy 34 % of an iteration, 61 % the worst (iteration 12)"; empty if none has passed."""
+    """Returns "the core was busy 34 % of an iteration, 61 % the worst (iteration 12)"; "" if no iteration has
+    passed."""
     passed = [one for one in iterations if one.share is not None]
     if not passed:
         return ""
@@ -110,5 +111,5 @@ def summary(iterations: Sequence[Iteration], who: str) -> str:
 
 
 def whose(description: str) -> str:
-    """Who it is that writes, by what `tailrace_describe` says."""
+    """Returns the name of the writer, from the text of `tailrace_describe`."""
     return "the core" if description.startswith("place core") else "the writer"

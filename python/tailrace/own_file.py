@@ -1,6 +1,6 @@
-"""Files under names that tailrace makes up itself, in directories where others may make files, too.
+"""Files under names that tailrace chooses itself, in directories where others may create files, too.
 
-As src/base/os/own_file.hpp: what somebody else has put under such a name, a link above all, is never written through.
+Like src/base/os/own_file.hpp, it never writes through a file, above all a link, that another user has put there.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import stat
 
 
 def make(file: pathlib.Path) -> int:
-    """Makes an empty file and returns its descriptor, the caller's to close; raises OSError. What an earlier run of
-    this user has left under the name is taken away; anything else is refused."""
+    """Creates an empty file and returns its descriptor, which the caller closes; raises OSError. Removes a file of
+    that name that an earlier run of this user has left; refuses any other."""
     try:
         found = file.lstat()
     except FileNotFoundError:
@@ -28,7 +28,7 @@ def make(file: pathlib.Path) -> int:
 
 
 def write_whole(file: pathlib.Path, text: str, errors: str = "strict") -> None:
-    """Writes the file whole or not at all, by way of its name with `.part`; raises OSError."""
+    """Writes the complete file or nothing, under its name with `.part` first; raises OSError."""
     part = file.with_name(file.name + ".part")
     with open(make(part), "w", encoding="utf-8", errors=errors) as out:
         try:

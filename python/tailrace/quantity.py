@@ -1,7 +1,7 @@
 """Sizes, times and rates as people write them: "256MiB", "1.5 GB", "2GB/s", "400ms", "2min".
 
-MiB is 2^20 bytes and MB is 10^6. A number without a unit is an error that names the units, since nobody can know
-whether 2 was meant in GB/s or in MB/s. Commands parse their options with this; it knows nothing else of tailrace.
+MiB is 2^20 bytes and MB is 10^6. A number without a unit is an error that lists the units, since 2 might mean GB/s or
+MB/s. Commands parse their options with this; it knows nothing else of tailrace.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ SIZES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**1
 TIMES = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "ms": Fraction(1, 1000),
          "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 
-# What messages list; the tables above also know other spellings of these.
+# The units that messages list; the tables above also have other spellings of these.
 _SIZE_UNITS = "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
 _TIME_UNITS = "ns, us, ms, s, min or h"
 _RATE_UNITS = "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or TiB/s"
 
 _TEXT = re.compile(r"\s*(?P<number>[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3}(?![\d.]))?)\s*(?P<unit>\S*)\s*",
                    re.IGNORECASE | re.ASCII)
-_MOST = Fraction(10) ** 30  # nothing that is meant is beyond it, and it fits a float
+_MOST = Fraction(10) ** 30  # no sensible value is larger, and it fits a float
 
 
 class QuantityError(ValueError):
-    """What is wrong with a quantity: what was found, and what was expected."""
+    """A fault of a quantity: what was found, and what was expected."""
 
 
 def parse_size(text: str) -> int:
-    """ "256MiB" → 268435456, in bytes, rounded to whole ones."""
+    """"256MiB" → 268435456, in bytes, rounded to whole ones."""
     return round(_parse(text, "a size", "256MiB", SIZES, _SIZE_UNITS))
 
 
@@ -80,7 +80,7 @@ def format_rate(rate: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """Three digits that count, without an exponent and without zeros that say nothing."""
+    """Formats three significant digits, without an exponent and without trailing zeros."""
     size = abs(value)
     if size >= 99.95:
         return f"{value:.0f}"
@@ -105,7 +105,7 @@ def _parse(text: str, what: str, example: str, units: Mapping[str, Fraction | in
 
 
 def _hint(unit: str, units: Mapping[str, Fraction | int]) -> str:
-    """What may have been meant; never taken for granted, since Mb is not MB, nor MiB."""
+    """Suggests a unit for the message. It is never assumed, since Mb is neither MB nor MiB."""
     for known in units:
         if known.lower() == unit.lower():
             return f"; did you mean {known}?"

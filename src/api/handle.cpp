@@ -7,9 +7,9 @@
 namespace tailrace::impl {
 
 tailrace_client* new_handle(std::unique_ptr<Session> session) {
-  // Never destroyed: a handle may be used, and must be refused, until the process has ended. The list has no lock, as
-  // a forked child would find one as it was at that moment. Nobody walks it: it shows to leak checkers that all are
-  // kept.
+  // Handles are never destroyed: the program may use one, and must be refused, until the process has ended. The list
+  // has no lock, since a forked child would inherit the lock's state. Nobody walks the list: it shows leak checkers
+  // that all handles are reachable.
   static std::atomic<tailrace_client*> last{nullptr};
   auto* const handle = new tailrace_client(std::move(session));
   handle->next = last.load(std::memory_order_relaxed);
@@ -37,7 +37,7 @@ void keep_untold(tailrace_client& client) noexcept {
 }
 
 tailrace_status next_error(tailrace_client& client, tailrace_error* out) {
-  // Nothing is taken that cannot be told.
+  // Take no failure that cannot be reported.
   if (const tailrace_status unusable = ErrorRecord().get(out); unusable != TAILRACE_OK) return unusable;
   std::optional<Status> failure;
   uint64_t more = 0;

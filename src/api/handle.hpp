@@ -1,9 +1,9 @@
 // tailrace_client: the handle that users hold, and the guard that every call on one goes through.
 //
-// Handles are never freed, so that one that was closed is recognised and not a dangling pointer: a small record each,
-// for the life of the process (docs/decisions/004). A handle belongs to the process that opened it: a forked child
-// has the record, but neither the threads nor the memory behind it, and a thread of the parent may have been changing
-// what it has (docs/decisions/004). So in a child nothing of a handle is looked at but what never changes.
+// Handles are never freed, so that a closed one is recognised and does not dangle: each is a small record, for the
+// life of the process (docs/decisions/004). A handle belongs to the process that opened it. A forked child has the
+// record, but neither the threads nor the memory behind it, and a thread of the parent may have been changing it
+// during the fork. So a child reads only those members of a handle that never change.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -30,23 +30,23 @@ struct tailrace_client {
   // Mark of the process that opened the client.
   const uint64_t mark = tailrace::impl::process_mark();
   const pid_t process = getpid();
-  tailrace_client* next = nullptr;  // in the list of all; constant once it is in it
+  tailrace_client* next = nullptr;  // in the list of all handles; constant once it is there
 
-  // Known to whoever is inside a call, that is, has set `inside`.
+  // Used only inside a call, that is, by the thread that has set `inside`.
   std::unique_ptr<tailrace::impl::Session> session;
   tailrace::impl::ErrorRecord error;
-  std::deque<tailrace::impl::Status> untold;  // failures that the close has not told, the oldest first
-  // True while a thread is in a call. acquire on entry, release on leaving: calls on a handle may come from different
-  // threads, one after the other.
+  std::deque<tailrace::impl::Status> untold;  // failures that the close has not reported, oldest first
+  // True while a thread is in a call. acquire on entry, release on leaving: different threads may call on a handle,
+  // one after the other.
   std::atomic<bool> inside{false};
 };
 
 namespace tailrace::impl {
 
-// A new handle for an open session.
+// Returns a new handle for an open session.
 tailrace_client* new_handle(std::unique_ptr<Session> session);
 
-// No exception leaves the C ABI: runs `body`, which returns a Status, and makes one of whatever it throws.
+// Runs `body`, which returns a Status, and turns any exception into a Status: no exception leaves the C ABI.
 template <class Body>
 Status without_exceptions(Body body) {
   try {
@@ -58,7 +58,7 @@ Status without_exceptions(Body body) {
   }
 }
 
-// For calls without a client: the status is remembered for tailrace_last_error(NULL, …).
+// For calls without a client: remembers the status for tailrace_last_error(NULL, …).
 template <class Body>
 tailrace_status guarded(Body body) {
   const Status status = without_exceptions(body);
@@ -66,24 +66,24 @@ tailrace_status guarded(Body body) {
   return status.code();
 }
 
-// Which failures of accepted requests a call tells, if it does not fail itself: those from before the call, so that
-// none is told of a request that the call itself has made; for calls that wait, also those from while they waited.
+// Which failures of accepted requests a call reports, if it does not fail itself. Those from before the call, so that
+// it never reports a request that it has made itself; a call that waits also reports those from its wait.
 enum class Tells { earlier_failures, failures_so_far, only_its_own };
 enum class Leaves { client_open, client_closed };
 
-// Refuses a handle of the process that forked this one. The handle's own record of errors may have been in another
-// thread's hands at that moment: this thread's is used.
+// Refuses a handle of the process that forked this one. Another thread may have been using the handle's own error
+// record during the fork, so this uses the thread's record.
 tailrace_status refuse_in_child(const tailrace_client& client);
 
-// Keeps the failures that a session has not reported and that is about to be closed. Never throws.
+// Keeps the unreported failures of a session that is about to be closed. Never throws.
 void keep_untold(tailrace_client& client) noexcept;
 
-// Tells the oldest untold failure; see tailrace_next_error. The caller is inside.
+// Reports the oldest failure not reported yet; see tailrace_next_error. The caller is inside a call.
 tailrace_status next_error(tailrace_client& client, tailrace_error* out);
 
-// For calls on a client: refuses NULL, a parent's, closed and busy handles, runs `body(Session&)`, and tells its
-// failure or else (unless the call tells only its own) one of an earlier request. The last call of a client leaves it
-// closed.
+// For calls on a client: refuses NULL, handles of the parent, closed and busy ones. Runs `body(Session&)` and reports
+// its failure, or else (unless the call reports only its own) that of an earlier request. The last call on a client
+// leaves it closed.
 template <class Body>
 tailrace_status guarded(tailrace_client* client, Tells tells, Body body, Leaves leaves = Leaves::client_open) {
   if (client == nullptr) {

@@ -1,7 +1,7 @@
-// tailrace-core: the program of the node's server (place `core`). Started by the first client, or by hand.
+// tailrace-core: the program of the node's server (place `core`), which the first client or the user starts.
 //
-// Here are its arguments and its exit code alone; `tailrace serve` and `tailrace recover` call it. It also shows what
-// the servers of a node are doing (--status), which needs none to answer.
+// This has only its arguments and its exit code; `tailrace serve` and `tailrace recover` call it. With --status it
+// shows what the servers of a node are doing; none of them needs to answer for that.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
@@ -24,8 +24,8 @@ using tailrace::impl::CoreServerOptions;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 
-constexpr int kWrongUsage = 2;  // as of `tailrace`
-// Memory for some ten thousand pending requests.
+constexpr int kWrongUsage = 2;  // same as `tailrace`
+// Memory for about ten thousand pending requests.
 constexpr size_t kHeap = size_t{16} << 20;
 
 struct Arguments {
@@ -58,7 +58,7 @@ void declare(CLI::App& app, Arguments& to) {
          [&to](const std::vector<std::string>& given) {
            for (const std::string& one : given) to.config.parameters.push_back(parameter(one));
          },
-         "a parameter that the program gives, NAME=NUMBER; may be repeated")
+         "a parameter that the program sets, NAME=NUMBER; may be repeated")
       ->needs(config)
       ->allow_extra_args(false);
   job->excludes(config);
@@ -66,13 +66,14 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--server", to.server.server, "which of the node's servers, from 0")->check(CLI::Range(0, 63));
   app.add_option("--log", to.log_level, "info, warning, error or off; else as the configuration says, or warning")
       ->check(CLI::IsMember({"info", "warning", "error", "off"}));
-  app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: for ever")->check(CLI::Range(0.0, 1e9));
+  app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: without limit")
+      ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--drain", to.server.drain,
-               "write what servers that died left behind (with --server, that one), and end");
+               "write what dead servers have left (with --server, only that one), and end");
   app.add_flag("--status", to.status, "print what the job, or all jobs, are doing, as JSON, and end");
-  app.add_option("--announce", to.server.announce,
-                 "a descriptor of a socket of messages (SOCK_SEQPACKET) to say on that it is ready");
-  app.add_flag("--started", to.started, "a client started this, and waits: say when it is ready, and detach from it");
+  app.add_option("--announce", to.server.announce, "a SOCK_SEQPACKET descriptor on which to report that it is ready");
+  app.add_flag("--started", to.started,
+               "a client has started this and waits: report when it is ready, and detach from it");
 }
 
 int fail(const Status& status) {
@@ -87,7 +88,7 @@ int show_status(const CoreServerOptions& options) {
   return 0;
 }
 
-// Drains the leftovers of all servers of the job. None of the servers lives any more.
+// Drains what all servers of the job left. REQUIRES: none of the servers lives.
 int drain_all(CoreServerOptions options) {
   const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
   if (!servers.ok()) return fail(servers.status());

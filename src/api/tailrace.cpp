@@ -1,4 +1,4 @@
-// The C ABI: one thin guard a call (handle.hpp), and no logic of its own. Contracts are in tailrace.h.
+// The C ABI: one thin guard for each call (handle.hpp), and no logic of its own. tailrace.h has the contracts.
 #include <tailrace/tailrace.h>
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "runtime/recover.hpp"
 #include "runtime/stats.hpp"
 
-using namespace tailrace::impl;  // NOLINT: this file is nothing but calls into it
+using namespace tailrace::impl;  // NOLINT: this file only calls into it
 
 struct tailrace_memory {
   std::unique_ptr<Hold> hold;
@@ -24,14 +24,14 @@ Status null_argument(const char* name) {
   return Status(TAILRACE_INVALID_ARGUMENT, std::string("found NULL, expected ") + name);
 }
 
-// Returns true if a block of the variable has bytes, so that NULL is no address for it. An empty array may have none.
+// Returns true if a block of the variable has bytes, so that its address must not be NULL. An empty array's may be.
 bool has_bytes(Session& session, const char* variable) {
   const Result<uint32_t> index = session.client().find(variable);
   return !index.ok() || !session.client().layout_of(index.value()).empty();
 }
 
-// Reads an enumeration that comes from C, where it may have any int as its value. C++ must not read it as an
-// enumeration before it is checked.
+// Reads an enumeration that comes from C, where it may hold any int. C++ must not read it as an enumeration before it
+// is checked.
 template <class Enumeration>
 int number_in(const Enumeration& value) {
   static_assert(sizeof(Enumeration) == sizeof(int));
@@ -40,7 +40,7 @@ int number_in(const Enumeration& value) {
   return number;
 }
 
-// The options as far as the caller's struct_size reaches; the rest is zero.
+// Returns the options up to the caller's struct_size; the rest is zero.
 tailrace_open_options known_part(const tailrace_open_options* options) {
   tailrace_open_options known{};
   if (options == nullptr) return known;
@@ -70,7 +70,7 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
   return input;
 }
 
-// `write`: its Result has the ticket.
+// `write` returns a Result with the ticket.
 template <class Write>
 tailrace_status write_for_ticket(tailrace_file file, size_t count, const tailrace_extent* extents,
                                  tailrace_ticket* ticket, const Write& write) {
@@ -204,7 +204,7 @@ tailrace_status tailrace_test(tailrace_ticket ticket, int* ended) {
     *ended = 0;
     return Status();
   });
-  if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) *ended = 0;  // nobody has looked
+  if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) *ended = 0;  // the ticket was not looked at
   return status;
 }
 

@@ -21,15 +21,16 @@ Result<Admission::Iteration*> Admission::begin(int64_t iteration) {
   return of;
 }
 
-// Room for one more iteration, by the policy; TAILRACE_DROPPED if it shall be given up.
+// Makes room for one more iteration, by the policy; returns TAILRACE_DROPPED if the iteration must be dropped.
 Status Admission::room_for_iteration(int64_t iteration) {
   const size_t open = iterations_.count();
-  // If it has ended none of those that are unfinished, they wait for it: others that share their files are ahead.
+  // If this client has ended none of the unfinished iterations, others that share its files are ahead and wait for
+  // it: it may go on.
   const auto is_room = [&] {
     return unfinished_.has_room_for(iteration) || (open < unfinished_.limit() && unfinished_.count_own() <= open);
   };
   if (is_room()) return {};
-  if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // nothing would come of waiting
+  if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // waiting would not help
     return Status(
         TAILRACE_WRONG_ORDER,
         fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
@@ -80,8 +81,7 @@ Result<std::optional<PoolBlock>> Admission::wait_for_memory(uint64_t bytes) {
   return std::optional(block.value());
 }
 
-// A server that has died gives nothing back; if another has taken its place, there may be room. If not, the iteration
-// is dropped.
+// A dead server gives nothing back. If another has replaced it, there may be room; if not, the iteration is dropped.
 Result<std::optional<PoolBlock>> Admission::look_for_memory(uint64_t bytes, Iteration& iteration) {
   Result<std::optional<PoolBlock>> block = std::optional<PoolBlock>();
   const Status looked = link_.look_for_room([&] {
@@ -92,7 +92,7 @@ Result<std::optional<PoolBlock>> Admission::look_for_memory(uint64_t bytes, Iter
   return looked.code() == TAILRACE_TIMEOUT ? drop(iteration, 0) : looked;
 }
 
-// `unfinished`: so many are, which is the limit; 0: it is for want of memory.
+// `unfinished`: the number of unfinished iterations, if that reached the limit; 0: there was no memory.
 Status Admission::drop(Iteration& iteration, uint64_t unfinished) {
   iteration.dropped = true;
   meter_.counters().blocks_dropped += iteration.blocks;

@@ -1,7 +1,7 @@
-// Admission: lets an application's iterations and blocks in, as long as there is room for them; where there is none,
-// does as `when_full` says: waits, drops the whole iteration, or has a block written through.
+// Admission: admits an application's iterations and blocks while there is room for them. When there is none, it does
+// what `when_full` says: it waits, drops the whole iteration, or has the block written through.
 //
-// The client's thread.
+// Runs on the client's thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Admission {
  public:
   using Iteration = OpenIterations::Iteration;
 
-  // All but `when_full` are borrowed. `unfinished`: of the channel; `iterations`: those that are let in.
+  // Borrows all but `when_full`. `unfinished` is the channel's table; `iterations` are the admitted ones.
   Admission(WhenFull when_full, IterationTable<>& unfinished, OpenIterations& iterations, ServerLink& link,
             ClientMemory& memory, ClientMeter& meter, Log& log)
       : when_full_(when_full),
@@ -34,13 +34,13 @@ class Admission {
         unfinished_(unfinished),
         iterations_(iterations) {}
 
-  // The iteration of a verb, begun if need be, now or after a wait; TAILRACE_DROPPED if the policy gives it up now.
-  // It may have been given up before.
+  // Returns the iteration of a verb, which it begins if need be, now or after a wait; TAILRACE_DROPPED if the policy
+  // drops it now. An iteration that was dropped before is returned, too.
   Result<Iteration*> begin(int64_t iteration);
-  // Opens the iteration for a block; TAILRACE_DROPPED if it has been given up.
+  // Opens the iteration for a block; returns TAILRACE_DROPPED if it has been dropped.
   Result<Iteration*> open(int64_t iteration);
-  // A block of the pool, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_DROPPED if the
-  // policy gave the iteration up. No block if `may_pass` and the policy is to write through.
+  // Returns a block of the pool, now or after a wait. Returns TAILRACE_TOO_LARGE if it never fits, TAILRACE_DROPPED
+  // if the policy dropped the iteration, and no block if `may_pass` and the policy is to write through.
   Result<std::optional<PoolBlock>> take_memory(uint64_t bytes, Iteration& iteration, bool may_pass);
 
  private:
@@ -56,10 +56,10 @@ class Admission {
   ClientMeter& meter_;
   Log& log_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   IterationTable<>& unfinished_;
   OpenIterations& iterations_;
-  bool warned_ = false;  // of waiting for iterations to leave
+  bool warned_ = false;  // that the program waits for iterations to leave
 };
 
 }  // namespace tailrace::impl

@@ -80,7 +80,7 @@ Result<uint64_t> BlockTransfer::read_by_pool(uint32_t variable, int64_t iteratio
   if (!block.ok()) return block.status();
   const PoolBlock& at = block.value();
   const Result<uint64_t> ticket = send_read(variable, iteration, {at.offset, bytes, at.index, 0, start.count()});
-  if (!ticket.ok()) return ticket;  // the server is lost: its memory will not be used again
+  if (!ticket.ok()) return ticket;  // the server is lost, and will not use its memory again
   if (Status waited = link_.wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
   if (link_.is_done(ticket.value()) && bytes > 0) std::memcpy(data, memory_.at(at), bytes);
   memory_.free(at);

@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 namespace {
 
-// `status` with the verb, variable and iteration that it is about.
+// Returns `status` with its verb, variable and iteration.
 Status about(const Status& status, const char* verb, std::string_view variable, int64_t iteration) {
   Fault fault = status.fault();
   const std::string of = variable.empty() ? "" : fmt::format(" '{}',", variable);
@@ -21,7 +21,7 @@ Status about(const Status& status, const char* verb, std::string_view variable, 
   return Status(std::move(fault));
 }
 
-constexpr size_t kMostTold = 32;  // names of variables in a message
+constexpr size_t kMostTold = 32;  // most names of variables in a message
 
 Status dropped() { return Status(TAILRACE_DROPPED, "the iteration was dropped"); }
 
@@ -168,10 +168,11 @@ Status Client::end_iteration(int64_t iteration) {
   return was_dropped ? about(dropped(), "end_iteration", {}, iteration) : Status();
 }
 
-// The iteration that is to end, with all its blocks committed; null if it has not begun, and need not.
+// Returns the iteration that is to end, with all its blocks committed; null if it has not begun, and need not.
 Result<Client::Iteration*> Client::find_to_end(int64_t iteration) {
   Iteration* of = iterations_.find(iteration);
-  if (of == nullptr && config_.shares_files()) {  // others may write into its file, which waits for the word of all
+  if (of == nullptr && config_.shares_files()) {  // other clients may write into its file, which waits for all to end
+                                                  // it
     const Result<Iteration*> begun = admission_.begin(iteration);
     if (!begun.ok() && begun.status().code() != TAILRACE_DROPPED) {
       return about(begun.status(), "end_iteration", {}, iteration);
@@ -245,8 +246,8 @@ Status Client::flush() {
 
 Result<uint64_t> Client::iflush() { return link_.send_flush(Verb::flush); }
 
-// Waits until everything sent before has ended. Fails only if the place does; what failed of the requests is in the
-// failure log.
+// Waits until every verb sent before has ended. Fails only if the place does; the failure log has the requests'
+// failures.
 Status Client::flush_all(What what) {
   const Nanoseconds start = meter_.now();
   const Nanoseconds waited = meter_.waited_for_room();

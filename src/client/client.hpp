@@ -1,8 +1,7 @@
 // Client: the verbs, as the application's thread runs them. Checks, finds memory, copies, sends, waits.
 //
-// The half of a session that is on the critical path: no I/O, no lock, no allocation, no system call but to wake a
-// sleeping server or to sleep where the verb says that it waits. Knows a place only by its port. One thread at a
-// time.
+// This is the half of a session that is on the critical path: no I/O, no lock, no allocation, and no system call but
+// to wake a sleeping server or to sleep where the verb waits. Knows a place only by its port. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -34,15 +33,15 @@ namespace tailrace::impl {
 
 class Client {
  public:
-  // All are borrowed for the life of the client.
+  // Borrows all its arguments for the life of the client.
   Client(const Config& config, Place& place, const Clock& clock, Log& log, TraceLog& trace);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The verbs of tailrace.h. Each returns its own status; failures of earlier requests are taken with earlier().
+  // The verbs of tailrace.h. Each returns its own status; earlier() returns the failures of earlier requests.
   Status write(std::string_view variable, int64_t iteration, const void* data);
   Result<void*> alloc(std::string_view variable, int64_t iteration);
-  // Has the caller keep the block that alloc() gave, beyond commit and the end of this client.
+  // Lets the caller keep the block that alloc() gave, beyond commit and the end of this client.
   Result<std::unique_ptr<Hold>> keep(std::string_view variable, int64_t iteration);
   Status commit(std::string_view variable, int64_t iteration);
   Result<uint64_t> borrow(std::string_view variable, int64_t iteration, const void* data);
@@ -53,20 +52,20 @@ class Client {
   // Returns a ticket that ends when everything sent before has.
   Result<uint64_t> iflush();
   Status read(std::string_view variable, int64_t iteration, void* data);
-  // Gives parameters new values, together: the layouts that name them follow. Allocates.
+  // Sets parameters, all at once: the layouts that name them change with them. Allocates.
   Status set_parameters(std::span<const std::pair<std::string_view, int64_t>> values);
-  // Switches a variable on or off. Of one that is off, blocks are accepted and not written.
+  // Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
   Status enable(std::string_view variable, bool on);
   // The verbs about raw files.
   ClientFiles& files() { return files_; }
   const ClientFiles& files() const { return files_; }
-  // Waits until everything has ended; iterations that were not ended become failures. The last verb.
+  // Waits until everything has ended; iterations that were not ended become failures. It is the last verb.
   void finish();
 
   Result<uint32_t> find(std::string_view variable) const;
-  // At present.
+  // Returns the variable's present layout.
   const Layout& layout_of(uint32_t variable) const { return *shapes_.of(variable); }
-  // The oldest failure of an earlier request that has not been told, if there is one.
+  // Returns the oldest failure of an earlier request that has not been returned yet, if there is one.
   std::optional<Status> earlier();
 
   uint64_t unseen_failures() const;
@@ -91,12 +90,12 @@ class Client {
   const Config& config_;
   const NameIndex index_;  // of the variables
 
-  // The client's thread only.
+  // Used by the client's thread only.
   FailureLog& failures_;
   Shapes shapes_;
   std::vector<bool> enabled_;  // by variable
   OpenIterations iterations_;
-  Nanoseconds waited_before_{0};  // for room, when the latest iteration ended
+  Nanoseconds waited_before_{0};  // time spent waiting for room until the latest iteration ended
   ClientMeter meter_;
   ServerLink link_;
   ClientMemory memory_;

@@ -8,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// The server hears of it in its place among the verbs: so each block has the layout that it was handed over with.
+// The setting goes through the ring among the verbs, so each block has the layout with which it was handed over.
 Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_t>> values) {
   const auto refuse = [](const Status& why) {
     Fault fault = why.fault();
@@ -37,7 +37,7 @@ Result<std::vector<Shapes::Setting>> Client::find_parameters(
       const std::string nearest = nearest_word(name, names);
       return Status(
           TAILRACE_INVALID_ARGUMENT,
-          fmt::format("parameter '{}' is neither in {} nor given at open; there are: {}{}", name, config_.source,
+          fmt::format("parameter '{}' is neither in {} nor set at open; there are: {}{}", name, config_.source,
                       fmt::join(names, ", "), nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
     }
     settings.push_back({static_cast<uint32_t>(index), value});

@@ -60,7 +60,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   return last_;
 }
 
-// A block with a mode and a path.
+// Allocates a block and puts a mode and a path into it.
 Result<PoolBlock> ClientFiles::put_path(const std::string& path, uint32_t mode, uint32_t record) {
   Result<PoolBlock> block = memory_.take(bytes_of_path(path));
   if (!block.ok()) return block;
@@ -126,7 +126,7 @@ Status ClientFiles::read(uint64_t file, std::span<const tailrace_extent> extents
   return done;
 }
 
-// Ends a call that waits.
+// Notes the end of a call that waited.
 void ClientFiles::end_wait(TraceEvent::What what, FileTransfer::File of, uint64_t bytes, Nanoseconds start) {
   book_.times(of.record).waiting.add(static_cast<uint64_t>((meter_.now() - start).count()));
   meter_.note_file(what, of.number, bytes, start);
@@ -198,7 +198,7 @@ Status ClientFiles::close(uint64_t file) {
   return closed;
 }
 
-// Whoever goes on after the server's death reads the block of its opening until the close has ended.
+// A server that replaces a dead one reads the block of the file_open until the close has ended.
 Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
@@ -214,7 +214,7 @@ Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   return sent.ok() ? ticket : sent;
 }
 
-// Where the server notes what has failed.
+// The server notes a failure of the file in this block.
 Status ClientFiles::give_up(uint64_t file) {
   const Result<Open*> found = find(file, "file_give_up");
   if (!found.ok()) return found.status();
@@ -250,7 +250,7 @@ void ClientFiles::take_closed() {
   });
 }
 
-// Files that are being closed hold descriptors, and nobody knows that they do: a program that makes file after file
+// Files that are being closed hold descriptors, and the program does not see that: one that makes file after file
 // must not run out of them.
 void ClientFiles::bound_closing() {
   constexpr size_t kMostClosing = 64;

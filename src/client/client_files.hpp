@@ -1,7 +1,7 @@
-// ClientFiles: the verbs about raw files, as the application's thread runs them: which files are open, and what each
-// may do. FileTransfer carries their bytes.
+// ClientFiles: the verbs about raw files, as the application's thread runs them. It knows which files are open and
+// what each may do; FileTransfer carries their bytes.
 //
-// A part of Client: it shares the client's way to the server, memory and counters. One thread at a time.
+// It is a part of Client and shares the client's link to the server, memory and counters. One thread at a time.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -31,7 +31,7 @@ namespace tailrace::impl {
 
 class ClientFiles {
  public:
-  // The configuration and the client's parts are borrowed.
+  // Borrows the configuration and the client's parts.
   ClientFiles(const Config& config, ServerLink& link, ClientMemory& memory, ClientMeter& meter, FileLog log)
       : config_(config),
         link_(link),
@@ -40,10 +40,10 @@ class ClientFiles {
         book_(log),
         transfer_(link, memory, meter, book_, config.merge.read_after == ReadAfter::submitted) {}
 
-  // The contracts are in tailrace.h. A file is named by a number of this client's, never used twice.
+  // tailrace.h has the contracts. A file is named by a number of this client's, which is never reused.
   Result<uint32_t> open(std::string_view path, int mode);
   Status write(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
-  // Both return the ticket; the second leaves the bytes where they are, if the server can read them there.
+  // Both return the ticket. borrow() leaves the bytes where they are, if the server can read them there.
   Result<uint64_t> iwrite(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Result<uint64_t> borrow(uint64_t file, std::span<const tailrace_extent> extents, const void* data);
   Status read(uint64_t file, std::span<const tailrace_extent> extents, void* data);
@@ -58,28 +58,30 @@ class ClientFiles {
   Status give_up(uint64_t file);
   Status seal(uint64_t file, uint64_t offset, std::span<const std::byte> seal);
 
-  // Those that are open to be published or sealed: the path of each, and how it is left if it is not closed.
+  // Returns the open files that are to be published or sealed: the path of each, and the state in which it is left if
+  // it is not closed.
   std::vector<std::pair<std::string, std::string>> unfinished() const;
 
   // Returns the counts and times of the files.
   std::vector<FileBook::Figures> figures() const { return book_.figures(); }
-  // Bytes of reads that came from the memory of pending writes, without the server.
+  // Returns the bytes of reads that the memory of pending writes served, without the server.
   uint64_t served() const { return transfer_.served(); }
-  // By a file's number, its path: of those that were opened while names were to be kept.
+  // keep_names() makes this remember the paths of files that are opened from then on; name() returns one by its
+  // number.
   void keep_names() { keeps_names_ = true; }
   const std::string& name(uint32_t file) const { return names_.at(file); }
 
  private:
   struct Open {
-    std::string path;  // whole
+    std::string path;  // complete
     bool writes = false;
     bool published = false;
     bool sealed = false;
-    PoolBlock block;          // of its opening, until its close has ended
+    PoolBlock block;          // of the file_open, until the close has ended
     uint64_t bytes = 0;       // of the block
-    FileTransfer::File file;  // files that have the same path share a record
+    FileTransfer::File file;  // files with the same path share a record
   };
-  // A file whose close has yet to end, or to be seen to have ended.
+  // A file whose close has not ended, or has ended unnoticed.
   struct Closing {
     uint64_t ticket;
     uint32_t record;
@@ -103,7 +105,7 @@ class ClientFiles {
   ClientMemory& memory_;
   ClientMeter& meter_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   std::map<uint32_t, Open> open_;
   std::deque<Closing> closing_;
   uint32_t last_ = 0;

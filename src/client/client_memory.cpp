@@ -24,7 +24,7 @@ Result<std::optional<PoolBlock>> ClientMemory::allocate(uint64_t bytes) {
   return taken;
 }
 
-// The pool gives out its lowest part first, so that what was used lies below what was not.
+// The pool gives out its lowest part first, so all memory that was used lies below all that was not.
 Status ClientMemory::take_up_to(uint64_t end) {
   if (end <= taken_) return {};
   Status status = place_.take(taken_, end - taken_);
@@ -72,17 +72,17 @@ Status ClientMemory::check_size(uint64_t bytes) const {
                                                 bytes, pool_.size()));
 }
 
-// The server may keep blocks: it must know that they are waited for, and how much the client has seen come back. It
-// may have given back more since, and rings then.
+// The server may keep blocks for actions. It must know that the client waits for them, and how many the client has
+// seen come back. If it has given back more since, it rings.
 void ClientMemory::tell_hunger() {
-  // release: what was collected is before; partner: the acquire in ChannelEnds::waits_for_memory().
+  // release: the blocks were collected before; partner: the acquire in ChannelEnds::waits_for_memory().
   channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
   place_.ring();
 }
 
 void ClientMemory::reclaim() {
   if (!link_.take_loss()) return;
-  // In this order, since the server of this life may die, and another begin, at any moment.
+  // The order matters: the server of this life may die, and another begin, at any moment.
   const uint32_t life = link_.life();
   pool_.collect();
   for (uint32_t block = 0; block < channel_.returned.capacity(); ++block) {

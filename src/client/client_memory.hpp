@@ -1,7 +1,7 @@
-// ClientMemory: the client's end of the pool. Gives blocks, at once or after a wait, and takes back what the server
-// has done with, also what a dead server could not give back.
+// ClientMemory: the client's end of the pool. Allocates blocks, at once or after a wait, and takes back those that
+// the server has finished with, and those that a dead server could not give back.
 //
-// It takes no notice of `when_full`: Admission decides which blocks are waited for. The client's thread; no lock, no
+// It ignores `when_full`: Admission decides which blocks to wait for. Runs on the client's thread; no lock, no
 // allocation, no system call but those of a wait.
 #pragma once
 
@@ -21,31 +21,32 @@ namespace tailrace::impl {
 
 class ClientMemory {
  public:
-  // All are borrowed.
+  // Borrows all its arguments.
   ClientMemory(Place& place, ServerLink& link, Log& log);
 
-  // A block, if there is room now. TAILRACE_OUT_OF_MEMORY if there is, but the system has no memory for it.
+  // Returns a block if there is room now; TAILRACE_OUT_OF_MEMORY if there is room but the system has no memory for
+  // it.
   Result<std::optional<PoolBlock>> allocate(uint64_t bytes);
-  // A block, now or after a wait. TAILRACE_TOO_LARGE if there can never be one, TAILRACE_BUDGET_HELD if nothing will
+  // Returns a block, now or after a wait; TAILRACE_TOO_LARGE if it never fits, TAILRACE_BUDGET_HELD if no memory will
   // become free.
   Result<PoolBlock> take(uint64_t bytes);
-  // Waits for a block that fits into the pool, and for which there was no room just now.
+  // Waits for a block that fits into the pool, after allocate() found no room.
   Result<PoolBlock> wait_for(uint64_t bytes);
-  // Ok if a block of this size fits into the pool, else TAILRACE_TOO_LARGE.
+  // Returns ok if a block of this size fits into the pool, else TAILRACE_TOO_LARGE.
   Status check_size(uint64_t bytes) const;
-  // Gives back a block that the server does not use.
+  // Frees a block that the server does not use.
   void free(PoolBlock block) { pool_.free(block); }
-  // Keeps a block in use beyond its end; null if too many are kept.
+  // Keeps a block in use beyond its end; returns null if too many are kept.
   std::unique_ptr<Hold> keep(PoolBlock block) { return pool_.hold(block, place_.memory()); }
-  // Takes back what a server that has died had done with and could not give back.
+  // Takes back the blocks that a server which has died had finished with and could not give back.
   void reclaim();
 
-  // Says that the application holds a block of this size until it likes: nobody is to wait for it.
+  // Notes that the application holds a block of this size for as long as it likes: no call may wait for that memory.
   void withhold(uint64_t bytes) { withheld_ += RangeAllocator::rounded(bytes); }
-  // Says that it holds the block no longer.
+  // Notes that the application no longer holds the block.
   void release(uint64_t bytes) { withheld_ -= RangeAllocator::rounded(bytes); }
 
-  // The pool's bytes.
+  // Returns the pool's memory.
   std::span<std::byte> bytes() const { return channel_.memory; }
   std::byte* at(PoolBlock block) const { return channel_.memory.data() + block.offset; }
   uint64_t size() const { return pool_.size(); }
@@ -61,11 +62,11 @@ class ClientMemory {
   ServerLink& link_;
   Log& log_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   PoolOwner pool_;
-  uint64_t taken_ = 0;     // so much of the pool, from its start, has the system given
-  uint64_t withheld_ = 0;  // bytes of blocks that are not committed, and of the paths of open files
-  bool warned_ = false;    // of waiting
+  uint64_t taken_ = 0;     // bytes, from the pool's start, that the system has given memory for
+  uint64_t withheld_ = 0;  // bytes of uncommitted blocks, and of the paths of open files
+  bool warned_ = false;    // that the program waits for memory
 };
 
 }  // namespace tailrace::impl

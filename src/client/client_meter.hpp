@@ -1,5 +1,5 @@
-// ClientMeter: what the client's thread counts and times of itself, in all and by variable, and notes for a picture
-// of the run. Always on, so it does no more than add and look at the clock. The client's thread.
+// ClientMeter: counts and times what the client's thread does, in all and by variable, and notes it for a trace of
+// the run. It is always on, so it only adds and reads the clock. Runs on the client's thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tailrace::impl {
 
 inline uint64_t count_of(Nanoseconds time) { return static_cast<uint64_t>(time.count()); }
 
-// Counters that the client's own thread keeps; see tailrace_stats for their meaning.
+// Counters that the client's thread keeps; tailrace_stats says what they mean.
 struct ClientCounters {
   uint64_t blocks_accepted = 0;
   uint64_t blocks_dropped = 0;
@@ -34,18 +34,18 @@ struct ClientCounters {
 // Counters of one variable.
 struct ClientVariableCounters {
   uint64_t blocks_accepted = 0;
-  uint64_t blocks_refused = 0;  // by `when_full: drop`
+  uint64_t blocks_refused = 0;  // because of `when_full: drop`
   uint64_t blocks_written_through = 0;
   uint64_t bytes_accepted = 0;
   Histogram handover;  // of a block: in write, in alloc and commit, or in borrow
-  Histogram waiting;   // in wait for one of its tickets that had not ended, and in read
+  Histogram waiting;   // in a wait for one of its tickets that had not ended, and in read
 };
 
 class ClientMeter {
  public:
   using What = TraceEvent::What;
 
-  // All are borrowed. `shapes`: of that many variables.
+  // Borrows all its arguments. `shapes` has `variables` variables.
   ClientMeter(const Clock& clock, TraceLog& trace, const Shapes& shapes, size_t variables)
       : clock_(clock), shapes_(shapes), trace_(trace), variables_(variables) {}
 
@@ -57,19 +57,19 @@ class ClientMeter {
   const ClientCounters& counters() const { return total_; }
   ClientVariableCounters& counters(uint32_t variable) { return variables_[variable]; }
   const ClientVariableCounters& counters(uint32_t variable) const { return variables_[variable]; }
-  // How long the client has waited for the server to make room, so far.
+  // Returns how long the client has waited for the server to make room, so far.
   Nanoseconds waited_for_room() const { return total_.waiting_memory; }
 
   void count_accepted(uint32_t variable);
-  // Counts a block that was not accepted, if `why` is that its iteration is dropped.
+  // Counts a block that was not accepted, if `why` says that its iteration is dropped.
   void count_if_dropped(uint32_t variable, const Status& why);
   void count_written_through(uint32_t variable);
 
-  // Ends a call that handed a block over: `before` it has been waiting or working for the same block already.
+  // Notes the end of a call that handed a block over. `before`: time that earlier calls have spent on this block.
   void end_handover(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds before);
-  // Ends a wait for one of the variable's tickets, or of none (kNone).
+  // Notes the end of a wait for one of the variable's tickets, or for a ticket of no variable (kNone).
   void end_wait(uint32_t variable, Nanoseconds start);
-  // Notes a call in the trace. `variable`: kNone if it is about none.
+  // Notes a call in the trace. `variable`: kNone if the call concerns none.
   void note(What what, uint32_t variable, int64_t iteration, Nanoseconds start, Nanoseconds end);
   // Notes a call about a raw file that has ended just now.
   void note_file(What what, uint32_t file, uint64_t bytes, Nanoseconds start);
@@ -79,7 +79,7 @@ class ClientMeter {
   const Clock& clock_;
   const Shapes& shapes_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   TraceLog& trace_;
   ClientCounters total_;
   std::vector<ClientVariableCounters> variables_;  // by variable

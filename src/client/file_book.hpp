@@ -1,5 +1,6 @@
-// FileBook: the client's side of its FileLog: which record each raw file has, and what the client itself counts and
-// times of it. A path keeps its record while it is among the latest that were opened. The client's thread.
+// FileBook: the client's side of its FileLog. It knows the record of each raw file, and what the client itself counts
+// and times of it. A path keeps its record while it is among the latest that were opened. Runs on the client's
+// thread.
 #pragma once
 
 #include <array>
@@ -21,17 +22,17 @@ class FileBook {
   };
   struct Figures {
     FileFigures counts;
-    std::string path;              // whole; empty: of no single raw file
-    const Times* times = nullptr;  // none: of the files of iterations
+    std::string path;              // complete; empty: the counts are not of a single raw file
+    const Times* times = nullptr;  // null: the counts are of the files of iterations
   };
 
   explicit FileBook(FileLog log) : log_(log) {}
 
-  // The record for a file that is about to be opened: kOthers if all others are of files that are open.
+  // Returns the record for a file that is about to be opened; kOthers if open files use all others.
   uint32_t choose(const std::string& path) const;
-  // It has been opened, with that record.
+  // Notes that the file with that record was opened.
   void opened(uint32_t record, const std::string& path);
-  // Returns whether nobody has it open now.
+  // Notes a close of the file. Returns true if it is not open any more.
   bool closed(uint32_t record);
 
   // Returns true if the file has been read since it was opened.
@@ -40,25 +41,25 @@ class FileBook {
 
   FileRecord& counts(uint32_t record) { return log_.at(record); }
   Times& times(uint32_t record) { return *entries_[record].times; }
-  // Returns true if the record is of one path alone.
+  // Returns true if the record belongs to one path alone.
   static bool is_of_one(uint32_t record) { return record != FileLog::kOthers; }
 
-  // All of them.
+  // Returns the figures of all records.
   std::vector<Figures> figures() const;
 
  private:
   struct Entry {
     std::string path;
-    uint64_t opened = 0;  // when, counted in openings; 0: it is nobody's
+    uint64_t opened = 0;  // number of its latest opening; 0: the record is free
     uint32_t users = 0;
     bool is_read = false;
     std::unique_ptr<Times> times;
   };
 
-  // The client's thread only.
+  // Used by the client's thread only.
   FileLog log_;
   uint64_t openings_ = 0;
-  std::array<Entry, FileLog::kKept + 1> entries_;  // by record, with the others
+  std::array<Entry, FileLog::kKept + 1> entries_;  // by record, kOthers included
 };
 
 }  // namespace tailrace::impl

@@ -28,15 +28,15 @@ Status refuse_overlap(const std::vector<Extent>& list, size_t one, size_t other)
                   one, list[one].length, list[one].offset, other, list[other].length, list[other].offset));
 }
 
-// Cuts a list into parts, each of which fits into a block of `most` bytes with the list itself. Empty extents are
-// left out. An extent that would not fit alone is cut at a page of the file, or at least at a word of 8 bytes:
-// another client may write between two parts, and must not write half of a word.
+// Cuts a list into parts, each of which fits, with its list, into a block of `most` bytes. Leaves out empty extents.
+// An extent that does not fit alone is cut at a page of the file, or at least at a word of 8 bytes: another client
+// may write between two parts, and must not see half of a word.
 class Cutter {
  public:
   Cutter(std::span<const tailrace_extent> extents, uint64_t most, size_t most_extents)
       : extents_(extents), most_(most), most_extents_(most_extents) {}
 
-  // The next part; false if there is none. `bytes`: of its extents.
+  // Takes the next part; returns false if there is none. Sets `bytes` to the bytes of its extents.
   bool next(std::vector<Extent>& list, uint64_t& bytes) {
     list.clear();
     bytes = 0;
@@ -71,7 +71,7 @@ class Cutter {
   const uint64_t most_;
   const size_t most_extents_;
   size_t index_ = 0;
-  uint64_t done_ = 0;  // of the extent there
+  uint64_t done_ = 0;  // bytes done of the current extent
 };
 
 }  // namespace
@@ -84,13 +84,14 @@ struct FileTransfer::Batch {
 
   uint64_t data() const { return file_list_data(extents.size(), bytes); }
   uint64_t block() const { return data() + bytes; }
-  // Written, it goes without a list: bytes that lie on a page of the pool, as they may on one of the file, can go
-  // past the page cache.
+  // A write of one extent needs no list. Its bytes lie on a page of the pool, so if they also do in the file, they
+  // can bypass the page cache.
   bool is_alone() const { return extents.size() == 1 && bytes <= std::numeric_limits<uint32_t>::max(); }
   uint64_t block_to_write() const { return is_alone() ? bytes : block(); }
 };
 
-// So that one verb is copied while others are written; always the same of a pool, so that lists are cut alike.
+// A quarter of the pool, so that one verb is copied while others are written. It is constant for a pool, so that
+// lists are always cut alike.
 uint64_t FileTransfer::bytes_at_once() const { return std::max(memory_.size() / 4 / kPage * kPage, kPage); }
 
 Descriptor FileTransfer::describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const {
@@ -136,15 +137,15 @@ Result<uint64_t> FileTransfer::write(File of, std::span<const tailrace_extent> e
   return write_at_once(of, extents, data);
 }
 
-// Reads of a file that has been read before are answered from the pool if they can be, which must know all later
-// writes then.
+// Once a file has been read, the pool serves further reads of it where it can. So the pool must have all later
+// writes.
 bool FileTransfer::can_borrow(File of, std::span<const tailrace_extent> extents) const {
   constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
   return link_.reaches_client() && extents.size() == 1 && extents[0].length > 0 && extents[0].length <= kLongest &&
          !book_.is_read(of.record);
 }
 
-// One extent, where it is; the ticket.
+// Sends one extent from where it is; returns the ticket.
 Result<uint64_t> FileTransfer::lend(File of, const tailrace_extent& extent, const void* data) {
   const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
   if (!ticket.ok()) return ticket;
@@ -157,11 +158,11 @@ Result<uint64_t> FileTransfer::lend(File of, const tailrace_extent& extent, cons
   return ticket;
 }
 
-// In one verb; its ticket.
+// Writes the list in one verb; returns its ticket.
 Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_extent> extents, const void* data) {
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
   uint64_t bytes = 0;
-  if (!cutter.next(list_, bytes)) return kNoTicket;  // nothing but empty extents
+  if (!cutter.next(list_, bytes)) return kNoTicket;  // the list has only empty extents
   std::vector<Extent> more;
   uint64_t more_bytes = 0;
   if (cutter.next(more, more_bytes)) {
@@ -179,8 +180,9 @@ Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_e
   return ticket;
 }
 
-// In as many verbs as there must be; no ticket. While there is memory, all is copied before the first of it is sent:
-// a writer that begins meanwhile takes its share of what memory can do, and the caller waits for the copy alone.
+// Writes the list in as many verbs as it needs, without a ticket. While there is memory, all is copied before the
+// first verb is sent: a writer that began earlier would take its share of the memory bandwidth, and the caller waits
+// only for the copy.
 Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_extent> extents, const void* data) {
   const uint64_t most = memory_.size() / 2;
   Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
@@ -205,7 +207,7 @@ Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_exten
   return kNoTicket;
 }
 
-// Copies into the block, which is for that.
+// Copies a batch into the block that was allocated for it.
 void FileTransfer::copy(File of, const Batch& batch, const std::byte* data, uint64_t ticket, PoolBlock block) {
   const Nanoseconds start = meter_.now();
   const uint64_t to = batch.is_alone() ? block.offset : put_list(block, batch);
@@ -239,7 +241,7 @@ Status FileTransfer::send_copied(uint32_t record) {
   return status;
 }
 
-// Returns where in the pool the bytes go.
+// Puts the list into the block, and returns where in the pool the bytes go.
 uint64_t FileTransfer::put_list(PoolBlock block, const Batch& batch) {
   FileList list;
   list.count = static_cast<uint32_t>(batch.extents.size());
@@ -250,7 +252,7 @@ uint64_t FileTransfer::put_list(PoolBlock block, const Batch& batch) {
   return block.offset + list.data;
 }
 
-// If its extents overlap, each of them goes by itself: no request has overlapping parts.
+// Overlapping extents are read one by one, since a request must not have overlapping parts.
 Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, void* data) {
   take_list(extents);
   Cutter cutter(extents, bytes_at_once(), find_overlap(list_) ? 1 : kMostFileExtents);
@@ -264,8 +266,8 @@ Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, voi
   return {};
 }
 
-// Reads from the memory of pending writes, and returns true if they have all the bytes. Writes before the first read
-// of a file are not known here, so that programs that do not read have no costs.
+// Reads from the memory of pending writes; returns true if they have all the bytes. It does not know writes before
+// the first read of a file, so that programs that do not read pay nothing.
 bool FileTransfer::read_own(uint32_t record, const Batch& batch, std::byte* data) {
   if (!FileBook::is_of_one(record)) return false;
   if (!reads_own_ || !FileBook::is_of_one(record)) return false;

@@ -1,8 +1,8 @@
 // FileTransfer: carries the bytes of raw files to the server and back. Checks lists of extents, cuts them into verbs
-// that fit into the pool, copies, sends; reads that the client's own pending writes answer need no server.
+// that fit into the pool, copies, and sends. Reads that the client's own pending writes can serve need no server.
 //
-// It does not know which files are open, nor how: ClientFiles asks it only for what a file may do. The client's
-// thread.
+// It does not know which files are open, nor how: ClientFiles calls it only for what a file may do. Runs on the
+// client's thread.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -29,34 +29,35 @@ Status refuse(std::string what);
 
 class FileTransfer {
  public:
-  // An open file, as the server knows it, and as the book does.
+  // An open file: its number for the server, and its record in the book.
   struct File {
     uint32_t number = 0;
     uint32_t record = 0;
   };
   enum class Way { copied, copied_with_ticket, borrowed };
 
-  // All are borrowed. `reads_own`: a read may have the bytes of the client's own pending writes.
+  // Borrows all its arguments. `reads_own`: the client's own pending writes may serve a read.
   FileTransfer(ServerLink& link, ClientMemory& memory, ClientMeter& meter, FileBook& book, bool reads_own)
       : reads_own_(reads_own), link_(link), memory_(memory), meter_(meter), book_(book) {}
 
-  // A verb about a file, handed over now.
+  // Returns a verb about a file, handed over now.
   Descriptor describe(Verb verb, uint32_t file, PoolBlock block, uint64_t bytes) const;
-  // Ok if the list can be written or read: its extents may be in a file, and `data` may have their bytes.
+  // Returns ok if the list can be written or read: a file can have its extents, and `data` can hold their bytes.
   Status check(std::span<const tailrace_extent> extents, const void* data, bool may_overlap);
-  // Hands a sound list over to be written. Copied without a ticket it goes in as many verbs as there must be, else in
-  // one; borrowed, it stays where it is if the server can take it there. Returns the ticket, or kNoTicket.
+  // Hands over a checked list to be written. If copied without a ticket, the list goes in as many verbs as it needs;
+  // otherwise in one. If borrowed, the bytes stay where they are if the server can read them there. Returns the
+  // ticket, or kNoTicket.
   Result<uint64_t> write(File of, std::span<const tailrace_extent> extents, const void* data, Way way);
-  // Reads a sound list, and waits for it.
+  // Reads a checked list, and waits for it.
   Status read(File of, std::span<const tailrace_extent> extents, void* data);
-  // The file of that record is closed.
+  // Notes that the file with that record is closed.
   void forget(uint32_t record) { own_.forget(record); }
 
-  // Bytes of reads that came from the memory of pending writes, without the server.
+  // Returns the bytes of reads that the memory of pending writes served, without the server.
   uint64_t served() const { return served_; }
 
  private:
-  // A part of a list that goes by one verb.
+  // A part of a list that one verb carries.
   struct Batch;
   // A verb whose bytes are in the pool.
   struct Copied {
@@ -84,11 +85,11 @@ class FileTransfer {
   ClientMemory& memory_;
   ClientMeter& meter_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   FileBook& book_;
-  std::vector<Extent> list_;    // of the verb being made; kept for the next
-  std::vector<Copied> copied_;  // and not sent yet; empty between calls
-  OwnWrites own_;               // by record, of files that have been read since they were opened
+  std::vector<Extent> list_;    // of the verb being made; its memory is reused
+  std::vector<Copied> copied_;  // not sent yet; empty between calls
+  OwnWrites own_;               // by record, for files that have been read since they were opened
   uint64_t served_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// OpenIterations: what a client knows of the iterations it has begun and not ended, and which it has ended.
+// OpenIterations: the iterations that a client has begun and not ended, and the numbers of those it has ended.
 //
-// Bounded: the client's path allocates once for each iteration more that it has open at a time. One thread.
+// It is bounded: the client's path allocates once for each further iteration that it has open at a time. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class OpenIterations {
  public:
   static constexpr size_t kMaxOpen = 64;  // at once
 
-  // A block of the pool that the application builds, or none.
+  // The block of the pool that the application is building, if any.
   struct Uncommitted {
     PoolBlock block;       // index kNoBlock: none
     Nanoseconds spent{0};  // in alloc
@@ -26,32 +26,32 @@ class OpenIterations {
   };
 
   struct Iteration {
-    int64_t number = -1;  // -1: not in use
+    int64_t number = -1;  // -1: unused
     bool dropped = false;
     uint64_t blocks = 0;                   // accepted
-    std::vector<Uncommitted> uncommitted;  // by variable; empty until the place is first used
+    std::vector<Uncommitted> uncommitted;  // by variable; empty until this entry is first used
   };
 
   explicit OpenIterations(size_t variables);
 
-  // The iteration, begun if need be. TAILRACE_WRONG_ORDER if it has ended, or too many are open.
+  // Returns the iteration, which it begins if need be; TAILRACE_WRONG_ORDER if it has ended, or too many are open.
   Result<Iteration*> open(int64_t number);
-  // The iteration if it is open, else null.
+  // Returns the iteration if it is open, else null.
   Iteration* find(int64_t number);
-  // Ends an iteration, open or never begun.
+  // Ends an iteration, whether it is open or was never begun.
   void end(int64_t number);
   bool has_ended(int64_t number) const { return ended_.contains(number); }
 
-  // How many are open and not dropped.
+  // Returns how many are open and not dropped.
   size_t count() const;
-  // All open ones, oldest first.
+  // Returns the numbers of all open ones, oldest first.
   std::vector<int64_t> numbers() const;
 
  private:
   // Constant after construction.
   const size_t variables_;
 
-  // The client's thread only.
+  // Used by the client's thread only.
   std::vector<Iteration> open_;
   EndedNumbers ended_;
 };

@@ -44,7 +44,7 @@ void OwnWrites::forget(uint32_t file) {
   runs_.erase(runs_.lower_bound({file, 0}), runs_.upper_bound({file, UINT64_MAX}));
 }
 
-// The first run that ends after `offset`, of this file or one behind it.
+// Returns the first run that ends after `offset`, in this file or a later one.
 OwnWrites::Runs::iterator OwnWrites::first_after(uint32_t file, uint64_t offset) {
   auto at = runs_.upper_bound({file, offset});
   if (at == runs_.begin()) return at;
@@ -52,7 +52,7 @@ OwnWrites::Runs::iterator OwnWrites::first_after(uint32_t file, uint64_t offset)
   return before->first.first == file && before->second.end > offset ? before : at;
 }
 
-// Takes away what is known of the extent.
+// Forgets the runs within the extent.
 void OwnWrites::cut(uint32_t file, const Extent& extent) {
   auto at = first_after(file, extent.offset);
   while (at != runs_.end() && at->first.first == file && at->first.second < extent.end()) {
@@ -71,7 +71,7 @@ void OwnWrites::cut(uint32_t file, const Extent& extent) {
   }
 }
 
-// Forgets the bytes of the block that no later write has replaced.
+// Forgets the block's bytes that no later write has replaced.
 void OwnWrites::forget_block(uint32_t block) {
   Sent& was = sent_[block];
   for (const Extent& extent : was.extents) {

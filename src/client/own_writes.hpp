@@ -1,7 +1,7 @@
-// OwnWrites: which bytes of raw files a client has handed over and may still be in its pool, and where. A read that
-// finds all of its bytes there needs no server: the client's own pending writes are what it would get.
+// OwnWrites: the bytes of raw files that a client has handed over and may still have in its pool. A read that finds
+// all its bytes there needs no server: it would get the client's own pending writes anyway.
 //
-// Whether a write is still pending is not known here, but asked when it matters. The client's thread.
+// It does not know whether a write is still pending, but asks when that matters. Runs on the client's thread.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ namespace tailrace::impl {
 
 class OwnWrites {
  public:
-  // Returns true if the write that a block of the pool went away with, under this sequence, has yet to end. Then the
-  // block has the bytes that were written, and nobody else has written there since.
+  // Returns true if the write that was sent with this block of the pool and this sequence has not ended. Then the
+  // block still has the bytes that were written, and no other client has written to the same place since.
   using IsPending = FunctionRef<bool(uint32_t block, uint64_t sequence)>;
 
-  // A block that is being handed over: its bytes, which lie one after the other, belong to `extents` of `file`. What
-  // it held before is forgotten. The extents do not overlap.
+  // Notes a block that is about to be sent: its bytes, side by side, belong to `extents` of `file`. Forgets what the
+  // block held before. The extents must not overlap.
   void sent(uint32_t file, uint32_t block, uint64_t sequence, std::span<const Extent> extents,
             const std::byte* bytes);
 
-  // Copies the bytes of `extents`, one after the other, if all of them are in pending writes; else false, and `to`
-  // may have been written to.
+  // Copies the bytes of `extents`, side by side, if pending writes have all of them. Returns false otherwise; `to`
+  // may then have been written to.
   bool read(uint32_t file, std::span<const Extent> extents, std::byte* to, IsPending is_pending) const;
 
-  // The file is closed, and nothing of it is pending.
+  // Forgets a file that is closed and has no pending writes.
   void forget(uint32_t file);
 
  private:
@@ -41,7 +41,7 @@ class OwnWrites {
     uint32_t block = 0;
     uint64_t sequence = 0;
   };
-  // The write that a block went away with.
+  // The write that a block was sent with.
   struct Sent {
     uint32_t file = 0;
     uint64_t sequence = 0;
@@ -54,8 +54,8 @@ class OwnWrites {
   void cut(uint32_t file, const Extent& extent);
   void forget_block(uint32_t block);
 
-  // The client's thread only.
-  Runs runs_;               // none overlaps another of its file
+  // Used by the client's thread only.
+  Runs runs_;               // runs of a file do not overlap
   std::vector<Sent> sent_;  // by block
 };
 

@@ -6,7 +6,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Longer than any program runs, and far from an overflow when it is counted in nanoseconds.
+// Longer than any program runs, and does not overflow in nanoseconds.
 constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100};
 
 }  // namespace
@@ -80,12 +80,12 @@ Status ServerLink::outwait(uint64_t ticket) {
 }
 
 Status ServerLink::end_of(uint64_t ticket) {
-  // No failure is logged after its ticket has ended, so without an untold one there is nothing to look for.
+  // No failure is logged after its ticket has ended. So if there is no unseen failure, the log need not be searched.
   if (channel_.failures.unseen() > 0) {
     if (auto entry = channel_.failures.take(ticket)) return std::move(entry->status);
   }
   if (channel_.tickets.look(ticket) != TicketState::failed) return {};
-  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure has been told already");
+  return Status(TAILRACE_IO_ERROR, "wait: this request failed, and its failure was already reported");
 }
 
 Status ServerLink::await(uint64_t ticket) {

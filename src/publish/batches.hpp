@@ -1,6 +1,6 @@
-// Batches: requests of the engine whose ends are one event, for whoever goes on when all of them have ended.
+// Batches: sets of the engine's requests. Each set calls back once, when all its requests have ended.
 //
-// The server's thread. Never waits.
+// Runs on the server's thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ class Batches final : public CompletionSink {
  public:
   struct End {
     Status status;           // of the first that failed
-    Request::Course course;  // of all of them together
+    Request::Course course;  // of all requests together
 
-    // Both together, this one first.
+    // Combines both; this one's status goes first.
     void add(const Status& other, const Request::Course& went);
   };
   using Then = std::function<void(const End& end)>;
 
-  // `engine` outlives this.
+  // `engine` must outlive this.
   explicit Batches(Engine& engine) : engine_(engine) {}
 
-  // Submits the requests, whose sink and token this sets. The engine has room for them. Calls `then` once, when all
-  // have ended; before it returns if there are none.
+  // Submits the requests; sets their sink and token. Calls `then` once, when all have ended, or before it returns if
+  // there are none. REQUIRES: the engine has room for them.
   void run(std::vector<Request> requests, Then then);
-  // Submits a request whose end nobody asks for, even if this is gone by then.
+  // Submits a close that nothing waits for; it may end after this is gone.
   void close(FileId file);
 
   bool idle() const { return batches_.empty(); }
@@ -45,7 +45,7 @@ class Batches final : public CompletionSink {
 
   // Constant after construction.
   Engine& engine_;
-  // The server's thread only.
+  // Used by the server's thread only.
   uint64_t next_ = 1;
   std::unordered_map<uint64_t, Batch> batches_;
 };

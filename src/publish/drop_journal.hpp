@@ -1,6 +1,6 @@
-// DropJournal: the file in which dropped iterations are written down, a line each.
+// DropJournal: the file that lists dropped iterations, one line for each.
 //
-// The server's thread.
+// Runs on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace tailrace::impl {
 
 class DropJournal {
  public:
-  // A line on its way into the file. It outlives its request.
+  // A line on its way into the file. It must outlive its request.
   struct Line {
     std::string text;
-    uint64_t end = 0;  // bytes of the file, with it
+    uint64_t end = 0;  // bytes of the file after this line
   };
 
-  // `path`: of the file; `end`: bytes that an earlier server has written into it. `engine` outlives this.
+  // `path` names the file; `end`: bytes that an earlier server has written into it. `engine` must outlive this.
   DropJournal(Engine& engine, std::string path, uint64_t end)
       : engine_(engine), path_(std::move(path)), begun_(end > 0), end_(end) {}
 
-  // Adds a line. Returns it, and sets `request` to what writes it; or why the file cannot be opened.
+  // Adds a line and returns it. Sets `request` to the request that writes it. Fails if the file cannot be opened.
   Result<std::shared_ptr<Line>> add(int64_t iteration, const std::string& why, Request& request);
 
  private:
@@ -32,8 +32,8 @@ class DropJournal {
   // Constant after construction.
   Engine& engine_;
   const std::string path_;
-  const bool begun_;  // by an earlier server
-  // The server's thread only.
+  const bool begun_;  // an earlier server has begun the file
+  // Used by the server's thread only.
   FileId file_ = 0;  // 0 until the first line
   uint64_t end_ = 0;
 };

@@ -8,7 +8,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Returns the status of an iteration's end after one of its blocks was lost. The loss itself has been reported.
+// Returns the status of an iteration's end after one of its blocks was lost. The loss itself was already reported.
 Status not_published(const Status& why) {
   Fault fault = why.fault();
   fault.code = TAILRACE_NOT_PUBLISHED;
@@ -40,7 +40,7 @@ void FileGroup::leave(GroupMember& member) {
   let_complete_go();
 }
 
-// After fewer clients are waited for.
+// Lets iterations go that are complete now that fewer clients are waited for.
 void FileGroup::let_complete_go() {
   std::vector<int64_t> numbers;
   for (const auto& [number, iteration] : iterations_) {
@@ -50,7 +50,7 @@ void FileGroup::let_complete_go() {
     Iteration& iteration = iterations_[number];
     if (iteration.due || !clients_.complete(iteration.ended)) continue;
     iteration.due = true;
-    go_when_free(number);  // there may be many, and room in the engine for few
+    go_when_free(number);  // there may be many, and room in the engine only for a few
   }
 }
 
@@ -60,10 +60,10 @@ void FileGroup::give_up_absent(std::vector<int> clients) {
 }
 
 void FileGroup::abandon() {
-  if (!clients_.all_gone()) return;  // some are here, or have yet to come
+  if (!clients_.all_gone()) return;  // some are here, or are still waited for
   std::vector<int64_t> numbers;
   for (auto& [number, iteration] : iterations_) {
-    if (iteration.leaving || iteration.due) continue;  // it has been ended, and leaves when nobody holds it
+    if (iteration.leaving || iteration.due) continue;  // it has ended, and leaves when nothing holds it
     iteration.due = iteration.abandoned = true;
     numbers.push_back(number);
   }
@@ -96,7 +96,7 @@ Result<FileGroup::Place> FileGroup::in_file(int64_t number, Result<Placement> pl
   return Place{file.value(), std::move(placement.value().extents)};
 }
 
-// Opens the file if it is not open; says why it cannot be written if that is known.
+// Opens the file if it is not open. Fails if it is known that the file cannot be written.
 Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32_t index) {
   if (!iteration.refusal.ok()) return iteration.refusal;
   if (index < iteration.files.size() && iteration.files[index] != 0) return iteration.files[index];
@@ -110,8 +110,8 @@ Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32
   return file;
 }
 
-// Which of several files an earlier server has written into is not known: only that of an iteration in one file must
-// be there.
+// If an iteration has several files, nobody knows into which of them an earlier server has written. Only the file of
+// an iteration with one file must exist.
 Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t number) {
   if (const auto resumed = resumed_.find(number); resumed != resumed_.end()) {
     const bool must_be_there = resumed->second && format_.files(number).size() == 1;
@@ -134,7 +134,7 @@ void FileGroup::fail(int64_t number, const Status& why) {
   if (!ends_.why_unpublished(number).ok()) return;
   Iteration& iteration = iterations_[number];
   if (!iteration.failure.ok()) return;
-  iteration.failure = why;  // if it is leaving, the engine knows already, and does not publish
+  iteration.failure = why;  // if it is already leaving, the engine knows, and does not publish it
   witness_.failed(number, why);
 }
 
@@ -211,7 +211,7 @@ bool FileGroup::given_up(int64_t number) const {
   return found != iterations_.end() && found->second.dropped;
 }
 
-// By whom, and without whom: the one that comes too late may know of neither.
+// Says which clients have ended the iteration and which are missing: a client that comes too late may know neither.
 Status FileGroup::why_ended(int64_t number, const Iteration& iteration) const {
   if (iteration.dropped) {
     return Status(TAILRACE_DROPPED, fmt::format("iteration {} was dropped: {}", number, iteration.why_dropped));
@@ -239,7 +239,7 @@ bool FileGroup::end(GroupMember& member, int64_t number) {
   return true;
 }
 
-// Publishes, removes or closes the iteration, now or when nobody holds it any more. The engine has room.
+// Publishes, removes or closes the iteration, now or when nothing holds it any more. REQUIRES: the engine has room.
 void FileGroup::let_go(int64_t number, Iteration& iteration) {
   iteration.due = true;
   if (iteration.holds > 0) return;
@@ -253,7 +253,7 @@ void FileGroup::let_go(int64_t number, Iteration& iteration) {
   }
 }
 
-// Nobody holds it any more: it goes now, or as soon as the engine has room.
+// Nothing holds the iteration any more: it goes now, or as soon as the engine has room.
 void FileGroup::go_when_free(int64_t number) {
   due_.insert(number);
   go_if_free(number);
@@ -273,14 +273,14 @@ bool FileGroup::go_if_free(int64_t number) {
   return true;
 }
 
-// Why the file of an iteration is whole and has no name (place.on_missing: keep).
+// Returns why the file of an iteration is whole and has no name (place.on_missing: keep).
 Status FileGroup::kept_for_absent(const FileNames& names) const {
   Fault fault;
   fault.code = TAILRACE_NOT_PUBLISHED;
   fault.operation = "publish";
   fault.file = names.temporary;
   fault.message = fmt::format(
-      "{} of the {} clients that place.clients says never came, and place.on_missing is keep: the data of "
+      "{} of the {} clients of place.clients never came, and place.on_missing is keep: the data of "
       "the others are in '{}', which 'tailrace recover' publishes",
       clients_.absent(), clients_.expected(), names.temporary);
   return Status(std::move(fault));
@@ -288,7 +288,7 @@ Status FileGroup::kept_for_absent(const FileNames& names) const {
 
 void FileGroup::publish(int64_t number, Iteration& iteration) {
   const bool begun = iteration.opened() || !iteration.failure.ok() || format_.begun(number);
-  if (!begun) return depart(number, {});  // nobody handed anything over
+  if (!begun) return depart(number, {});  // no block was handed over
   if (Status opened = open_all(number, iteration); !opened.ok()) fail(number, opened);
   iteration.leaving = true;
   const Status failed = iteration.failure.ok() ? Status() : not_published(iteration.failure);
@@ -296,7 +296,7 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     format_.discard(number);
     return end_unwritten(number, failed, {});
   }
-  const std::vector<FileNames> names = format_.files(number);  // that it forgets when it has finished
+  const std::vector<FileNames> names = format_.files(number);  // the format forgets them when it has finished
   note_missing(number, iteration);
   Result<PublicationPlan> plan = format_.finish(number);
   const Status status = failed.ok() ? plan.status() : failed;
@@ -314,7 +314,7 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   publisher_.publish(std::move(publication), [this, number, kept, last = names.back()](const Publisher::End& end) {
     if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(last), end.how.course);
     if (!end.visible) return end_unwritten(number, end.how.status, end.how.course);
-    ends_.add_published(number);  // if its name alone is not durable, the file is there all the same
+    ends_.add_published(number);  // if only its name is not durable, the file exists all the same
     depart(number, {.dropped = false, .written = true, .status = end.how.status, .course = end.how.course});
   });
 }
@@ -324,13 +324,13 @@ void FileGroup::note_missing(int64_t number, const Iteration& iteration) {
   if (!missing.empty() || clients_.unnamed() > 0) format_.note_missing(number, missing, clients_.unnamed());
 }
 
-// Ends an iteration that something has failed in, after its files have been closed.
+// Ends an iteration in which something has failed, after its files were closed.
 void FileGroup::end_unwritten(int64_t number, const Status& why, const Request::Course& course) {
   fail(number, why);
   end_kept(number, why, course);
 }
 
-// Ends an iteration whose files have not got their names.
+// Ends an iteration whose files did not get their names.
 void FileGroup::end_kept(int64_t number, const Status& why, const Request::Course& course) {
   ends_.add_unpublished(number, why);
   depart(number, {.dropped = false, .written = true, .status = why, .course = course});
@@ -350,7 +350,7 @@ void FileGroup::drop(GroupMember& member, int64_t number, std::string why) {
   let_go(number, iteration);
 }
 
-// Writes down that there was such an iteration, and removes what was written of it, once it has been.
+// Records that there was such an iteration, and then removes its files.
 void FileGroup::remove(int64_t number, Iteration& iteration) {
   format_.discard(number);
   iteration.leaving = true;
@@ -362,14 +362,14 @@ void FileGroup::remove(int64_t number, Iteration& iteration) {
     Batches::End all;
     all.add(line.status(), {});
     all.add(end.status, end.course);
-    // Before it is struck out of the ledger, so that the line is not written over.
+    // Before the ledger strikes it out, so that the line is not overwritten.
     if (all.status.ok()) witness_.journaled(line.value()->end);
     ends_.add_unpublished(number, why_ended(number, iterations_.at(number)));
     depart(number, {.dropped = true, .written = false, .status = all.status, .course = all.course});
   });
 }
 
-// Leaves what was written of it as it is.
+// Leaves the iteration's files as they are.
 void FileGroup::close(int64_t number, Iteration& iteration) {
   format_.discard(number);
   iteration.leaving = true;
@@ -393,14 +393,14 @@ std::vector<Request> FileGroup::for_each_open(int64_t number, const Iteration& i
   return requests;
 }
 
-// The iteration's file is gone from here: whoever waited for that reads the published one.
+// Reports that the iteration's file has left: reads that waited for that use the published one.
 void FileGroup::depart(int64_t number, const Departure& how) {
   const auto node = iterations_.extract(number);
   TAILRACE_ASSERT(!node.empty());
   resumed_.erase(number);
   const GroupClients::Members& ended = node.mapped().ended.here;
   const GroupClients::Members& here = clients_.here();
-  const std::vector<GroupMember*> all(here.begin(), here.end());  // a member's answer may be its leaving
+  const std::vector<GroupMember*> all(here.begin(), here.end());  // a member may leave when it hears this
   for (GroupMember* member : all) {
     if (ended.contains(member)) {
       member->left(number, how);
@@ -408,16 +408,16 @@ void FileGroup::depart(int64_t number, const Departure& how) {
       member->gone(number);
     }
   }
-  // After the members have been told: no other server will do that.
+  // After the members, since no other server will report it to them.
   if (const Status without_file = ends_.why_unpublished(number); !without_file.ok()) {
     return witness_.unpublished(number, without_file);
   }
   witness_.left(number);
 }
 
-// ---- what an earlier server left ----------------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
-// On which device it lies need not be known: all directories are synced.
+// The file's device need not be known: all directories are synced.
 void FileGroup::complete_publication(int64_t number) {
   if (config_.storage.durability != Durability::durable) return witness_.left(number);
   std::vector<Publisher::Directory> directories;

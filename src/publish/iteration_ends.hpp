@@ -1,4 +1,4 @@
-// IterationEnds: what has become of the iterations that have left: published, or without a file, and why.
+// IterationEnds: how the iterations that have left ended: published, or without a file, and why.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@ namespace tailrace::impl {
 class IterationEnds {
  public:
   void add_published(int64_t iteration) { published_.add(iteration); }
-  // The iteration has left without a file: one of that name is of an earlier run. The latest of these are remembered.
+  // Notes that the iteration has left without a file: a file of its name belongs to an earlier run. Remembers the
+  // latest of these.
   void add_unpublished(int64_t iteration, const Status& why);
 
   // Returns why the iteration has no file; ok if it is not known to have none.
   Status why_unpublished(int64_t iteration) const;
-  // Returns ok if the iteration has not left, as far as it is remembered; else why nothing can be added to it.
+  // Returns ok if the iteration has not left, as far as this remembers; else why nothing can be added to it.
   Status writable(int64_t iteration) const;
 
  private:

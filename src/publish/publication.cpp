@@ -7,7 +7,7 @@
 namespace tailrace::impl {
 namespace {
 
-// After all that was written into the file before.
+// Returns a write that follows all earlier writes into the file.
 Request write_of(FileId file, const PublicationStep& step) {
   Request request;
   request.operation = Operation::write;
@@ -15,7 +15,7 @@ Request write_of(FileId file, const PublicationStep& step) {
   request.fence = step.after_others;
   request.pieces.reserve(step.pieces.size());
   for (const MetadataPiece& piece : step.pieces) {
-    // A write only reads from it.
+    // The engine only reads the bytes of a write.
     request.pieces.push_back({{piece.offset, piece.bytes.size()}, const_cast<std::byte*>(piece.bytes.data())});
   }
   return request;

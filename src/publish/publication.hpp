@@ -1,7 +1,7 @@
-// Publication: the requests of the engine for a few steps of a format's PublicationPlan.
+// Publication: the engine's requests for a few steps of a format's PublicationPlan.
 //
-// Pure. The order of the steps is the promise (3): each takes effect after the one before it, and for `durable` a
-// sync lies between each two.
+// Pure. The order of the steps is what promise 3 rests on: each takes effect after the one before it, and for
+// `durable` there is a sync between each two.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 
 namespace tailrace::impl {
 
-// How a file leaves: with its name, or whole under the temporary one, which is left to recovery.
+// How a file ends: with its name, or complete under its temporary name, for recovery.
 enum class FileEnd { published, kept };
 
-// A run is what the engine is given at once: writes into one file, whose order the engine keeps, or a publish, as
-// requests of no more than this number.
+// A run is what the engine gets at once: writes into one file, whose order the engine keeps, or a publish. It has at
+// most this number of requests.
 inline constexpr uint32_t kRequestsOfRun = 4;
 
-// Returns how many of the steps, the first ones, are a run; 0 if there are none.
+// Returns how many of the first steps form a run; 0 if there are none.
 size_t length_of_run(std::span<const PublicationStep> steps);
 
-// Returns the requests of a run on the open file `file`, in order. They refer to the bytes of the steps, which
-// outlive them. Sink and token are the caller's to fill in.
+// Returns the requests of a run on the open file `file`, in order. They refer to the bytes of the steps, which must
+// outlive them. The caller sets sink and token.
 std::vector<Request> requests_of(std::span<const PublicationStep> run, FileId file, Durability durability,
                                  FileEnd end);
 

@@ -41,7 +41,7 @@ void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::En
     const PublicationStep& step = work->of.plan.steps[work->done + i];
     if (step.kind != PublicationStep::Kind::publish) continue;
     LeavingFile& file = work->of.files[step.file];
-    file.open = false;  // however that ended
+    file.open = false;  // even if that fails
     if (work->of.end == FileEnd::published) directories.push_back({file.names.directory, file.names.device});
   }
   if (!work->how.status.ok()) return give_up(work);

@@ -1,8 +1,8 @@
 // Publisher: carries out a format's PublicationPlan, run by run, and for `durable` makes the new names durable.
 //
-// A run begins when all before it has ended; a file gets its name when everything of it has ended, and nobody doubts
-// it. What fails ends the publication: the files that have no name yet are closed, and stay as they are. The server's
-// thread; never waits.
+// A run begins when all runs before it have ended. A file gets its name when all its requests have ended and `doubt`
+// returns ok. A failure ends the publication: the files that have no name yet are closed, and stay as they are. Runs
+// on the server's thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace tailrace::impl {
 
-// A file of an iteration on its way to its name.
+// A file of an iteration that is being published.
 struct LeavingFile {
   FileNames names;
   FileId file = 0;
@@ -29,11 +29,11 @@ struct LeavingFile {
 
 struct Publication {
   PublicationPlan plan;
-  std::vector<LeavingFile> files;  // by the numbers that the plan has
+  std::vector<LeavingFile> files;  // by the plan's numbers
   FileEnd end = FileEnd::published;
-  uint64_t phase = 0;  // of its requests, see Request
-  // Asked before each file gets its name, when everything before that has ended: why nothing of the iteration is to
-  // be believed; ok: it is.
+  uint64_t phase = 0;  // of the requests, see Request
+  // Called before each file gets its name, when all earlier requests have ended. Returns why the iteration must not
+  // be published, or ok.
   std::function<Status()> doubt = [] { return Status(); };
 };
 
@@ -41,33 +41,33 @@ class Publisher {
  public:
   struct End {
     Batches::End how;
-    bool visible = false;  // every step has been done; if `how` failed all the same, the names may not be durable
+    bool visible = false;  // every step is done; if `how` is a failure all the same, the names may not be durable
   };
   using Then = std::function<void(const End& end)>;
 
-  // Requests of the engine that a call of publish() or a step of progress() makes at most.
+  // Most requests of the engine that a call of publish() or a step of progress() makes.
   static constexpr uint32_t kRequestsAtOnce = kRequestsOfRun;
 
-  // All outlive this.
+  // All arguments must outlive this.
   Publisher(const Config& config, Engine& engine, Batches& batches)
       : config_(config), engine_(engine), batches_(batches) {}
 
-  // The engine has room. Calls `then` once, when it has ended.
+  // Calls `then` once, when it has ended. REQUIRES: the engine has room.
   void publish(Publication publication, Then then);
-  // Opens the directories, makes the names in them durable, and closes them.
+  // A directory; sync_names() opens the directories, makes the names in them durable, and closes them.
   struct Directory {
     std::string path;
     uint32_t device = 0;
   };
   void sync_names(const std::vector<Directory>& directories, Batches::Then then);
-  // Begins runs for which there was no room. Returns true if there were some.
+  // Begins runs for which there was no room. Returns true if there were any.
   bool progress();
-  bool idle() const { return waiting_.empty(); }  // but for what the batches have
+  bool idle() const { return waiting_.empty(); }  // does not count the batches' work
 
  private:
   struct Work {
     Publication of;
-    size_t done = 0;  // steps
+    size_t done = 0;  // steps done
     Batches::End how;
     Then then;
   };
@@ -82,8 +82,8 @@ class Publisher {
   const Config& config_;
   Engine& engine_;
   Batches& batches_;
-  // The server's thread only.
-  std::deque<WorkPointer> waiting_;  // for room in the engine
+  // Used by the server's thread only.
+  std::deque<WorkPointer> waiting_;  // works that wait for room in the engine
 };
 
 }  // namespace tailrace::impl

@@ -1,4 +1,4 @@
-// Witness: the memory of events of a group of files that must outlive the server, if somebody keeps it.
+// Witness: the port through which a group of files records the events that must outlive the server.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ class Witness {
   virtual ~Witness() = default;
   virtual void failed(int64_t iteration, const Status& why) = 0;
   virtual void left(int64_t iteration) = 0;
-  // Notes an iteration without a file.
+  // Records that the iteration has no file.
   virtual void unpublished(int64_t iteration, const Status& why) = 0;
-  // The journal of dropped iterations holds so many bytes.
+  // Records that the journal of dropped iterations has `end` bytes.
   virtual void journaled(uint64_t end) = 0;
-  // Why nothing of the iteration is to be believed, though all its blocks have been written; ok: it is.
+  // Returns why the iteration must not be published although all its blocks are written, or ok.
   virtual Status doubt(int64_t iteration) = 0;
-  // A chunk has its place.
+  // Records the place of a chunk.
   virtual void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) = 0;
 };
 
-// Keeps nothing: where nobody goes on after a death.
+// Records nothing: for a server that no other one would replace.
 class NoWitness final : public Witness {
  public:
   void failed(int64_t, const Status&) override {}

@@ -10,12 +10,12 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr ptrdiff_t kUnpublishedKept = 4096;  // iterations, the latest
-constexpr size_t kStruckOutAtMost = 1024;     // records, beyond as many as are not
+constexpr ptrdiff_t kUnpublishedKept = 4096;  // the latest iterations that are kept
+constexpr size_t kStruckOutAtMost = 1024;     // most struck-out records in the store, beyond the number of kept ones
 
 using Kind = LedgerRecord::Kind;
 
-// Verbs of no iteration, that need not be done again when they have been answered.
+// Returns true for verbs of no iteration that need not be repeated once they are answered.
 bool waits(Verb verb) { return verb == Verb::read || is_flush(verb) || is_of_file(verb); }
 
 bool is_known(const LedgerRecord& record) { return record.kind >= Kind::accepted && record.kind <= Kind::absent; }
@@ -217,9 +217,9 @@ void Ledger::write_anew() {
   written_ = records_.size();
 }
 
-// The data still go where they belong; but a death of the server would lose some.
+// The data still reach their files, but if the server dies, some would be lost.
 void Ledger::give_up(const Status& why) {
-  log_->error("the ledger cannot be written, so that nobody could go on after a death of this server: {}",
+  log_->error("the ledger cannot be written, so no server could continue after the death of this one: {}",
               why.fault().message);
   given_up_ = true;
 }

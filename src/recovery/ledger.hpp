@@ -1,9 +1,9 @@
-// Ledger: what the server of a node has accepted and not yet brought into a published file, so that another server
-// can go on after its death (promise 5).
+// Ledger: records what a node's server has accepted and not yet put into a published file, so that another server can
+// continue after its death (promise 5).
 //
-// Records appended to what outlives the server, see LedgerStore. A verb is written down before it is taken from its
-// ring; a block's end is in its segment (Channel::ended). What has been published is struck out, and the whole
-// written anew when most of it is struck out. The server's thread.
+// Records are appended to a store that outlives the server; see LedgerStore. A verb is recorded before it is taken
+// from its ring; a block's end is in its segment (Channel::ended). Records of published iterations are struck out;
+// when most are, the whole ledger is rewritten. Runs on the server's thread.
 #pragma once
 
 #include <cstddef>
@@ -24,42 +24,41 @@ namespace tailrace::impl {
 
 class Ledger {
  public:
-  // Groups of files: kNode is all clients, any other the client of that number alone.
+  // Groups of files: kNode is the group of all clients; any other number is the group of that client alone.
   static constexpr int kNode = -1;
-  // In place of an iteration, where a record is about none.
+  // The iteration of a record that belongs to none.
   static constexpr int64_t kNone = -3;
 
-  // Takes up what an earlier server left there. `log` is borrowed.
+  // Opens the ledger, with the records of an earlier server. Borrows `log`.
   static Result<Ledger> open(std::unique_ptr<LedgerStore> store, Log& log);
 
   void accepted(int client, const Descriptor& descriptor);
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
   void failed(int group, int64_t iteration, const Status& why);
   void left(int group, int64_t iteration);
-  // Notes that the iteration has no file, and keeps the note. One line says both, so that no server finds one without
-  // the other.
+  // Records that the iteration has left without a file. One record says both, so that no server finds one without the
+  // other.
   void unpublished(int group, int64_t iteration, const Status& why);
-  // Returns the failure in a record of a failure, or of an iteration without a file.
+  // Returns the failure in a record of kind failed or unpublished.
   static Status failure_of(const LedgerRecord& record);
-  // Strikes out the reads, flushes and verbs about raw files that `answered` says are: nothing need be done for them
-  // again. And the values of
-  // parameters that no record has seen before they were replaced.
+  // Strikes out the reads, flushes and verbs about raw files for which `answered` returns true: nobody needs to
+  // repeat them. Also strikes out settings of parameters that were replaced before any record used them.
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
-  // The client has left, and others go on in the same files.
+  // Records that the client has left, while others go on in the same files.
   void gone(int client);
-  // Clients that have yet to come are not waited for any more.
+  // Records that the server has stopped waiting for clients that have not come.
   void absent();
-  // The group's list of dropped iterations has so many bytes.
+  // Records that the group's list of dropped iterations has `end` bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;
-  // Nothing of the client is left to do.
+  // Forgets a client that has nothing left to do.
   void forget(int client);
   // Forgets all clients but these.
   void keep_only(const std::set<int>& clients);
 
-  // The contents of a line of placed().
+  // The contents of a record of placed().
   struct Placed {
-    Block block;  // without its layout, which follows from the verbs before
+    Block block;  // without its layout, which follows from earlier verbs
     uint64_t index = 0;
     FilteredChunk chunk;
     Loss loss;
@@ -68,10 +67,10 @@ class Ledger {
 
   // Returns the records that are not struck out, oldest first.
   const std::vector<LedgerRecord>& records() const { return records_; }
-  // The latest verb of the client among them; 0 if there is none.
+  // Returns the client's latest verb among the records; 0 if there is none.
   uint64_t last_sequence(int client) const;
 
-  // Removes the store, when there is nothing left to do.
+  // Removes the store. Call it when there is nothing left to do.
   void remove();
 
  private:
@@ -86,7 +85,7 @@ class Ledger {
 
   std::unique_ptr<LedgerStore> store_;
   Log* log_;
-  bool given_up_ = false;  // it could not be written
+  bool given_up_ = false;  // the store could not be written
   std::vector<LedgerRecord> records_;
   size_t written_ = 0;  // records in the store
 };

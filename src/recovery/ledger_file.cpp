@@ -18,23 +18,23 @@ constexpr size_t kLeastRoom = 512;  // lines
 
 std::string fresh_name(const std::string& name) { return name + ".new"; }
 
-// Returns true if somebody wrote the line to its end.
+// Returns true if a server has written the line to its end.
 bool is_whole(LedgerRecord& line) {
-  // acquire: the rest of the line is seen, too; partner: put().
+  // acquire: makes the rest of the line visible, too; partner: put().
   return std::atomic_ref(line.kind).load(std::memory_order_acquire) != LedgerRecord::Kind{};
 }
 
 void put(LedgerRecord& line, LedgerRecord record) {
   const LedgerRecord::Kind kind = std::exchange(record.kind, LedgerRecord::Kind{});
   std::memcpy(static_cast<void*>(&line), &record, sizeof record);
-  // release: whoever finds the kind, after this process's death, finds the rest; partner: is_whole().
+  // release: a server that finds the kind, after this process's death, finds the rest; partner: is_whole().
   std::atomic_ref(line.kind).store(kind, std::memory_order_release);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<LedgerFile>> LedgerFile::open(const PrivateDirectory& directory, std::string name) {
-  (void)directory.remove_file(fresh_name(name));  // of a server that died while it wrote it
+  (void)directory.remove_file(fresh_name(name));  // left by a server that died while writing it
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR | O_CREAT);
   if (!file.ok()) return file.status();
   return std::unique_ptr<LedgerFile>(new LedgerFile(directory, std::move(name), std::move(file).value()));
@@ -62,7 +62,8 @@ Status LedgerFile::append(const LedgerRecord& record) {
   return {};
 }
 
-// Memory for all of it is taken here, where its lack is an error: to write to a mapping of too little is a signal.
+// Allocates the file's memory here, where a lack of it is an error. A write to a mapping without memory would be a
+// signal.
 Status LedgerFile::grow() {
   const size_t room = std::max(kLeastRoom, 2 * room_);
   const auto bytes = static_cast<off_t>(room * sizeof(LedgerRecord));
@@ -85,7 +86,7 @@ void LedgerFile::unmap() {
   room_ = 0;
 }
 
-// A new file beside the old one takes its name.
+// Writes a new file beside the old one, which then takes its name.
 Status LedgerFile::replace(std::span<const LedgerRecord> records) {
   const std::string fresh = fresh_name(name_);
   Result<FileDescriptor> file = directory_.open_file(fresh, O_RDWR | O_CREAT | O_TRUNC);

@@ -1,8 +1,8 @@
-// LedgerFile: a ledger's lines in a file in shared memory, which outlives the process but not the node, as the
-// blocks' bytes do. The server's thread.
+// LedgerFile: a ledger's lines in a file in shared memory. Like the blocks' bytes, it outlives the process but not
+// the node. Runs on the server's thread.
 //
-// The file is mapped, so that a line costs no system call. It is longer than its lines: behind the last there are
-// zeros, or what a server was about to write when it died, with the kind, which is written last, still zero.
+// The file is mapped, so a line costs no system call. The file is longer than its lines. Behind the last line there
+// are zeros, or a line that a server was writing when it died: a line's kind is written last, so it is still zero.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace tailrace::impl {
 
 class LedgerFile final : public LedgerStore {
  public:
-  // The file `name`, made if there is none. The directory is borrowed.
+  // Opens the file `name`, which it creates if there is none. Borrows the directory.
   static Result<std::unique_ptr<LedgerFile>> open(const PrivateDirectory& directory, std::string name);
   ~LedgerFile() override;
 
@@ -31,7 +31,7 @@ class LedgerFile final : public LedgerStore {
   LedgerFile(const PrivateDirectory& directory, std::string name, FileDescriptor file)
       : directory_(directory), name_(std::move(name)), file_(std::move(file)) {}
 
-  // Maps the file, which has room for `records`.
+  // Maps the file. REQUIRES: it has room for `records`.
   Status map(size_t records);
   void unmap();
   Status grow();
@@ -40,7 +40,7 @@ class LedgerFile final : public LedgerStore {
   const PrivateDirectory& directory_;
   const std::string name_;
   FileDescriptor file_;
-  LedgerRecord* lines_ = nullptr;  // of the mapping; null: there is none
+  LedgerRecord* lines_ = nullptr;  // in the mapping; null: there is none
   size_t room_ = 0;                // lines that the file has room for
   size_t written_ = 0;             // lines in it
 };

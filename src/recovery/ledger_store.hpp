@@ -1,7 +1,7 @@
-// LedgerStore: the port to where a ledger's lines are kept: somewhere that outlives the server, but need not outlive
+// LedgerStore: the port to the place where a ledger's lines are kept. It outlives the server, but need not outlive
 // the node.
 //
-// A line is there whole or not at all. LedgerFile is the file in shared memory; the simulator has one of its own.
+// A line is complete or absent. LedgerFile is a file in shared memory; the simulator has its own store.
 #pragma once
 
 #include <span>
@@ -19,9 +19,9 @@ class LedgerStore {
   // Returns the records of an earlier server, oldest first.
   virtual Result<std::vector<LedgerRecord>> read() = 0;
   virtual Status append(const LedgerRecord& record) = 0;
-  // These take the place of all: whoever dies in between leaves the old ones or the new ones.
+  // Replaces all lines by these. If the process dies meanwhile, either the old or the new ones are left.
   virtual Status replace(std::span<const LedgerRecord> records) = 0;
-  // There is nothing left to do for anybody.
+  // Removes the store. Call it when there is nothing left to do for any client.
   virtual void remove() = 0;
   virtual std::string name() const = 0;
 };

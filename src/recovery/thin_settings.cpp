@@ -10,15 +10,15 @@ bool is_setting(const LedgerRecord& record) {
   return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
 }
 
-// A setting of a client that no block or read has seen.
+// Settings of a client that no block or read has used yet.
 struct Unseen {
   std::map<uint32_t, LedgerRecord> latest;  // by parameter
-  std::vector<LedgerRecord> unfinished;     // of settings whose last has not come
+  std::vector<LedgerRecord> unfinished;     // settings whose last one has not come
 };
 
 void add(Unseen& unseen, const LedgerRecord& record) {
   const Descriptor::Setting& setting = record.descriptor.setting;
-  if (setting.index == 0) unseen.unfinished.clear();  // of a call that was given up
+  if (setting.index == 0) unseen.unfinished.clear();  // left from a call that was given up
   unseen.unfinished.push_back(record);
   if (unseen.unfinished.size() < setting.count) return;
   for (const LedgerRecord& of : unseen.unfinished) unseen.latest[of.descriptor.variable] = of;

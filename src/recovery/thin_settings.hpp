@@ -1,4 +1,4 @@
-// thin_settings: which settings of parameters in a ledger matter to what follows them. Pure.
+// thin_settings: drops the settings of parameters in a ledger that no longer affect anything. Pure.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tailrace::impl {
 
-// The records without the settings that others have replaced before a block or a read of their client came. What is
-// left of them takes effect together, at that block or read, or at the end; settings of which the last has not come
+// Returns the records without the settings that others replaced before a block or a read of their client came. The
+// remaining settings take effect together, at that block or read, or at the end. Settings whose last one has not come
 // stay as they are.
 std::vector<LedgerRecord> thin_settings(std::vector<LedgerRecord> records);
 

@@ -14,21 +14,21 @@
 namespace tailrace::impl {
 namespace {
 
-// The leftovers of one writer: its `.part` files, and its lock file if there is one. Writers are named as their locks
-// are: "<name>_c<id>", "<name>_n<node>", "<name>_job".
+// The leftovers of one writer: its `.part` files, and its lock file if there is one. Writers are named like their
+// locks: "<name>_c<id>", "<name>_n<node>", "<name>_job".
 struct Leavings {
   std::vector<std::string> parts;
   bool lock = false;
 };
 
-// Takes `suffix` off the end of `text`, if it is there.
+// Removes `suffix` from the end of `text`; returns false if `text` does not end with it.
 bool strip(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
   text.remove_suffix(suffix.size());
   return true;
 }
 
-// Takes the digits off the end of `text`, if there are so many.
+// Removes the digits at the end of `text`; returns false if there are fewer than `least`.
 bool strip_number(std::string_view& text, size_t least = 1) {
   const size_t last = text.find_last_not_of("0123456789");
   const size_t begin = last == std::string_view::npos ? 0 : last + 1;
@@ -37,7 +37,7 @@ bool strip_number(std::string_view& text, size_t least = 1) {
   return true;
 }
 
-// Returns true if `text` is "<name>_c<id>", or "<name>_n<node>" where there is a file a node.
+// Returns true if `text` is "<name>_c<id>", or "<name>_n<node>" for one file for each node.
 bool is_client(std::string_view text) {
   return strip_number(text) && (strip(text, "_c") || strip(text, "_n")) && !text.empty();
 }
@@ -52,7 +52,9 @@ std::string writer_of_part(std::string_view name) {
 
 // Returns the writer of a lock: ".<client>.lock", ".<name>_job.lock".
 std::string writer_of_lock(std::string_view name) {
-  if (!strip(name, ".lock") || !name.starts_with(".")) return {};  // in this order: the two share the dot of ".lock"
+  if (!strip(name, ".lock") || !name.starts_with("."))
+    return {};  // first the suffix: the two share the dot of
+                // ".lock"
   name.remove_prefix(1);
   const bool job = name.size() > std::string_view("_job").size() && name.ends_with("_job");
   return job || is_client(name) ? std::string(name) : std::string();
@@ -78,8 +80,8 @@ Leftover left_alone(const std::string& file, const std::string& job) {
                          job))};
 }
 
-// Takes the lock of a client whose files are about to be treated. False if the client is alive, or may be: on a file
-// system without locks nobody can tell, as long as its lock file is there.
+// Returns true if the files of a client whose lock was taken may be treated. False if the client is alive, or may be:
+// on a file system without locks nobody can know, as long as its lock file exists.
 bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   if (!lock.ok()) return lock.status().code() != TAILRACE_CLIENT_IN_USE;
   if (lock.value()->held() || !file_was_there) return true;
@@ -95,13 +97,13 @@ Status recover(FileSystem& files, const std::string& directory, bool apply,
   if (!writers.ok()) return writers.status();
   for (const auto& [writer, of] : writers.value()) {
     const std::string lock_path = directory + "/." + writer + ".lock";
-    // While files are treated their writer's lock is held, so that it cannot come in between. Releasing the lock
+    // Hold the writer's lock while its files are treated, so that it cannot open meanwhile. Releasing the lock
     // removes its file, stale or new.
     std::optional<Result<std::unique_ptr<NameLock>>> lock;
     if (apply) lock.emplace(files.lock(lock_path, ""));
     const bool in_use = apply ? !may_treat(*lock, of.lock) : files.is_locked(lock_path);
     const Status locked = apply && !in_use ? lock->status() : Status();
-    // Looked for with the lock held: no server can have come since.
+    // With the lock held, no server can have come since.
     const std::string job = in_use || of.parts.empty() ? std::string() : job_with_data_of(directory, writer);
     for (const std::string& part : of.parts) {
       if (!job.empty()) {

@@ -1,6 +1,6 @@
-// recover: what a crash left in a directory, finished or removed (promise 3).
+// recover: publishes or removes what a crash left in a directory (promise 3).
 //
-// Files of clients that are open are never touched: recovery takes a client's lock before it looks at its files.
+// It never touches files of open clients: it takes a client's lock before it looks at its files.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@
 
 namespace tailrace::impl {
 
-// Calls `each` for every leftover in `directory` of `files`, in the order of their names. With `apply`, complete
-// files are published (synced first) and incomplete ones and stale locks removed. Files whose data wait in shared
-// memory (place `core`) are left alone: a server that drains it finishes them.
+// Calls `each` for every leftover in `directory` of `files`, in the order of their names. With `apply`, publishes
+// whole files (after a sync), and removes incomplete ones and stale locks. Leaves files alone whose data wait in
+// shared memory (place `core`): a server that drains it completes them.
 Status recover(FileSystem& files, const std::string& directory, bool apply,
                const std::function<void(const Leftover&)>& each);
-// In the operating system's files.
+// The variant for the operating system's files.
 Status recover(const std::string& directory, bool apply, const std::function<void(const Leftover&)>& each);
 
 }  // namespace tailrace::impl

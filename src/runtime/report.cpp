@@ -49,7 +49,7 @@ Json to_json(const tailrace_stats& stats) {
           {"seconds_writing", stats.seconds_writing}};
 }
 
-// Pairs of the longest time in a bucket, in seconds, and how often; empty buckets are left out.
+// Returns pairs of a bucket's longest time, in seconds, and its count; leaves out empty buckets.
 Json buckets(const Histogram& histogram) {
   Json pairs = Json::array();
   for (uint32_t index = 0; index < Histogram::kBuckets; ++index) {
@@ -91,7 +91,7 @@ Json variable_json(Session& session, uint32_t variable) {
           {"filtering", to_json(server.filtering)}};
 }
 
-// Iterations' files are nobody's to wait for.
+// No call waits for files of iterations.
 Json file_json(const FileBook::Figures& of) {
   Json file = file_json(of.counts);
   if (!of.path.empty()) file["path"] = of.path;

@@ -24,7 +24,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kMostLogged = 32;  // failures, as the program ends
+constexpr size_t kMostLogged = 32;  // most failures logged at the program's end
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
   return session;
 }
 
-// Everything in this process.
+// Builds everything in this process.
 Status Session::build_for_thread() {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
   const std::unique_ptr<FileSystem> output = open_file_system(config_.storage.backend);
@@ -88,14 +88,14 @@ Status Session::build_for_thread() {
   return {};
 }
 
-// The client's half; the other is in the server's process, which is started here if it is not there.
+// Builds the client's half. The other half is in the server's process, which this starts if there is none.
 Status Session::build_for_core(const ConfigInput& input) {
   if (config_.storage.backend == Backend::memory) {
     return Status(TAILRACE_INVALID_CONFIG,
-                  "storage.backend: found memory, which another process could not show; "
+                  "storage.backend: found memory, which another process cannot see; "
                   "expected auto, uring or posix with place core");
   }
-  // Here, for its errors, and because the server's log lies there.
+  // Create them here, since errors belong to this call and the server's log lies there.
   if (Status made = make_output_directories(config_, *open_file_system(config_.storage.backend)); !made.ok())
     return made;
   Result<std::string> program = find_server_executable(config_.place.server);
@@ -132,7 +132,7 @@ Status Session::build_for_core(const ConfigInput& input) {
 
 void Session::finish() {
   client_->finish();
-  // From here on no other thread writes what is about to be read.
+  // From here on no other thread writes the data that are read below.
   place_->stop();
   const auto tell = [this](const Status& status) {
     if (!status.ok()) place_->channel().failures.add_own(status);
@@ -143,7 +143,7 @@ void Session::finish() {
   log_what_was_cached();
 }
 
-// The close tells one of them, and the program may not ask for the others.
+// The close reports one of these failures, and the program may not ask for the others.
 void Session::log_what_is_untold() {
   size_t left = kMostLogged;
   for (const FailureLog::Entry& entry : failures().untaken()) {
@@ -158,8 +158,8 @@ void Session::log_what_was_cached() {
     const uint64_t cached = counters.blocks_cached.get();
     if (cached == 0) continue;
     log_->warning(
-        "variable '{}': {} of its {} blocks went through the page cache, which is slower than past it: the file "
-        "system refused them past it, or they lie in the file in pieces that are too short for that",
+        "variable '{}': {} of its {} blocks went through the page cache, which is slower than bypassing it: the "
+        "file system refused direct transfers, or the blocks lie in the file in pieces too short for them",
         config_.variables[variable].name, cached, counters.blocks_written.get());
   }
 }

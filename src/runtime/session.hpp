@@ -1,8 +1,8 @@
-// Session: one open client with everything behind it. A composition root, with CoreServer: only there do concrete
-// classes meet.
+// Session: one open client with all its parts. It is a composition root, like CoreServer: only these name concrete
+// classes.
 //
-// Builds client and place from a configuration, and for place `thread` the server's half as well: storage, engine,
-// format and server. Starts them and takes them down in the right order. Decides nothing else.
+// It builds client and place from a configuration, and for place `thread` also the server's half: storage, engine,
+// format and server. It starts them, and takes them down in the right order. It decides nothing else.
 #pragma once
 
 #include <memory>
@@ -26,11 +26,11 @@ namespace tailrace::impl {
 class Session {
  public:
   static Result<std::unique_ptr<Session>> open(const ConfigInput& input);
-  // Everything that was accepted is finished first.
+  // Finishes everything that was accepted first.
   ~Session();
 
-  // Waits until everything has ended, and writes what the configuration's `measurements` ask for; what fails is added
-  // to failures(). Once, as the last thing.
+  // Waits until everything has ended, and writes what the configuration's `measurements` ask for; adds failures to
+  // failures(). Call it once, at the end.
   void finish();
 
   Client& client() { return *client_; }
@@ -38,15 +38,15 @@ class Session {
   int client_id() const { return client_id_; }
   const ServerCounters& server_counters() { return place_->channel().counters; }
   const VariableCounters& server_counters(uint32_t variable) { return place_->channel().variables[variable]; }
-  // How many iterations may be unfinished at once, at present.
+  // Returns how many iterations may be unfinished at once, at present.
   uint32_t iterations_at_once() { return place_->channel().unfinished.limit(); }
-  // The latest that the server has taken something of.
+  // Returns the latest iterations of which the server has taken a verb.
   std::vector<IterationFigures> iterations() { return place_->channel().iterations.read(); }
-  // After finish().
+  // Call these after finish().
   const TraceLog& client_trace() const { return client_trace_; }
   const TraceLog& server_trace() const { return server_trace_; }
   FailureLog& failures() { return place_->channel().failures; }
-  // See tailrace_describe.
+  // Returns the text of tailrace_describe.
   const std::string& description() const { return description_; }
 
  private:
@@ -60,7 +60,7 @@ class Session {
   void log_what_is_untold();
   void log_what_was_cached();
 
-  // In the order of construction; each may use those above it. Constant once open.
+  // In the order of construction; each may use the members above it. Constant once open.
   const Config config_;
   const int client_id_;
   SteadyClock clock_;
@@ -70,7 +70,7 @@ class Session {
   std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;
   std::unique_ptr<Place> place_;
-  // Place `thread`: the server's half.
+  // For place `thread`: the server's half.
   ServerParts parts_;
   std::unique_ptr<Format> format_;
   std::unique_ptr<FileGroup> files_;

@@ -1,5 +1,5 @@
-// gather_stats: the counters of both halves of a session, as the C ABI gives them; of all of it, of one variable, or
-// of a raw file.
+// gather_stats: the counters of both halves of a session, as the C ABI reports them: for the whole session, for one
+// variable, or for a raw file.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -11,10 +11,10 @@
 
 namespace tailrace::impl {
 
-// The client's thread.
+// Call these on the client's thread.
 tailrace_stats gather_stats(Session& session);
 tailrace_variable_stats gather_stats(Session& session, uint32_t variable);
-// `path` in its plain form; empty: of the files of iterations. Nothing if there is no such file.
+// `path` is in its plain form; empty: the files of iterations. Returns nothing if there is no such file.
 std::optional<tailrace_file_stats> gather_file_stats(Session& session, std::string_view path);
 
 tailrace_times times_of(const Histogram& of);

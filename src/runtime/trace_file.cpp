@@ -21,7 +21,7 @@ constexpr int kWriter = 2;
 
 double microseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-3; }
 
-// The name of a call, and whether it hands something over; else it waits.
+// The name of a call, and true if it hands over data; otherwise it waits.
 struct Call {
   const char* verb;
   bool hands_over;
@@ -50,7 +50,7 @@ Call call_of(What what) {
   TAILRACE_ASSERT(false);
 }
 
-// Writes the events of one session, one at a time: all of them as JSON would take more memory than the session.
+// Writes the events of one session one by one: all of them as JSON would take more memory than the session.
 class Events {
  public:
   Events(Session& session, NewTextFile& file)
@@ -79,7 +79,7 @@ class Events {
   }
 
   const std::string& variable(const TraceEvent& event) const { return config_.variables[event.variable].name; }
-  // Returns the variable or raw file that an event is about, or "".
+  // Returns the variable or raw file of an event, or "".
   std::string subject(const TraceEvent& event) const {
     if (event.file != 0) return files_.name(event.file);
     return event.variable == TraceEvent::kNone ? "" : variable(event);
@@ -110,7 +110,7 @@ class Events {
          {"args", arguments(event)}});
   }
 
-  // One span of something that overlaps others of its kind.
+  // Adds one span that may overlap others of its kind.
   void add_span(const char* category, const std::string& name, uint64_t id, Nanoseconds from, Nanoseconds to,
                 Json arguments) {
     const Json begin = {{"ph", "b"},    {"pid", pid_}, {"tid", kWriter},           {"cat", category},
@@ -131,7 +131,7 @@ class Events {
     add_span("publish", "publish", ++last_id_, event.start, event.end, arguments(event));
   }
 
-  // Blocks under way, and the memory of the pool that they hold, each time they change.
+  // Adds the blocks under way, and the memory of the pool that they hold, each time they change.
   void add_levels(const std::vector<TraceEvent>& server_events) {
     std::vector<std::tuple<Nanoseconds, int64_t, int64_t>> changes;
     for (const TraceEvent& event : server_events) {

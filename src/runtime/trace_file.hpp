@@ -1,4 +1,5 @@
-// write_trace: what happened when, for a browser (Perfetto, chrome://tracing) and for `tailrace plot`.
+// write_trace: writes the events of a session with their times, for a browser (Perfetto, chrome://tracing) and for
+// `tailrace plot`.
 //
 // The format is Chrome's trace events as JSON; docs/formats/measurements.md has the events.
 #pragma once
@@ -7,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// Writes `<first path>/<name>_c<client>.trace.json`. The client's thread, after the place has stopped.
+// Writes `<first path>/<name>_c<client>.trace.json`. Call it on the client's thread, after the place has stopped.
 Status write_trace(Session& session);
 
 }  // namespace tailrace::impl

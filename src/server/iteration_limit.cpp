@@ -7,10 +7,10 @@
 namespace tailrace::impl {
 namespace {
 
-// Memory for the metadata of an iteration while its file is unfinished, about.
+// Approximate memory for the metadata of an unfinished iteration.
 constexpr uint64_t kMetadata = uint64_t{12} << 10;           // bytes …
-constexpr uint64_t kMetadataOfVariable = uint64_t{2} << 10;  // … and of each variable
-// All of them together, beside the budget.
+constexpr uint64_t kMetadataOfVariable = uint64_t{2} << 10;  // … and for each variable
+// For all iterations together, beside the budget.
 constexpr uint64_t kLeastForMetadata = uint64_t{2} << 20;
 constexpr uint64_t kMostForMetadata = uint64_t{4} << 20;
 

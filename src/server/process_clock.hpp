@@ -1,5 +1,5 @@
-// The process clock port: when processes began, and whether they live. The system's (runtime/core/core_server.cpp),
-// or the simulator's.
+// ProcessClock: the port that says when processes began, and whether they live. The system's is in
+// runtime/core/core_server.cpp; the simulator has its own.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,9 @@ namespace tailrace::impl {
 class ProcessClock {
  public:
   virtual ~ProcessClock() = default;
-  // When the process began, in the clock's own ticks; 0: it has ended.
+  // Returns when the process began, in the clock's own ticks; 0 if it has ended.
   virtual uint64_t began(pid_t process) const = 0;
-  // The present time, in the same ticks.
+  // Returns the present time, in ticks.
   virtual uint64_t now() const = 0;
   virtual uint64_t ticks(Nanoseconds time) const = 0;
 };

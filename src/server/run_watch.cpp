@@ -28,7 +28,7 @@ bool RunWatch::is_of_another(pid_t process) const {
   const uint64_t began = clock_.began(process);
   if (began <= youngest_) return false;
   if (first_departure_) return began + clock_.ticks(kDeathIsSeenIn) >= *first_departure_;
-  // A death that nobody has seen yet.
+  // A process may have died without the server having seen it yet.
   return std::any_of(processes_.begin(), processes_.end(),
                      [this](const auto& entry) { return has_ended(entry.first); });
 }

@@ -1,6 +1,6 @@
-// RunWatch: tells whether a process belongs to the run that a server serves, or to another one.
+// RunWatch: knows whether a process belongs to the run that a server serves, or to another one.
 //
-// The processes of one run begin together. So a process of the next run began after a client of this one had gone.
+// The processes of one run begin together, so a process of the next run began after a client of this one had gone.
 // The server sees a death a moment after it; kDeathIsSeenIn is the margin. One thread.
 #pragma once
 
@@ -12,37 +12,37 @@
 
 namespace tailrace::impl {
 
-inline constexpr Nanoseconds kDeathIsSeenIn = std::chrono::seconds(2);  // on a machine that is busy
+inline constexpr Nanoseconds kDeathIsSeenIn = std::chrono::seconds(2);  // on a busy machine
 
 class RunWatch {
  public:
-  // Borrowed.
+  // Borrows `clock`.
   explicit RunWatch(const ProcessClock& clock) : clock_(clock) {}
 
-  // A process of the run has come as that client.
+  // Notes that a process of the run has come as that client.
   void came(int client, pid_t process);
-  // Adds a client that an earlier server met. `began`: when its process did, as that server noted it; `has_gone`: it
-  // has ended, or has said goodbye, at an unknown time.
+  // Adds a client that an earlier server met. `began`: when its process began, as that server noted it; `has_gone`:
+  // it has ended, or has said goodbye, at an unknown time.
   void adopted(int client, pid_t process, uint64_t began, bool has_gone);
-  // A client has gone.
+  // Notes that a client has gone.
   void departed();
-  // One has gone before this server began.
+  // Notes that a client has gone before this server began.
   void departed_earlier() { first_departure_ = 0; }
-  // The server is done with the client.
+  // Forgets a client that the server has finished with.
   void dismissed(int client) { processes_.erase(client); }
 
-  // Returns true if that very process is served as that client.
+  // Returns true if this process is served as that client.
   bool is_served(int client, pid_t process) const;
-  // Returns true if the client's process has ended, whether the server has seen it or not.
+  // Returns true if the client's process has ended, even if the server has not seen that yet.
   bool has_ended(int client) const { return clock_.began(processes_.at(client)) == 0; }
-  // Returns true if the process, which is none of those served, belongs to another run.
+  // Returns true if the process, which is not one of those served, belongs to another run.
   bool is_of_another(pid_t process) const;
 
  private:
   const ProcessClock& clock_;
   std::map<int, pid_t> processes_;  // by client
-  uint64_t youngest_ = 0;           // when the last of them began
-  // When the first of the run's clients went; 0: before this server began. None: all are here.
+  uint64_t youngest_ = 0;           // when the youngest of them began
+  // When the first client of the run went; 0: before this server began. None: no client has gone.
   std::optional<uint64_t> first_departure_;
 };
 

@@ -14,29 +14,31 @@
 namespace tailrace::impl {
 namespace {
 
-// Reads, flushes, settings of parameters and verbs about raw files, before those that matter no more are struck out;
-// at least as many as there were other records, or looking for them would be all that is done.
+// How many reads, flushes, settings of parameters and verbs about raw files the ledger keeps before those that no
+// longer matter are struck out. At least as many as there were other records, or the server would do nothing but
+// search for them.
 constexpr size_t kPassingKept = 256;
 
-// Verbs that belong to no iteration, and are not struck out with one.
+// Returns true for verbs that belong to no iteration, and are not struck out with one.
 bool is_passing(Verb verb) {
   return verb == Verb::read || is_flush(verb) || verb == Verb::parameter || is_of_file(verb);
 }
 
 }  // namespace
 
-// The files of one client, or of all.
+// The files of one client, or of all clients.
 struct ServedClients::Files final : Witness {
   Files(int group_in, Config config_in, ServedClients& clients_in)
       : group(group_in), config(std::move(config_in)), clients(clients_in), log(clients_in.log_.part()) {}
 
-  const int group;  // see Ledger
+  const int group;  // number, see Ledger
   const Config config;
   ServedClients& clients;
-  const std::unique_ptr<Log> log;  // what is said of them
+  const std::unique_ptr<Log> log;  // for messages about these files
   std::unique_ptr<Format> format;
   std::unique_ptr<FileGroup> files;
-  std::set<int64_t> published;  // by an earlier server, and not struck out of the ledger when this one began
+  std::set<int64_t> published;  // iterations that an earlier server has published, and that were still in the ledger
+                                // when this one began
 
   bool has(int client) const { return group == Ledger::kNode || group == client; }
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) override {
@@ -63,11 +65,11 @@ struct ServedClients::Member {
   const Config config;
   ClientEnds& to_client;
   TraceLog trace{0};
-  std::unique_ptr<Files> own;  // none where clients share files
+  std::unique_ptr<Files> own;  // null if clients share files
   Files* files = nullptr;
   std::unique_ptr<Server> server;
   std::set<int64_t> open;      // iterations that its verbs have begun and not ended
-  std::set<int64_t> involved;  // iterations with verbs of it that have not left
+  std::set<int64_t> involved;  // iterations that have verbs of it, and have not left
   bool is_lost = false;
   bool has_left = false;
 };
@@ -123,7 +125,7 @@ RequestSink& ServedClients::begin(int client, Config config, ClientEnds& to_clie
   return *member.server;
 }
 
-// All clients that may come get the same, so that none has used up what another needs.
+// All clients that may come get the same number, so that none uses up the descriptors of another.
 void ServedClients::share_descriptors() {
   for (auto& [client, member] : members_) {
     const auto& place = member->config.place;
@@ -131,13 +133,13 @@ void ServedClients::share_descriptors() {
         place.clients > 0 ? (place.clients + place.cores - 1) / place.cores : static_cast<int>(expected_);
     const uint64_t clients = std::max(static_cast<uint64_t>(expected), members_.size());
     uint64_t each = descriptors_(clients);
-    // If all clients share files, a client that is late may begin as many iterations again.
+    // If all clients share files, a client that is late may begin as many iterations once more.
     if (!member->own) each = std::max(each, each * clients / 2);
     member->to_client.set_iteration_limit(iteration_limit(member->config, each));
   }
 }
 
-// Fails if the memory of a client that has a part in the iteration has gone: zeros may have been written for its
+// Fails if the memory of a client that takes part in the iteration has gone: zeros may have been written for its
 // bytes.
 Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
   for (const auto& [client, member] : members_) {
@@ -147,7 +149,7 @@ Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
   return {};
 }
 
-// An iteration of a group has left: its members are not needed for it any more, and may begin another one.
+// Notes that an iteration of a group has left: its members are no longer needed for it, and may begin another one.
 void ServedClients::forget_iteration(int group, int64_t iteration) {
   const bool common = common_.erase(iteration) > 0;
   for (auto& [client, member] : members_) {
@@ -156,8 +158,8 @@ void ServedClients::forget_iteration(int group, int64_t iteration) {
   }
 }
 
-// The client has a part in the iteration. Not if that has left: nothing that comes after waits for others, and nobody
-// would ever say that the client is needed for it no more.
+// Notes that the client takes part in the iteration, unless that has left: then nothing waits for others any more,
+// and nobody would ever end the client's part in it.
 void ServedClients::involve(Member& member, int64_t iteration) {
   if (member.files->files->has_left(iteration)) return;
   member.involved.insert(iteration);
@@ -170,7 +172,7 @@ RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_clie
   return begin(client, std::move(config), to_client);
 }
 
-// ---- what an earlier server left ----------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
 void ServedClients::take_up_ledger() {
   note_earlier_clients();
@@ -186,11 +188,11 @@ void ServedClients::take_up_ledger() {
   if (crew_ != nullptr) crew_->pause(true);  // new places come after all the old ones
 }
 
-// Clients that the earlier server knew to have left, and whether it had given up those who had yet to come.
+// Notes the clients that, as the earlier server knew, have left, and whether it had given up the absent ones.
 void ServedClients::note_earlier_clients() {
   for (const LedgerRecord& record : ledger_.records()) {
     if (record.kind == LedgerRecord::Kind::absent) gave_up_absent_ = true;
-    // A client that has gone and is still here, since not all of it was published, will leave again.
+    // A client that has gone and is still a member, since not all of its data are published, will leave again.
     const bool has_gone = record.kind == LedgerRecord::Kind::gone && !members_.contains(record.client);
     if (!has_gone) continue;
     came_.insert(record.client);
@@ -202,8 +204,8 @@ void ServedClients::note_earlier_clients() {
   if (actions_ != nullptr) actions_->give_up_absent();
 }
 
-// Returns true if a record is of an iteration that an earlier server has published: nothing of it is to be done
-// again.
+// Returns true if a record belongs to an iteration that an earlier server has published, so that it must not be
+// repeated.
 bool ServedClients::is_published(const LedgerRecord& record) const {
   const bool passing = record.kind == LedgerRecord::Kind::accepted && is_passing(record.descriptor.verb);
   return !passing && members_.at(record.client)->files->published.contains(record.iteration);
@@ -251,16 +253,16 @@ void ServedClients::resume(Files& files) {
   for (const auto& [iteration, seen] : iterations) {
     std::set<int> done = seen.ended;
     done.insert(gone.begin(), gone.end());
-    // An iteration that was dropped is dropped again: a file of its name is of an earlier run.
+    // An iteration that was dropped is dropped again: a file of its name belongs to an earlier run.
     const bool whole = !seen.dropped && done.size() >= clients && seen.some_written && seen.all_written;
-    // It died between the rename and writing it down.
+    // The earlier server died between the rename and the ledger's record of it.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
       files.published.insert(iteration);
       give_room(files, iteration);
       files.files->complete_publication(iteration);
       continue;
     }
-    // A block that has failed has ended, too: there need not be a file.
+    // A block that has failed has also ended, so the file need not exist.
     files.files->resume(iteration, seen.some_written && !failures.contains(iteration));
     if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
   }
@@ -294,14 +296,14 @@ void ServedClients::accept_again(const LedgerRecord& record) {
   if (found == members_.end()) return;
   Server& server = *found->second->server;
   if (record.kind == LedgerRecord::Kind::accepted) return server.accept_again(record.descriptor);
-  // It had been struck out with its iteration, if that was taken for published.
+  // A place of an iteration that was taken for published is not here: it was struck out with that iteration.
   const Ledger::Placed placed = Ledger::placed_by(record);
   server.place_again(placed.block, {placed.index, placed.chunk, placed.loss});
 }
 
-// ---- what clients send --------------------------------------------------------------------------------------
+// ---- verbs of clients ---------------------------------------------------------------------------------------
 
-// Nothing that a client wrote is believed: what a verb refers to must be its own, and must exist.
+// The client's values are not trusted: what a verb refers to must be its own, and must exist.
 Status ServedClients::check(int client, const Descriptor& descriptor) {
   Member& member = *members_[client];
   const auto refuse = [](const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); };
@@ -345,7 +347,7 @@ Status ServedClients::check(int client, const Descriptor& descriptor) {
       member.open.erase(descriptor.iteration);
       involve(member, descriptor.iteration);
       return {};
-    default: break;  // borrow, which is for place `thread`, and what is no verb
+    default: break;  // borrow, which only place `thread` has, and numbers that are no verb
   }
   return refuse("a verb that there is not");
 }
@@ -367,7 +369,8 @@ void ServedClients::strike_out_passing() {
   passing_kept_ = std::max(kPassingKept, ledger_.records().size());
 }
 
-// Returns true if no later server needs to know of such a verb. A raw file's opening is needed until it is closed.
+// Returns true if no later server needs to know of this verb. The file_open of a raw file is needed until the file is
+// closed.
 bool ServedClients::is_done(int client, const Descriptor& verb) const {
   const auto found = members_.find(client);
   if (found == members_.end()) return true;
@@ -396,8 +399,8 @@ void ServedClients::leave(int client) {
   member.files->files->abandon();
 }
 
-// Where clients share files, others may have to end what it has a part in; and if another server must go on, it
-// needs the client's segment to know what has been written.
+// If clients share files, others may still have to end an iteration that this client takes part in. If another server
+// has to go on, it needs the client's segment to know what has been written.
 bool ServedClients::released(int client) const {
   const Member& member = *members_.at(client);
   if (actions_ != nullptr && !actions_->released(client)) return false;
@@ -407,12 +410,12 @@ bool ServedClients::released(int client) const {
 void ServedClients::dismiss(int client) {
   const auto node = members_.extract(client);
   if (actions_ != nullptr) actions_->dismiss(client);
-  if (passing_ > 0) strike_out_passing();  // the ledger is written anew: with no more than there must be
+  if (passing_ > 0) strike_out_passing();  // the ledger is about to be rewritten, with as few records as possible
   ledger_.forget(client);
   share_descriptors();
 }
 
-// How many clients files or actions of all wait for; 0: none do.
+// Returns how many clients the shared files or actions wait for; 0: nothing waits for all.
 size_t ServedClients::expected() const {
   const bool of_all = node_files_ || (actions_ != nullptr && actions_->of_node());
   if (!of_all || members_.empty()) return node_files_ ? static_cast<size_t>(node_files_->config.place.clients) : 0;
@@ -441,7 +444,7 @@ bool ServedClients::all_gone() const {
   return std::all_of(members_.begin(), members_.end(), [](const auto& entry) { return entry.second->is_lost; });
 }
 
-// The numbers of the clients that never came, if those who came show which numbers the node's clients have: from 0
+// Returns the numbers of the clients that never came, if the numbers of those that came show the node's range: from 0
 // on, or, on node k, from k times their count on.
 std::vector<int> ServedClients::absent_numbers() const {
   const auto count = static_cast<int>(expected());
@@ -462,13 +465,13 @@ std::vector<int> ServedClients::absent_numbers() const {
 void ServedClients::give_up_absent(const std::string& why) {
   const size_t clients = expected();
   if (gave_up_absent_ || came_.size() >= clients) return;
-  ledger_.absent();  // first: whoever goes on after a death publishes nothing that waits for them
+  ledger_.absent();  // first: a server that replaces this one publishes nothing that waits for them
   gave_up_absent_ = true;
   const std::vector<int> absent = absent_numbers();
   const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;
   Status missing(
       TAILRACE_CLIENTS_MISSING,
-      fmt::format("{}: found {} of the {} clients that place.clients says (client{} {}), expected all; {}",
+      fmt::format("{}: found {} of the {} clients of place.clients (client{} {}), expected all; {}",
                   absent.empty() ? std::string("clients have not come")
                                  : fmt::format("client{} {} {} not come", absent.size() > 1 ? "s" : "",
                                                fmt::join(absent, ", "), absent.size() > 1 ? "have" : "has"),
@@ -484,7 +487,8 @@ void ServedClients::give_up_absent(const std::string& why) {
   }
 }
 
-// Room that the engine has got is for those, too, who came to their turn before: nobody wakes the server for them.
+// Room in the engine is also for clients that were served before it became free: nothing else wakes the server for
+// them.
 void ServedClients::progress() {
   uint32_t room = 0;
   do {
@@ -498,7 +502,7 @@ void ServedClients::progress() {
   for (auto& [client, member] : members_) member->server->report(counts);
 }
 
-// Once for all clients, until none of them has more to begin.
+// Runs the engine once for all clients, until none of them has more to begin.
 void ServedClients::drive_engine() {
   for (auto& [client, member] : members_) {
     if (member->is_lost && member->config.holds_writes()) engine_.hurry();

@@ -1,11 +1,11 @@
-// ServedClients: what the server of a node has of each of its clients, and what it does with what they send: checks
-// it, writes it into the ledger, serves it, and goes on with what a server that died had accepted.
+// ServedClients: the clients of a node's server. Checks what they send, writes it into the ledger, serves it, and
+// continues what a dead server had accepted.
 //
-// Of a client that means its configuration, a format, a group of files and a server. Knows neither how clients are
-// met nor where the ledger and the channels lie, so that the simulator runs it as CoreServer does. One thread.
+// For each client it has the configuration, a format, a group of files and a server. It knows neither how clients are
+// met nor where the ledger and the channels lie, so the simulator runs it as CoreServer does. One thread.
 //
-// More than 35 functions: it forwards what ClientRings::Host and ServerCore ask about one client to that client's
-// server, one line each; the rest takes up the ledger of an earlier server.
+// ServedClients has more than 35 functions: it forwards what ClientRings::Host and ServerCore ask about one client to
+// that client's server, one line each; the rest takes up the ledger of an earlier server.
 #pragma once
 
 #include <cstdint>
@@ -34,63 +34,64 @@ namespace tailrace::impl {
 
 class ServedClients {
  public:
-  // The format of a client's files, or of those that all share; it may keep the configuration, which stays where it
-  // is.
+  // Makes the format of a client's files, or of the files that all clients share. It may keep a reference to the
+  // configuration, which does not move.
   using MakeFormat = std::function<std::unique_ptr<Format>(int client, const Config& config)>;
 
-  // How many file descriptors each of so many clients may have for the files of its iterations.
+  // Returns how many file descriptors each of `clients` clients may use for the files of its iterations.
   using Descriptors = std::function<uint64_t(uint64_t clients)>;
   static uint64_t as_many_as_wanted(uint64_t) { return std::numeric_limits<uint32_t>::max(); }
 
-  // All but `make_format` and `descriptors` are borrowed. `crew`: needed if there are filtered variables. `expected`:
-  // as many clients as may come, if their configuration does not say it.
+  // Borrows all but `make_format` and `descriptors`. `crew` is needed if there are filtered variables. `expected`:
+  // how many clients may come, if their configuration does not say it.
   ServedClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew = nullptr,
                 Descriptors descriptors = as_many_as_wanted, uint32_t expected = 1);
   ~ServedClients();
 
-  // Has the clients' actions run; before any comes. Borrowed.
+  // Makes `actions`, which is borrowed, run the clients' actions. Call it before any client comes.
   void serve_actions(ServerActions& actions) { actions_ = &actions; }
 
-  // A client comes. `to_client` stays until dismiss(), or until the clients' end.
+  // Adds a client. `to_client` must live until dismiss(), or until this ends.
   RequestSink& begin(int client, Config config, ClientEnds& to_client);
   // Adds a client that an earlier server served. Call it for all of them, and then take_up_ledger() once.
   RequestSink& adopt(int client, Config config, ClientEnds& to_client);
-  // Puts the formats and files where the earlier server had them, and lines up what it had accepted.
+  // Restores the formats and files as the earlier server had them, and queues the verbs that it had accepted.
   void take_up_ledger();
 
-  // Returns ok if a verb of that client makes sense; called before accepted().
+  // Returns ok if a verb of that client is valid. Call it before accepted().
   Status check(int client, const Descriptor& descriptor);
-  // The verb is about to be taken from the ring and given to the client's sink.
+  // Notes a verb that is about to be taken from the ring and given to the client's sink.
   void accepted(int client, const Descriptor& descriptor);
-  // The client is gone; what it has sent must end.
+  // Notes that the client is gone; the verbs that it sent must end.
   void lost(int client);
   // Returns true if nothing that the client sent is under way.
   bool settled(int client) const;
-  // The client has gone and is settled.
+  // Takes leave of a client that has gone and is settled.
   void leave(int client);
-  // After it has left: whether its part of all files has been written and published, or will never be.
+  // Returns true, after leave(), if the client's part of all files is published, or never will be.
   bool released(int client) const;
   void dismiss(int client);
 
-  // Returns true if any client waits for an end, or soon would: nothing may be held back until a slot.
+  // Returns true if any client waits for an end, or soon would: then no request may be held back until a slot.
   bool pressed() const;
-  // Returns true if some of the node's clients have yet to come, without whom the shared files cannot be published.
+  // Returns true if clients of the node have not come yet, and the shared files cannot be published without them.
   bool expects_more() const;
-  // Returns true if anything waits for them: an iteration that all present clients have ended, a close, the memory of
-  // clients that have gone, or actions of scope `node`.
+  // Returns true if anything waits for these clients: an iteration that all present clients have ended, a close, the
+  // memory of clients that have gone, or actions of scope `node`.
   bool waits_for_absent() const;
-  // They are not waited for any more, and may not come any more: what waits for them goes on without them, and all
-  // who are here are told. `why` ends the sentence.
+  // Stops waiting for these clients, which may no longer come: work that waits for them continues without them, and
+  // all present clients get a failure. `why` ends its sentence.
   void give_up_absent(const std::string& why);
   bool gave_up_absent() const { return gave_up_absent_; }
-  // Those who have ever come.
+  // Returns the clients that have ever come.
   const std::set<int>& came() const { return came_; }
-  // Returns true if that client, which is here, has gone, and is only being written.
+  // Returns true if that present client has gone, and only its data are still being written.
   bool is_gone(int client) const;
-  // Returns true if all present clients have gone, and are only being written; also if nobody is here.
+  // Returns true if all present clients have gone, and only their data are still being written; also if there are
+  // none.
   bool all_gone() const;
 
-  // Moves everything on; see RequestSink.
+  // These two serve all clients; see RequestSink.
   void progress();
   bool ready() const;
 
@@ -123,18 +124,18 @@ class ServedClients {
   FilterCrew* const crew_;
   const Descriptors descriptors_;
   const uint32_t expected_;
-  ServerActions* actions_ = nullptr;   // none: there are no actions
+  ServerActions* actions_ = nullptr;   // null: there are no actions
   SharedFiles raw_files_;              // of all clients
-  std::unique_ptr<Files> node_files_;  // of all clients, where they share files
+  std::unique_ptr<Files> node_files_;  // null unless all clients share files
   std::map<int, std::unique_ptr<Member>> members_;
-  std::set<int> came_;              // clients, by now or in the time of an earlier server
-  bool gave_up_absent_ = false;     // those who have yet to come
-  std::set<int64_t> common_;        // iterations in the files that all share, begun and not left
-  size_t passing_ = 0;              // verbs of no iteration in the ledger, since they were last struck out …
-  size_t passing_kept_ = 0;         // … and before they are again
-  std::deque<LedgerRecord> again_;  // what an earlier server had accepted and placed
-  std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations, until again_ is empty
-  bool replaying_ = false;                            // again_ has yet to become empty
+  std::set<int> came_;              // clients that have come to this server or an earlier one
+  bool gave_up_absent_ = false;     // on the clients that had not come
+  std::set<int64_t> common_;        // iterations in the shared files, begun and not left
+  size_t passing_ = 0;              // ledger records of no iteration, since they were last struck out …
+  size_t passing_kept_ = 0;         // … and how many the last striking out left
+  std::deque<LedgerRecord> again_;  // verbs and places that an earlier server had recorded
+  std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations that are held until again_ is empty
+  bool replaying_ = false;                            // again_ is not empty yet
 };
 
 }  // namespace tailrace::impl

@@ -10,10 +10,10 @@
 namespace tailrace::impl {
 namespace {
 
-// Requests that one descriptor may need at most.
+// Most requests that one descriptor may need.
 constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
 
-// Reads are of any iteration, at any time; some verbs are of none.
+// A read may be of any iteration, at any time; some verbs belong to none.
 bool begins_iteration(const Descriptor& descriptor) {
   return descriptor.verb != Verb::read && descriptor.iteration >= 0;
 }
@@ -152,7 +152,8 @@ void Server::report(const Engine::Counts& counts) {
   to_client_.wake_if_memory_came();
 }
 
-// Whoever has waited for a flush sees the counts of all before it: they are copied before it is answered.
+// A client that has waited for a flush sees the counts of everything before it: they are copied before the flush is
+// answered.
 void Server::copy_counts(const Engine::Counts& counts) {
   ServerCounters& to = to_client_.counters();
   to.busy_nanoseconds.set(static_cast<uint64_t>(counts.busy.count()));
@@ -171,7 +172,7 @@ void Server::copy_counts(const Engine::Counts& counts) {
 void Server::end_iteration(const Descriptor& descriptor) {
   meter_.end(descriptor.iteration, Nanoseconds(static_cast<int64_t>(descriptor.waited)));
   if (!ends_.emplace(descriptor.iteration, descriptor).second) return end_twice(descriptor);
-  // Where other clients must end it, too, this one is done with it: its flushes must not wait for them.
+  // If other clients must also end the iteration, this client's part is done: its flushes must not wait for them.
   const bool actions_wait = actions_ != nullptr && actions_->ending(client(), descriptor.iteration);
   if (!files_.end(*this, descriptor.iteration) || actions_wait) verbs_.end_unseen(descriptor);
 }
@@ -187,7 +188,7 @@ void Server::drop_iteration(const Descriptor& descriptor) {
   blocks_.give_up(descriptor.iteration);
 }
 
-// No client of ours does so; one gone wild may.
+// No client of ours does so, but one with corrupt memory may.
 void Server::end_twice(const Descriptor& descriptor) {
   verbs_.end(descriptor, Status(TAILRACE_WRONG_ORDER, "the iteration has been ended or dropped before"));
 }
@@ -234,7 +235,8 @@ void Server::accept_again(const Descriptor& descriptor) {
   const bool answered = descriptor.ticket != kNoTicket && !to_client_.is_pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || is_flush(descriptor.verb))) return;
   if (is_flush(descriptor.verb)) return accept(descriptor);
-  // Verbs are counted when they come; that is not known of the very last one alone.
+  // The meter counts a verb when it comes. Only for the very last verb nobody knows whether the earlier server has
+  // counted it.
   if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
 }
@@ -242,7 +244,7 @@ void Server::accept_again(const Descriptor& descriptor) {
 void Server::accept_file_again(const Descriptor& descriptor) {
   const bool open = descriptor.verb == Verb::file_open;
   const bool gives = gives_file_block(descriptor.verb);
-  if ((open || gives) && blocks_.has_ended(descriptor)) return;  // of a file: it is closed, or could not be opened
+  if ((open || gives) && blocks_.has_ended(descriptor)) return;  // a file that is closed, or could not be opened
   const bool pending = to_client_.is_pending(descriptor.ticket);
   if (descriptor.verb == Verb::file_remove && pending) {
     verbs_.begin(descriptor);
@@ -257,7 +259,8 @@ void Server::end_again() {
   give_back_forgotten();
 }
 
-// Gives back the blocks that the earlier server held for iterations it had published: nobody asks for them again.
+// Gives back the blocks that the earlier server held for iterations that it had published: nobody will ask for them
+// again.
 void Server::give_back_forgotten() {
   for (uint32_t block = 0; block < to_client_.blocks(); ++block) {
     const ClientEnds::BlockEnd end = to_client_.end_of(block);
@@ -268,8 +271,8 @@ void Server::give_back_forgotten() {
 
 void Server::give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
 
-// Returns true if the client waits for the end of more than single requests, which are `immediate` themselves, or
-// soon will wait for memory, or if the engine can take no more.
+// Returns true if the client waits for more than single requests (which are `immediate` themselves), if it will soon
+// wait for memory, or if the engine can take no more.
 bool Server::is_waited_for() const {
   return verbs_.has_flushes() || is_short_of_memory() || (raw_ && raw_->is_waited_for()) || !ready();
 }
@@ -295,11 +298,11 @@ void Server::answer_flushes() {
   const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
   to_client_.set_awaited(awaited);
   if (closes && (awaited > 0 || is_publishing())) return;
-  if (files_.completing()) return;  // a flush promises what an earlier server published
+  if (files_.completing()) return;  // a flush includes what an earlier server published
   verbs_.answer_flushes([this] { file_meter_.look_at_iterations(); });
 }
 
-// Returns true if an iteration that the client has ended is on its way to its name.
+// Returns true if an iteration that the client has ended is being published.
 bool Server::is_publishing() const {
   return std::any_of(ends_.begin(), ends_.end(), [this](const auto& end) { return files_.publishing(end.first); });
 }

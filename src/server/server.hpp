@@ -1,11 +1,12 @@
 // Server: the other half of a session. Takes one client's verbs, hands each to the part that carries it out (blocks,
-// raw files, the group's files), and tells the client how it ended.
+// raw files, the group's files), and reports its end to the client.
 //
-// More than 35 functions: it is asked by the place that serves its client, by whoever serves several (ServedClients),
-// by a server that takes up what an earlier one left, and by actions; and answers its parts.
+// Server has more than 35 functions: the client's place, ServedClients, a server that takes up what an earlier one
+// left, and actions call it; and it answers its parts.
 //
-// Runs wherever the place runs it, on one thread; never waits. The client's files, from begin to publication, are its
-// group's, which it may share with others' servers. Knows the format, place and storage by their ports only.
+// Runs wherever the place runs it, on one thread; never waits. Its group owns the client's files, from begin to
+// publication, and may share them with other clients' servers. Knows the format, place and storage by their ports
+// only.
 #pragma once
 
 #include <cstdint>
@@ -30,68 +31,68 @@ namespace tailrace::impl {
 
 class Server final : public RequestSink, private GroupMember, private RawFiles::Host {
  public:
-  // All but `client` are borrowed for the life of the server. `crew`: needed if there are filtered variables.
+  // Borrows all but `client`, for the life of the server. `crew` is needed if there are filtered variables.
   Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files, TraceLog& trace,
          FilterCrew* crew = nullptr);
-  // Everything has ended.
+  // REQUIRES: everything has ended.
   ~Server() override;
 
   bool ready() const override;
   void accept(const Descriptor& descriptor) override;
-  // For a server that has the engine for itself. Several clients' servers share one: whoever drives that calls the
-  // parts of this, the engine's once for all of them.
+  // For a server that has the engine to itself. When several clients' servers share one, their driver calls the parts
+  // of this function instead, and the engine's once for all of them.
   void progress() override;
   void hurry_if_waited_for();
-  // Begins what had to wait for room in the engine. Returns whether it did.
+  // Begins verbs that had to wait for room in the engine. Returns true if it began any.
   bool begin_more();
-  // Tells the client what has come of all that; `counts` are the engine's.
+  // Reports to the client what has ended; `counts` are the engine's.
   void report(const Engine::Counts& counts);
-  // True when everything accepted has ended.
+  // Returns true if all accepted verbs have ended.
   bool idle() const override { return blocks_.idle() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
-  // Accepts a verb that an earlier server accepted, in the same order. If it has ended, it is only noted. The
-  // iterations are held (FileGroup) until all verbs are accepted: an end may stand before the blocks that belong to
+  // Accepts a verb that an earlier server accepted, in the same order. A verb that has ended is only noted. The
+  // iterations are held (FileGroup) until all verbs are accepted, since an end may come before blocks that belong to
   // it.
   void accept_again(const Descriptor& descriptor);
-  // A chunk that an earlier server placed, as its Witness was told, in the order of these calls. The block
-  // has the layout that it was accepted with.
+  // Restores a chunk that an earlier server placed, as its Witness recorded it; call it in the recorded order. The
+  // block has the layout with which it was accepted.
   void place_again(const Block& block, const FileGroup::Chunk& chunk) { blocks_.place_again(block, chunk); }
-  // Ends the verbs and chunks of the earlier server.
+  // Marks the end of the earlier server's verbs and chunks.
   void end_again();
-  // Returns true if the bytes of a block of the pool are in its file, or have failed to get there.
+  // Returns true if the bytes of a block of the pool are in its file, or their write has failed.
   bool has_ended(const Descriptor& descriptor) const { return blocks_.has_ended(descriptor); }
-  // The client's layouts, after all that was accepted.
+  // Returns the client's layouts, after all accepted verbs.
   const Shapes& shapes() const { return layouts_.shapes(); }
-  // Returns ok if a setting of a parameter (Verb::parameter) fits those before it, and makes valid layouts.
+  // Returns ok if a parameter's setting (Verb::parameter) fits those before it, and makes valid layouts.
   Status check_setting(const Descriptor& descriptor) const { return layouts_.check(descriptor); }
   // Returns true if nothing of this client is under way.
   bool settled() const { return blocks_.idle() && verbs_.settled(); }
-  // The client has gone; nothing more is accepted. Once.
+  // Notes that the client has gone, and accepts no more. Call it once.
   void leave();
 
-  // Where clients may open raw files: before anything is accepted. Borrowed for the life of the server.
+  // Lets clients open raw files. Call it before any verb is accepted. Borrows `files` for the life of the server.
   void serve_files(SharedFiles& files);
-  // Returns ok if a verb about a raw file makes sense; see RawFiles.
+  // Returns ok if a verb about a raw file is valid; see RawFiles.
   Status check_file(const Descriptor& descriptor) { return raw_->check(descriptor); }
 
-  // Where there are actions: before anything is accepted. Borrowed for the life of the server.
+  // Lets actions use blocks. Call it before any verb is accepted. Borrows `actions` for the life of the server.
   void serve_actions(ActionPort& actions) {
     actions_ = &actions;
     blocks_.serve_actions(actions);
   }
-  // Ends what ActionPort::keeps() began: the client may use the block again.
+  // Ends what ActionPort::keeps() began: gives the block back to the client.
   void give_back(uint32_t block, uint64_t sequence);
-  // Returns true if the client waits for memory although it has seen all that was given back, and nothing is being
+  // Returns true if the client waits for memory, has seen all blocks that were given back, and nothing is being
   // written.
   bool hungry() const;
-  // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be
-  // held back.
+  // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Then none of its
+  // requests may be held back.
   bool pressed() const;
-  // The iteration has left: the client may begin another one.
+  // Notes that the iteration has left, so that the client may begin another one.
   void give_room(int64_t iteration);
-  // Tells the client of a failure that is none of its verbs'.
+  // Reports a failure to the client that belongs to none of its verbs.
   void tell(const Status& failure) override { verbs_.tell(failure); }
-  // Returns true if the client closes, and waits for the end of that.
+  // Returns true if the client is closing, and waits for that to end.
   bool is_closing() const { return verbs_.is_closing(); }
   FileGroup& files() { return files_; }
 
@@ -125,17 +126,17 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   FileGroup& files_;
   TraceLog& trace_;
   ActionPort* actions_ = nullptr;
-  FilterCrew* const crew_;         // may be none if nothing is filtered
-  std::unique_ptr<RawFiles> raw_;  // none: no raw files are opened
+  FilterCrew* const crew_;         // may be null if nothing is filtered
+  std::unique_ptr<RawFiles> raw_;  // null: there are no raw files
 
-  // The server's thread only.
-  std::map<int64_t, Descriptor> ends_;  // of iterations that have not left: how they were ended
+  // Used by the server's thread only.
+  std::map<int64_t, Descriptor> ends_;  // by iteration that has not left: the verb that ended it
   ClientLayouts layouts_;
   VerbEnds verbs_;
   IterationMeter meter_;
   FileMeter file_meter_;
-  ClientBlocks blocks_;              // uses those above
-  uint64_t pending_file_bytes_ = 0;  // of the pool, in writes of raw files that have not ended
+  ClientBlocks blocks_;              // uses the members above
+  uint64_t pending_file_bytes_ = 0;  // bytes of the pool in writes of raw files that have not ended
   bool has_left_ = false;
 };
 

@@ -35,7 +35,8 @@ std::vector<Action> counted(const Config& config) {
 
 std::string short_name(const Action& action) { return action.function.empty() ? action.text : action.function; }
 
-// By what its findings are called: its function's name, with its number in the list where several have that.
+// Returns the names by which findings name the actions: the function's name, with its number in the list if several
+// actions have the same function.
 std::vector<std::string> names_of(const std::vector<Action>& actions) {
   std::vector<std::string> names;
   for (size_t i = 0; i < actions.size(); ++i) {
@@ -53,8 +54,7 @@ Nanoseconds longest_limit(const Config& config) {
   return longest;
 }
 
-// Messages and output line by line, so that each has the log's beginning.
-// The user asked for all of it.
+// Logs messages and output line by line, so that each line has the log's prefix. The user asked for all of it.
 void log_lines(Log& log, const std::string& name, const std::string& text) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
@@ -102,7 +102,7 @@ ServerActions::~ServerActions() = default;
 
 Status ServerActions::add_segment(int client, int fd, uint64_t bytes) {
   const auto number = static_cast<uint32_t>(client);
-  runner_->forget_segment(number);  // of one that could not come after all
+  runner_->forget_segment(number);  // of a client that could not come after all
   return runner_->add_segment(number, fd, bytes);
 }
 
@@ -115,8 +115,8 @@ void ServerActions::join(int client, Server& server) {
   runner_->start();
 }
 
-// The iterations that some clients have ended, and others have not been heard of in: those others may have ended
-// them, too, and the earlier server had published their files.
+// The iterations that some clients have ended, and in which the earlier server has heard nothing of others. Those
+// others may have ended them, too, and the earlier server had published their files.
 void ServerActions::taken_up() {
   std::set<int64_t> waiting;
   for (const auto& [client, member] : members_) {
@@ -138,7 +138,7 @@ void ServerActions::leave(int client) {
   const bool somebody =
       std::any_of(members_.begin(), members_.end(), [](const auto& entry) { return !entry.second.has_left; });
   if (somebody) return;
-  // Nobody is left who could raise what some have not raised.
+  // No client is left that could raise the events that some have not raised.
   std::set<int64_t> waiting;
   for (const auto& [other, member] : members_) {
     for (const auto& [iteration, turn] : member.turns) {
@@ -221,7 +221,7 @@ void ServerActions::give_back_if_free(Member& member, uint64_t sequence) {
   const Memory memory = found->second;
   if (memory.kept || memory.users > 0) return;
   member.memory.erase(found);
-  if (memory.written) member.server->give_back(memory.block, sequence);  // else its end does so
+  if (memory.written) member.server->give_back(memory.block, sequence);  // otherwise the end of its write does so
 }
 
 // ---- events -------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ bool ServerActions::ending(int client, int64_t iteration) {
   return turn.waits && !all;
 }
 
-// It is ended for the other clients' sake; its own actions are not run, and its blocks not kept.
+// The iteration is ended for the sake of the other clients; its own actions do not run, and its blocks are not kept.
 void ServerActions::dropping(int client, int64_t iteration) {
   members_.at(client).turns[iteration].ended = true;
   let_go(kept_.drop(client, iteration));
@@ -309,7 +309,7 @@ void ServerActions::end_event(const EndedEvent& ended) {
     --turn->second.events;
     update(client, event.due.iteration);
   }
-  // All earlier events of the iteration have ended before it.
+  // All earlier events of the iteration have ended before this one.
   if (event.due.event == kEndIteration && event.due.scope == Action::Scope::node) stop_waiting(event.due.iteration);
 }
 
@@ -323,7 +323,7 @@ void ServerActions::stop_waiting(int64_t iteration) {
   }
 }
 
-// Holds the publication of the client's file as long as it must be.
+// Holds the publication of the client's file as long as necessary.
 void ServerActions::update(int client, int64_t iteration) {
   Member& member = members_.at(client);
   Turn& turn = member.turns.at(iteration);
@@ -335,10 +335,10 @@ void ServerActions::update(int client, int64_t iteration) {
     return;
   }
   turn.holds = false;
-  files.release(iteration);  // which may end the turn
+  files.release(iteration);  // may end the turn
 }
 
-// ---- what came of them --------------------------------------------------------------------------------------
+// ---- results of actions -------------------------------------------------------------------------------------
 
 void ServerActions::tell(const ActionFailure& failure) {
   log_.put_of_kind(LogLevel::error, "an action has failed", failure.status.fault().message);
@@ -354,7 +354,7 @@ void ServerActions::log_output(const Action& action, const ActionEnd& end) {
   log_.put(LogLevel::info, fmt::format("action '{}': … and {} bytes more", action.text, end.output_cut));
 }
 
-// Into the files of all who raised it; the same file once.
+// Puts the findings into the files of all clients that raised the event; into each file once.
 void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end) {
   if (end.findings.empty()) return;
   std::set<FileGroup*> groups;
@@ -377,9 +377,9 @@ void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end)
 
 // ---- memory -------------------------------------------------------------------------------------------------
 
-// A client that waits for memory, has seen all that was given back, and has nothing under way that will give some,
-// would wait for ever: it gets the oldest iteration's blocks back, and then the next. If other clients could help by
-// ending an iteration, too, they have as long as an action may run.
+// A client that waits for memory, has seen all blocks that were given back, and has nothing under way that will free
+// some, would wait for ever. It gets the blocks of the oldest iteration back, and then those of the next. If other
+// clients could help by ending an iteration, they have as long as an action may run.
 void ServerActions::make_room(int client, Member& member) {
   if (!member.server->hungry() || will_get_memory(member)) {
     member.hungry_since.reset();
@@ -394,8 +394,8 @@ void ServerActions::make_room(int client, Member& member) {
   member.hungry_since.reset();
 }
 
-// Returns true if something is under way that ends by itself, and may give memory back. Blocks that are held for
-// other clients do not.
+// Returns true if work is under way that ends by itself, and may free memory. Blocks that are held for other clients
+// do not.
 bool ServerActions::will_get_memory(const Member& member) {
   const bool runs = std::any_of(member.memory.begin(), member.memory.end(),
                                 [](const auto& entry) { return entry.second.users > 0; });
@@ -452,7 +452,7 @@ void ServerActions::finish() {
   }
 }
 
-// For the runner alone.
+// Waits for the runner alone.
 void ServerActions::wait() const {
   constexpr Nanoseconds longest = std::chrono::minutes(1);  // poll() counts in int
   const Nanoseconds left = std::clamp(runner_->deadline() - clock_.now(), Nanoseconds::zero(), longest);

@@ -1,13 +1,14 @@
-// ServerActions: the actions of a node's clients: counts who has raised what, holds the blocks that actions get, has
-// them run, and brings what they found into the iterations' files.
+// ServerActions: the actions of a node's clients. It counts which clients have raised which events, holds the blocks
+// that actions get, runs the actions, and puts their findings into the iterations' files.
 //
-// Between the clients' servers, which tell what they accept (ActionPort), and the ActionRunner. An iteration is not
-// published while actions of it run, or may come to run, since other clients have yet to end it; each run is limited.
-// Blocks are held until their iteration has left, so that a server that comes after a death runs the actions of all
-// unpublished iterations again, and `keep` iterations longer. A client that waits for memory gets held blocks back
-// when nothing else can help it: see make_room(). The server's thread; never waits.
+// It sits between the clients' servers, which report what they accept (ActionPort), and the ActionRunner. An
+// iteration is not published while its actions run, or may still run because other clients have not ended it; each
+// run is limited. Blocks are held until their iteration has left, and `keep` iterations longer, so that a server that
+// replaces a dead one can run the actions of all unpublished iterations again. A client that waits for memory gets
+// held blocks back when nothing else can help it; see make_room(). Runs on the server's thread; never waits.
 //
-// More than 35 functions: half of them answer two ports (ActionPort, ActionRunner's sink) and the serving loop.
+// ServerActions has more than 35 functions: half of them implement two ports (ActionPort, ActionRunner's sink) and
+// serve the loop.
 #pragma once
 
 #include <cstdint>
@@ -28,34 +29,34 @@ namespace tailrace::impl {
 
 class ServerActions final : public ActionPort {
  public:
-  static constexpr size_t kMostEvents = 1024;  // under way, before no more verbs are taken
+  static constexpr size_t kMostEvents = 1024;  // most events under way, before the server takes no more verbs
 
   // Returns true if the configuration has any action to run.
   static bool needed(const Config& config);
-  // `config` is that of any client, for what they have in common; it, clock and log are borrowed.
+  // `config` is that of any client; this uses only what all have in common. Borrows `config`, `clock` and `log`.
   static Result<std::unique_ptr<ServerActions>> create(const Config& config, ActionOptions options,
                                                        const Clock& clock, Log& log);
   ~ServerActions() override;
 
-  // A client's shared memory, whose pool are the first `bytes`. Before it joins.
+  // Adds a client's shared memory, whose first `bytes` bytes are its pool. Call it before the client joins.
   Status add_segment(int client, int fd, uint64_t bytes);
-  // A client comes: `server`, which will tell what it accepts, stays until dismiss().
+  // Adds a client. `server` reports what it accepts, and must live until dismiss().
   void join(int client, Server& server);
-  // One that had come and left, before an earlier server died.
+  // Notes a client that had come and left before an earlier server died.
   void note_left(int client) { tally_.note_left(client); }
-  // All that an earlier server had accepted has been accepted again.
+  // Call it when everything that an earlier server had accepted is accepted again.
   void taken_up();
-  // Clients that have yet to come are not waited for any more.
+  // Stops waiting for clients that have not come yet.
   void give_up_absent() { begin(tally_.expect_no_more()); }
-  // Returns true if an iteration waits for clients that have yet to come or to end it.
+  // Returns true if an iteration waits for clients that have not come, or have not ended it.
   bool waits() const;
-  // The client will raise nothing more.
+  // Notes that the client will raise nothing more.
   void leave(int client);
-  // After it: whether no action needs anything of it any more.
+  // Returns true, after leave(), if no action needs anything of the client any more.
   bool released(int client) const;
   void dismiss(int client);
 
-  // Moves on. Descriptor and time limit to wait for: see ActionRunner.
+  // Makes progress. fd() and deadline() say what to wait for; see ActionRunner.
   void progress();
   int fd() const { return runner_->fd(); }
   Nanoseconds deadline() const;
@@ -63,10 +64,11 @@ class ServerActions final : public ActionPort {
   // Returns true if any action waits for all clients of the node.
   bool of_node() const { return of_node_; }
 
-  // Lets the plugin hosts end in their own way, which takes at most the runner's limit. After the last client. Waits.
+  // Lets the plugin hosts end in their own way, and waits for that, at most for the runner's limit. Call it after the
+  // last client.
   void finish();
 
-  // ActionPort
+  // Implements ActionPort.
   void came(const Block& block, const Descriptor& verb, bool written) override;
   bool keeps(int client, const Descriptor& block) override;
   bool holds(int client, uint64_t sequence) const override;
@@ -76,29 +78,29 @@ class ServerActions final : public ActionPort {
   void left(int client, int64_t iteration) override;
 
  private:
-  // The memory of a block that was handed over.
+  // The memory of a block that the client handed over.
   struct Memory {
-    uint32_t block = 0;    // of the pool
-    bool written = false;  // only actions need it
-    bool kept = true;      // by kept_
-    uint32_t users = 0;    // events under way that have it
+    uint32_t block = 0;    // number in the pool
+    bool written = false;  // its bytes are in the file; only actions need it
+    bool kept = true;      // kept_ holds it
+    uint32_t users = 0;    // events under way that use it
     std::shared_ptr<const Layout> layout;
   };
 
-  // An iteration of a client, from the first that was raised in it until it has left.
+  // An iteration of a client, from the first event that was raised in it until it has left.
   struct Turn {
-    uint32_t events = 0;  // under way
+    uint32_t events = 0;  // events under way
     bool ended = false;
-    bool waits = false;  // for other clients to end it, too
-    bool holds = false;  // its publication
+    bool waits = false;  // for other clients to end the iteration, too
+    bool holds = false;  // this holds the iteration's publication
   };
 
   struct Member {
     Server* server = nullptr;
     std::map<int64_t, Turn> turns;
-    std::map<uint64_t, Memory> memory;  // by the sequence of its verb
+    std::map<uint64_t, Memory> memory;  // by the sequence of the block's verb
     bool has_left = false;
-    std::optional<Nanoseconds> hungry_since;  // while only other clients could help
+    std::optional<Nanoseconds> hungry_since;  // set while only other clients could help
     bool told_of_room = false;
   };
 
@@ -129,17 +131,17 @@ class ServerActions final : public ActionPort {
   const Clock& clock_;
   Log& log_;
   const std::vector<bool> held_;          // by variable
-  const std::vector<std::string> names_;  // of the actions, in findings
-  const bool of_node_;                    // whether any action is of scope `node`
+  const std::vector<std::string> names_;  // of the actions, as findings name them
+  const bool of_node_;                    // true if any action is of scope `node`
   const Nanoseconds patience_;            // the longest limit of an action
 
-  // The server's thread only.
+  // Used by the server's thread only.
   std::unique_ptr<ActionRunner> runner_;
   EventTally tally_;
   KeptBlocks kept_;
   std::map<int, Member> members_;
-  std::map<uint64_t, Event> events_;  // under way, by the runner's number
-  std::vector<Status> failures_;      // of disabled actions, for clients that come later
+  std::map<uint64_t, Event> events_;  // events under way, by the runner's number
+  std::vector<Status> failures_;      // of disabled actions, to report to clients that come later
 };
 
 }  // namespace tailrace::impl

@@ -9,7 +9,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // before it is said that clients are missing
+constexpr Nanoseconds kMissingFor = std::chrono::seconds(10);  // how long clients are missing before the server logs
+                                                               // it
 
 }  // namespace
 
@@ -38,7 +39,7 @@ void ServerCore::serve_actions(ServerActions& actions) {
   clients_->serve_actions(actions);
 }
 
-// ---- who comes and goes ---------------------------------------------------------------------------------------
+// ---- clients come and go --------------------------------------------------------------------------------------
 
 ClientEnds& ServerCore::reach(int client, const Guest& guest) {
   const auto [end, added] = ends_.try_emplace(client, guest.channel);
@@ -60,14 +61,14 @@ void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t b
   rings_.add(client, guest.channel, guest.server_asleep, sink, ledger_.last_sequence(client));
   here_.insert(client);
   had_client_ = true;
-  // It said goodbye, and was not heard.
+  // The client said goodbye, and the earlier server did not hear it.
   if (!alive || has_left) rings_.lose(client, !alive);
 }
 
 void ServerCore::take_up_ledger() {
   if (!clients_) return;
   clients_->take_up_ledger();
-  // The ledger names clients that have left, and are not here any more.
+  // The ledger names clients that have left and are no longer here.
   if (came().size() > here_.size()) runs_.departed_earlier();
 }
 
@@ -81,13 +82,13 @@ void ServerCore::lost(int client) {
   clients_->lost(client);
 }
 
-// Every client that is there has gone, even if its death has yet to be seen.
+// Returns true if every present client has gone, even if the server has not seen its death yet.
 bool ServerCore::all_gone() const {
   return std::all_of(here_.begin(), here_.end(),
                      [this](int client) { return clients_->is_gone(client) || runs_.has_ended(client); });
 }
 
-// A run whose clients have all come and gone is over.
+// A run is over when all its clients have come and gone.
 bool ServerCore::run_is_over() const {
   return came().size() >= static_cast<size_t>(common_->place.clients) && all_gone();
 }
@@ -128,7 +129,7 @@ void ServerCore::run(Acceptor& acceptor) {
 }
 
 bool ServerCore::step(Acceptor& acceptor) {
-  // Not between announce() and the sleep: who comes in there would not know that he must ring.
+  // Not between announce() and the sleep: a client that comes there would not know that it must ring.
   acceptor.begin_round();
   if (work(acceptor) || acceptor.has_news()) return true;
   if (is_over(acceptor)) return false;
@@ -136,7 +137,7 @@ bool ServerCore::step(Acceptor& acceptor) {
   return true;
 }
 
-// Returns whether there may be more to do at once.
+// Returns true if there may be more to do at once.
 bool ServerCore::work(Acceptor& acceptor) {
   const ClientRings::Round round = rings_.work();
   for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
@@ -152,19 +153,19 @@ bool ServerCore::work(Acceptor& acceptor) {
 bool ServerCore::is_over(const Acceptor& acceptor) {
   const bool lonely = here_.empty() && !acceptor.has_company();
   if (!lonely || !had_client_) alone_until_.reset();
-  if (here_.empty() && acceptor.next_run_waits()) return true;  // it starts the next server
+  if (here_.empty() && acceptor.next_run_waits()) return true;  // the waiting client starts the next server
   if (!lonely) return false;
   if (had_client_) return has_waited_for_others();
   return options_.first_client_in && clock_.now() >= began_ + *options_.first_client_in;
 }
 
-// A client that was quicker than the others must not take the server along.
+// Returns true unless the server must stay for other clients: one that is quicker than the others must not end it.
 bool ServerCore::has_waited_for_others() {
   if (options_.drain || !clients_ || !clients_->expects_more()) return true;
   const Nanoseconds now = clock_.now();
   if (!alone_until_) {
     alone_until_ = now + patience();
-    log_.info("the last client has gone, and others of the {} that place.clients says have yet to come",
+    log_.info("the last client has gone, but not all {} clients of place.clients have come yet",
               common_->place.clients);
   }
   return now >= *alone_until_;
@@ -173,14 +174,14 @@ bool ServerCore::has_waited_for_others() {
 void ServerCore::sleep(Acceptor& acceptor) {
   doorbell_.prepare();
   rings_.announce();
-  // Only now is a ring certain to be heard: look once more at everything that rings.
+  // Only from here on is a ring certain to be heard, so look once more at everything that rings.
   const bool worked = work(acceptor) || acceptor.has_news();
   acceptor.wait(worked ? std::optional(Nanoseconds::zero()) : limit());
   doorbell_.cancel();
   rings_.retract();
 }
 
-// In how long something must be done though nothing has happened.
+// Returns the time after which the server must act even if nothing has happened.
 std::optional<Nanoseconds> ServerCore::limit() const {
   std::optional<Nanoseconds> next;
   const auto by = [&next](std::optional<Nanoseconds> due) {
@@ -214,14 +215,14 @@ void ServerCore::finish() {
   clients_.reset();
 }
 
-// ---- who never comes --------------------------------------------------------------------------------------------
+// ---- absent clients ---------------------------------------------------------------------------------------------
 
 Nanoseconds ServerCore::patience() const {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(common_->place.patience));
 }
 
-// Looks for clients that never come, who would hold up the shared files of all. Logs it when that has lasted, and
-// gives them up after place.patience; at once if nobody can come any more.
+// Looks for clients that never come, and so hold up the shared files of all. Logs it after a while, and gives them up
+// after place.patience; at once if no client can come any more.
 void ServerCore::look_for_absent() {
   if (!clients_->waits_for_absent()) return waits_since_.reset();
   if (options_.drain) return clients_->give_up_absent(", since the job is over");
@@ -238,7 +239,7 @@ void ServerCore::look_for_absent() {
       came().size(), fmt::join(came(), ", "), common_->place.clients, common_->place.patience);
 }
 
-// When look_for_absent() has something to do.
+// Returns when look_for_absent() has to act.
 std::optional<Nanoseconds> ServerCore::absent_due() const {
   if (!waits_since_) return std::nullopt;
   return *waits_since_ + (warned_of_absent_ ? patience() : std::min(kMissingFor, patience() / 2));

@@ -1,8 +1,9 @@
-// ServerCore: what a server of several clients does all its life: takes what they send, moves it on, waits for those
-// who are missing, tells one run from the next, sleeps, and ends.
+// ServerCore: the main loop of a server of several clients. It takes their verbs from the rings, moves all work on,
+// waits for clients that have not come yet, keeps the processes of one run apart from those of the next, sleeps when
+// there is nothing to do, and ends after the last client.
 //
-// Whatever differs from one place to another is passed in: the clock, the doorbell, the ledger, the engine on its
-// storage, formats, and the acceptor that meets the clients. So the simulator runs exactly this. One thread.
+// Everything that differs between places is passed in: the clock, the doorbell, the ledger, the engine on its
+// storage, the formats, and the acceptor that meets the clients. So the simulator runs exactly this code. One thread.
 #pragma once
 
 #include <map>
@@ -26,17 +27,17 @@ namespace tailrace::impl {
 class ServerCore final : private ClientRings::Host {
  public:
   struct Options {
-    bool drain = false;                          // writes what an earlier server left, meets nobody, and ends
-    std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
+    bool drain = false;                          // write what an earlier server left, admit no client, and end
+    std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   };
 
-  // The parts that the first client's configuration decides. All is borrowed but the functions.
+  // The parts that depend on the first client's configuration. Borrowed, but for the functions.
   struct Equipment {
     Engine& engine;
     ServedClients::MakeFormat make_format;
     FilterCrew* crew = nullptr;  // needed if there are filtered variables
     ServedClients::Descriptors descriptors = ServedClients::as_many_as_wanted;
-    uint32_t expected = 1;  // clients that may come, if their configuration does not say it
+    uint32_t expected = 1;  // how many clients may come, if their configuration does not say it
   };
 
   // A client's side of its channel, and its process.
@@ -46,47 +47,48 @@ class ServerCore final : private ClientRings::Host {
     pid_t process = 0;
   };
 
-  // All but `options` are borrowed.
+  // Borrows all but `options`.
   ServerCore(const Clock& clock, const ProcessClock& processes, Doorbell& doorbell, Ledger& ledger, Log& log,
              Options options);
   ~ServerCore() override;
 
-  // Before the first client. `common`: what all clients' configurations have in common.
+  // Call it before the first client. `common` has what all clients' configurations have in common.
   void equip(const Config& common, Equipment equipment);
-  // Has the clients' actions run; before any comes. Borrowed.
+  // Makes `actions`, which is borrowed, run the clients' actions. Call it before any client comes.
   void serve_actions(ServerActions& actions);
 
-  // A client comes. What `guest` refers to stays until the acceptor is told that the client is dismissed.
+  // Adds a client. What `guest` refers to must live until the acceptor is told that the client is dismissed.
   void begin(int client, Config config, const Guest& guest);
-  // Adds a client that an earlier server met. `began`: when its process did, as that server noted it; `alive`: the
+  // Adds a client that an earlier server met. `began`: when its process began, as that server noted it; `alive`: the
   // process still lives; `has_left`: it has said goodbye.
   void adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left);
-  // Goes on where the earlier server stopped. Once all have been adopted.
+  // Continues where the earlier server stopped. Call it once, when all its clients were adopted.
   void take_up_ledger();
 
-  // The client is gone; it is dismissed once all that it sent has been done. `died`: without saying goodbye.
+  // Notes that the client is gone. The server dismisses it when all its verbs have ended. `died`: it did not say
+  // goodbye.
   void lose(int client, bool died) { rings_.lose(client, died); }
   bool gone(int client) const { return rings_.gone(client); }
-  // Returns true if the process, which wants to come as that new client, is of a run after the one that is served: it
-  // has to wait for the next server. Fails if it may not come at all.
+  // Returns true if the process, which wants to come as that new client, belongs to the next run: it has to wait for
+  // the next server. Fails if the process may not come at all.
   Result<bool> is_of_next_run(int client, pid_t process);
-  // Somebody could not be let in. A server that was started for him need not wait for others.
+  // Notes that a client was refused. A server that was started for that client then ends without waiting for others.
   void refused() { had_client_ = had_client_ || options_.first_client_in.has_value(); }
-  // The numbers of those who have ever come in this run.
+  // Returns the numbers of all clients that have come in this run.
   const std::set<int>& came() const;
 
-  // Serves until the last client has gone, or the last of a run while clients of the next one wait.
+  // Serves until the last client has gone, or the last of this run while clients of the next one wait.
   void run(Acceptor& acceptor);
-  // One round of run(): takes what was sent and moves everything on, or, if there is nothing to do, sleeps in
+  // Runs one round of run(): takes what was sent and moves all work on. If there is nothing to do, sleeps in
   // Acceptor::wait(). Returns false if run() would end.
   bool step(Acceptor& acceptor);
-  // Returns true if nothing that the client sent is under way.
+  // Returns true if no verb of the client is under way.
   bool settled(int client) const override { return clients_->settled(client); }
-  // After it: waits until nothing is under way any more.
+  // Call it after run(): waits until nothing is under way.
   void finish();
 
  private:
-  // ClientRings::Host
+  // Implements ClientRings::Host.
   Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
   void lost(int client) override;
@@ -118,13 +120,14 @@ class ServerCore final : private ClientRings::Host {
   Engine* engine_ = nullptr;
   ServerActions* actions_ = nullptr;
   std::map<int, ChannelEnds> ends_;       // by client
-  std::optional<ServedClients> clients_;  // none: nobody has come yet
+  std::optional<ServedClients> clients_;  // none: no client has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
   const Nanoseconds began_;
   bool had_client_ = false;
-  std::optional<Nanoseconds> alone_until_;  // how long it stays, since the last client has gone
-  std::optional<Nanoseconds> waits_since_;  // for clients that have yet to come
+  std::optional<Nanoseconds> alone_until_;  // when the server ends if no other client comes, after the last one has
+                                            // gone
+  std::optional<Nanoseconds> waits_since_;  // when it began to wait for clients that have not come yet
   bool warned_of_absent_ = false;
 };
 

@@ -1,9 +1,9 @@
-// The cost of the always-on measurements on the caller's path, at the rate at which blocks are handed over.
+// Measures what the always-on measurements cost on the caller's path, at the rate at which blocks are handed over.
 //
-// After seeds 003, p. 9: a trace event's cost depends on how often it is recorded, since in between the computation
-// takes the caches. So the routine alone is run at each rate, with computing in between; the cost of the timing
-// itself, measured in the same way, is taken off. The routine is what ClientMeter adds to a block for measuring: two
-// looks at the clock, a histogram, four counters. Compiled against src, so it stands here and not in bench/.
+// After seeds 003, p. 9: the cost of a trace event depends on how often it is recorded, since the computation in
+// between takes the caches. So the routine alone runs at each rate, with computing in between; the cost of the timing
+// itself, measured in the same way, is subtracted. The routine is what ClientMeter adds to a block for measuring: two
+// looks at the clock, a histogram, four counters. Compiled against src, so it is here and not in bench/.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Smooths an array that does not fit the first- and second-level caches, for a while.
+// Smooths, for some time, an array that does not fit the first- and second-level caches.
 class Computation {
  public:
   Computation() : values_(size_t{1} << 18, 1.0) {}
@@ -64,7 +64,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Seconds of one call of `event`, with 1/rate seconds of computing before each.
+// Returns the seconds for one call of `event`, with 1/rate seconds of computing before each.
 template <class Event>
 double cost_at(double rate, int events, Computation& computation, Event event) {
   std::vector<double> times;

@@ -1,8 +1,10 @@
-// The cost of merging an extent: finding conflicts, putting in order, joining, and forgetting again, without storage.
+// Measures what merging costs for an extent: finding conflicts, sorting, joining, and forgetting again, without
+// storage.
 //
-// Lists of 4 KiB extents side by side, so that all that can be joined is: one list in order, one in any order, the
-// rows of a matrix from 64 clients, and as many requests of one extent each. And large requests that have nothing to
-// be merged with, beside copying as many bytes. Compiled against src, so it stands here and not in bench/.
+// Lists of 4 KiB extents side by side, so that everything that can be joined is: one list in order, one in random
+// order, the rows of a matrix from 64 clients, and as many requests of one extent each. Also large requests that
+// nothing can be merged with, compared with copying as many bytes. Compiled against src, so it is here and not in
+// bench/.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +35,7 @@ const char* name_of(Lists lists) {
   return "";
 }
 
-// Memory that nobody looks at, and that does not lie side by side.
+// Memory that is never used, and is not contiguous.
 Piece piece_at(uint64_t number) {
   return {{number * kPiece, kPiece}, reinterpret_cast<std::byte*>((number + 1) * 2 * kPiece)};
 }
@@ -52,7 +54,7 @@ std::vector<Request> requests_of(Lists lists, uint64_t extents) {
   return requests;
 }
 
-// Returns the processor's time, so that others on the machine count less.
+// Returns the processor's time, so that other programs matter less.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -93,7 +95,7 @@ void measure_all(bool tiny) {
   for (uint64_t extents = 100; extents <= (tiny ? 1000 : 10'000'000); extents *= 10) {
     std::printf("  %10llu", static_cast<unsigned long long>(extents));
     for (const Lists lists : {Lists::sorted, Lists::random, Lists::strided, Lists::singles}) {
-      if (lists == Lists::singles && extents > 1'000'000) continue;  // more than anybody may have pending
+      if (lists == Lists::singles && extents > 1'000'000) continue;  // more than a program may have pending
       const std::vector<Request> requests = requests_of(lists, extents);
       std::vector<double> times;
       size_t accesses = 0;
@@ -110,7 +112,7 @@ void measure_all(bool tiny) {
   }
 }
 
-// Requests of 1 MiB with holes between them.
+// Requests of 1 MiB with gaps between them.
 void measure_large(bool tiny) {
   const uint64_t count = tiny ? 8 : 1024;
   std::vector<Request> requests(count);

@@ -1,8 +1,8 @@
-// The gain of data sieving: a read of many pieces with holes between them, from the page cache, piece by piece and
-// with the holes read, too. `merge.sieve` should be where the two meet.
+// Measures the gain of data sieving: a read of many pieces with holes between them, from the page cache, piece by
+// piece and including the holes. `merge.sieve` should be where the two take equally long.
 //
-// The engine on the back end `uring`, else `posix`, and a file that was just written, in the given folder. Compiled
-// against src, so it stands here and not in bench/.
+// It uses the engine on the back end `uring`, else `posix`, and a new file in the given folder. Compiled against src,
+// so it is here and not in bench/.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -43,7 +43,7 @@ class Reader {
 
   FileId open(const std::string& path, OpenMode mode) { return engine_.open(path, mode, 0, {}).value(); }
 
-  // Returns the seconds that it takes.
+  // Returns the seconds that the run takes.
   double run(Operation operation, FileId file, std::vector<Piece> pieces) {
     Request request;
     request.operation = operation;

@@ -1,4 +1,4 @@
-// Application: what a client's program needs of the simulated process that it runs in, in whichever place.
+// Application: what a client's program needs from the simulated process that it runs in, in either place.
 #pragma once
 
 #include "channel/channel.hpp"
@@ -7,7 +7,7 @@
 
 namespace tailrace::impl::simulation {
 
-// Ends a program whose client has no server any more, and is not to get one (on_server_loss: fail).
+// Ends a program whose client has lost its server and gets no other (on_server_loss: fail).
 struct ServerLost {};
 
 class Application {
@@ -17,21 +17,20 @@ class Application {
   virtual int number() const = 0;
   virtual const ClientPlan& plan() const = 0;
   virtual Client& client() = 0;
-  // The client's view.
+  // Returns the client's view of the channel.
   virtual Channel& client_channel() = 0;
 
-  // kill -9, or, if it is `power`, a cut for all. Does nothing once the client has closed.
+  // Kills the process as by kill -9; if `power`, cuts the power of all. Does nothing once the client has closed.
   virtual void die(bool power) = 0;
-  // The program says that its client has been closed.
+  // Reports that the program's client was closed.
   virtual void closed() = 0;
 
-  // Returns true if a server of this client has died while it was open, so that its last verbs may have been done
-  // twice.
+  // Returns true if a server of this client has died while it was open, so that its last verbs may have run twice.
   virtual bool lost_a_server() const { return false; }
-  // … and whether the client knows of the latest.
+  // Returns true if the client knows of the latest such death.
   virtual bool knows_of_losses() const { return true; }
   virtual bool guards_hold() const = 0;
-  // After the end: whether the server's engine has nothing to do.
+  // Returns true if the server's engine has nothing to do. Call it after the end.
   virtual bool engine_is_idle() const = 0;
 };
 

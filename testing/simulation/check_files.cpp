@@ -11,7 +11,7 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-// Compares the file with what it may hold. Ends the process with `why` if it is none of them.
+// Compares the file with its allowed contents. Ends the process, with `why`, if none of them matches.
 class FileCheck {
  public:
   FileCheck(const SimDisk& disk, const Fate& fate, int64_t iteration, Story& story)
@@ -28,7 +28,7 @@ class FileCheck {
 
   bool there() const { return !path_.empty(); }
 
-  // "" if it holds exactly this, else what differs.
+  // Returns "" if it has exactly these contents, else the difference.
   std::string difference(const FileModel& model) const {
     if (file_->variables(iteration_).size() != model.blocks.size()) return "holds another number of variables";
     for (const auto& [variable, content] : model.blocks) {
@@ -72,8 +72,9 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
   may.leftover = recovered && iteration.leftover;
   if (!iteration.ended_with_content()) return may;
   if (iteration.failed) {
-    // The name of a published file may not be durable; and what was written but for its rename, recovery publishes.
-    // A server that died after the rename may have published one without blocks, which the next does not know.
+    // The name of a published file need not be durable, and recovery publishes a file that only lacks its rename. If
+    // a server died after the rename, it may have published a file without blocks, which the next server does not
+    // know.
     const bool only_events = iteration.now.blocks.empty();
     may.now = recovered || !fate.closed || only_events || fate.config->storage.durability == Durability::durable;
     return may;
@@ -87,7 +88,7 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
   return may;
 }
 
-// Returns the model of the file that is there, or nothing.
+// Returns the model that the file matches, or nothing if there is no file.
 std::optional<FileModel> check_iteration(const SimDisk& disk, const Fate& fate, int64_t number,
                                          const IterationModel& iteration, bool recovered, Story& story) {
   const FileCheck file(disk, fate, number, story);
@@ -117,7 +118,7 @@ bool has_part(const SimDisk& disk, const Fate& fate, int64_t iteration) {
                      [&](const std::string& path) { return disk.find(path + ".part") != nullptr; });
 }
 
-// Dropped iterations stand in a list of their own.
+// Dropped iterations are in a separate list.
 void check_dropped(const SimDisk& disk, const Fate& fate, const ClientModel& model, Story& story) {
   const Config& config = *fate.config;
   const std::string owner = owner_of_files(config, fate.client);

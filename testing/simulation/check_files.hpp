@@ -1,7 +1,7 @@
-// check_files: what lies on the simulated disk after a phase, compared with the model: nothing published that is not
-// whole and right, nothing lost that was promised, nothing there that nobody asked for.
+// check_files: compares the simulated disk after a phase with the model. Every published file must be complete and
+// right, nothing that was promised may be lost, and there may be no file that nobody asked for.
 //
-// Published files are read by the HDF5 library. Ends the process when something is wrong.
+// It reads published files with the HDF5 library, and ends the process when something is wrong.
 #pragma once
 
 #include "model/config.hpp"
@@ -15,22 +15,23 @@ namespace tailrace::impl::simulation {
 struct Fate {
   int client = 0;
   const Config* config = nullptr;
-  bool closed = false;     // by itself: everything was told
-  bool power_cut = false;  // the machine went down, during or after it
-  bool drained = false;    // what it had sent was brought to an end, though it may have died
+  bool closed = false;     // by itself, so everything was reported
+  bool power_cut = false;  // the power was cut during the run or after it
+  bool drained = false;    // all verbs that it sent have ended, though it may have died
 };
 
-// Right after the phase.
+// Checks the disk right after the phase.
 void check_phase(const SimDisk& disk, const Fate& fate, const ClientModel& model, Story& story);
 
-// After recovery: no leftovers, and each iteration is whole or gone. The model's `before` becomes what is there.
+// Checks the disk after recovery: there are no leftovers, and each iteration is complete or gone. Sets the model's
+// `before` to what is there.
 void check_recovered(const SimDisk& disk, const Fate& fate, ClientModel& model, Story& story);
 
-// Where nobody recovers before the next run: the model's `before` becomes what is there, and `leftover` what is not
-// yet.
+// For a phase without recovery before the next run: sets the model's `before` to what is there, and `leftover` to
+// what may still be published.
 void keep_leftovers(const SimDisk& disk, const Fate& fate, ClientModel& model, Story& story);
 
-// Where the client's file of the iteration may lie: on whichever device.
+// Returns the paths where the client's file of the iteration may be, one on each device.
 std::vector<std::string> paths_of(const Config& config, int client, int64_t iteration);
 
 }  // namespace tailrace::impl::simulation

@@ -21,7 +21,7 @@ class NodeFilePart {
   NodeFilePart(const Hdf5File& file, const Fate& fate, int64_t iteration)
       : file_(file), config_(*fate.config), client_(fate.client), iteration_(iteration) {}
 
-  // "" if it is exactly this, else what differs.
+  // Returns "" if it has exactly these contents, else the difference.
   std::string difference(const FileModel& model) const {
     for (uint32_t variable = 0; variable < config_.variables.size(); ++variable) {
       const auto block = model.blocks.find(variable);
@@ -57,14 +57,14 @@ class NodeFilePart {
     if (length != size) {
       return fmt::format("has {} bytes of '{}' of client {}, not {}", length, as.name, client_, size);
     }
-    const std::vector<Extent> extents = extents_of(layout, as, 0);  // one: arrays have one axis here
+    const std::vector<Extent> extents = extents_of(layout, as, 0);  // one extent: arrays have one axis here
     const uint64_t first = extents.empty() ? 0 : extents[0].offset;
     if (first + size > bytes->size()) return fmt::format("'{}' is too short", as.name);
     const auto at = first_difference(bytes->data() + first, size, *content);
     return at ? fmt::format("has a wrong byte {} of {} in '{}' of client {}", *at, size, as.name, client_) : "";
   }
 
-  // How many bytes of the client's part the dataset says that it has. Arrays have one axis here.
+  // Returns how many bytes of the client's part the dataset lists. Arrays have one axis here.
   uint64_t listed(const std::string& name, const Layout& layout) const {
     const auto all = file_.numbers(fmt::format("{}/meshes/{}", group(), name), "tailraceBlocks");
     for (size_t at = 0; at + 2 <= all.size(); at += 2) {
@@ -79,7 +79,7 @@ class NodeFilePart {
   const int64_t iteration_;
 };
 
-// The contents of a published file: for each client the model that its part is equal to.
+// The contents of a published file: for each client the model that its part matches.
 using Parts = std::vector<FileModel>;
 
 class NodeIteration {
@@ -102,11 +102,12 @@ class NodeIteration {
     if (!path_.empty()) inode_ = disk.find(path_);
   }
 
-  // Returns the model of the file that is there, or nothing. Ends the process if it must not be so.
+  // Returns the models that the file matches, or nothing if there is no file. Ends the process if that is not
+  // allowed.
   std::optional<Parts> check() {
     if (inode_ == nullptr) {
       if (must_be_now()) fail("lost", "was promised, and is not there, and nobody was told");
-      // An earlier run's file is there until another takes its place.
+      // An earlier run's file stays until another replaces it.
       if (any(&IterationModel::before)) fail("lost", "of an earlier run, is not there");
       return std::nullopt;
     }
@@ -170,16 +171,16 @@ class NodeIteration {
 
   bool may_be_now() const {
     if (!begun() || !ended() || of_any(&IterationModel::dropped)) return false;
-    // As for a file of one client: a name that is not durable, and what recovery publishes.
+    // As for a file of one client: a name that is not durable, and a file that recovery publishes.
     const bool durable = fates_[0].config->storage.durability == Durability::durable;
     return !of_any(&IterationModel::failed) || recovered_ || !all_closed() || durable || may_be_dropped_;
   }
 
-  // Files that an absent client has a part in may stay unpublished until they are recovered.
+  // If an absent client takes part in a file, it may stay unpublished until recovery.
   bool may_be_kept() const { return fates_[0].config->place.on_missing == OnMissing::keep && !recovered_; }
   bool must_be_now() const { return must_be_written() && !may_be_kept(); }
 
-  // Whoever ended it last hears of a failure; who has gone before, or was not the last, does not.
+  // The client that ended it last is told of a failure; one that has gone before, or was not the last, is not.
   bool must_be_written() const {
     const bool written = std::any_of(iterations_.begin(), iterations_.end(),
                                      [](const IterationModel* of) { return !of->now.empty(); });
@@ -187,8 +188,8 @@ class NodeIteration {
     return !has_cause_ || (all_ended() && all_closed());
   }
 
-  // Returns for each client the one of the two models that its part is equal to; nothing, and why, if a part is equal
-  // to neither.
+  // Returns, for each client, which of the two models its part matches; nothing, and `why`, if a part matches
+  // neither.
   std::optional<Parts> equal_to(auto model, Model otherwise, std::string& why) const {
     Parts parts;
     for (size_t client = 0; client < fates_.size(); ++client) {
@@ -211,7 +212,7 @@ class NodeIteration {
   static FileModel model_of(const FileModel& model) { return model; }
   static FileModel model_of(const std::optional<FileModel>& model) { return model.value_or(FileModel()); }
 
-  // The file names those who went without ending it, and nobody else.
+  // Checks that the file names exactly the clients that went without ending it.
   void check_missing() const {
     for (size_t client = 0; client < fates_.size(); ++client) {
       const bool is_missing = NodeFilePart(*file_, fates_[client], number_).is_missing();
@@ -231,7 +232,7 @@ class NodeIteration {
   bool part_ = false;
   std::string path_;
   InodePointer inode_;
-  std::unique_ptr<Hdf5File> file_;  // once it is looked at
+  std::unique_ptr<Hdf5File> file_;  // once it was read
 };
 
 std::set<int64_t> numbers_of(const std::vector<ClientModel>& models) {

@@ -1,8 +1,8 @@
-// check_node_files: what check_files is, where the clients of a node have their files in common: a file is published
-// when each of them has ended its iteration or has gone, and at least one has ended it.
+// check_node_files: the same as check_files, for clients of a node that share files. A file is published when each of
+// them has ended its iteration or has gone, and at least one has ended it.
 //
-// What holds for all of a file's parts together is looked at here: they are of one run, it says who has gone without
-// ending it, and what one client drops or loses is published for none.
+// It checks what holds for all parts of a file together: they belong to one run, the file names the clients that went
+// without ending it, and what one client drops or loses is published for none.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace tailrace::impl::simulation {
 
-// Right after the phase. `fates` and `models` are by client.
+// Checks the disk right after the phase. `fates` and `models` are by client.
 void check_node_phase(const SimDisk& disk, const Faults& faults, const std::vector<Fate>& fates,
                       const std::vector<ClientModel>& models, Story& story);
 
-// After recovery; see check_recovered().
+// Checks the disk after recovery; see check_recovered().
 void check_node_recovered(const SimDisk& disk, const Faults& faults, const std::vector<Fate>& fates,
                           std::vector<ClientModel>& models, Story& story);
 
-// Where nobody recovers; see keep_leftovers().
+// For a phase without recovery; see keep_leftovers().
 void keep_node_leftovers(const SimDisk& disk, const Faults& faults, const std::vector<Fate>& fates,
                          std::vector<ClientModel>& models, Story& story);
 

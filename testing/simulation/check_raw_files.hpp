@@ -1,7 +1,7 @@
-// check_raw_files: the raw files on the simulated disk after a phase, compared with their models: all that was handed
-// over to a server that lived, or was followed by another, is there; after a power cut, all that was synced.
+// check_raw_files: compares the raw files on the simulated disk after a phase with their models. Everything that was
+// handed over to a server that lived, or was replaced, is there; after a power cut, everything that was synced.
 //
-// Ends the process when something is wrong.
+// It ends the process when something is wrong.
 #pragma once
 
 #include "testing/simulation/raw_file_model.hpp"

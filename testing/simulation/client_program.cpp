@@ -13,7 +13,7 @@ namespace {
 
 enum Verbs : uint64_t { kWrite, kAlloc, kCommit, kBorrow, kWait, kSignal, kEnd, kRead, kFlush, kVerbs };
 
-// Marks memory that is the application's again.
+// Marks memory that belongs to the application again.
 constexpr std::byte kScribble{0xee};
 
 }  // namespace
@@ -58,7 +58,7 @@ void ClientProgram::run() {
   close();
 }
 
-// A shorter program than planned dies, if it is to die, in its last call.
+// If the program is shorter than planned, it dies in its last call, if at all.
 void ClientProgram::arm_death(uint64_t operation) {
   if (!plan_.death || std::min(plan_.death->operation, operations_) != operation) return;
   world_.after(Nanoseconds(plan_.death->delay), [this] { process_.die(plan_.death->power); });
@@ -70,7 +70,7 @@ void ClientProgram::step() {
   uint64_t drawn = dice_.below(std::accumulate(weights_.begin(), weights_.end(), uint64_t{0}));
   uint64_t verb = 0;
   while (drawn >= weights_[verb]) drawn -= weights_[verb++];
-  if (verb == kRead && dice_.chance(25)) {  // of any iteration that was ever written
+  if (verb == kRead && dice_.chance(25)) {  // any iteration that was ever written
     auto of = model_.iterations.begin();
     std::advance(of, dice_.below(std::max<size_t>(1, model_.iterations.size())));
     if (of != model_.iterations.end()) return read(of->first, of->second, variable);
@@ -95,7 +95,7 @@ void ClientProgram::step() {
   }
 }
 
-// One of a few; what has ended makes place for the next, mostly.
+// Returns one of a few; one that has ended is usually replaced by the next.
 int64_t ClientProgram::some_iteration() {
   int64_t& number = window_[dice_.below(window_.size())];
   if (model_.iterations[number].ended && dice_.chance(92)) number = next_iteration_++;
@@ -144,7 +144,7 @@ void ClientProgram::alloc(int64_t number, IterationModel& iteration, uint32_t va
 }
 
 void ClientProgram::commit(int64_t number, IterationModel& iteration, uint32_t variable) {
-  // Mostly one that was allocated.
+  // Usually one that was allocated.
   if (!iteration.uncommitted.empty() && dice_.chance(90)) variable = iteration.uncommitted.begin()->first;
   const auto held = iteration.uncommitted.find(variable);
   if (held != iteration.uncommitted.end()) may_accept(iteration, variable, held->second.first);
@@ -199,7 +199,7 @@ void ClientProgram::wait_for(Lent& lent) {
   if (!std::exchange(lent.ended, true)) std::fill_n(lent.data, lent.bytes, kScribble);
 }
 
-// Changes the lengths of some arrays together.
+// Changes the lengths of some arrays, all at once.
 void ClientProgram::change_lengths() {
   std::vector<uint64_t> lengths = lengths_;
   std::vector<std::pair<std::string_view, int64_t>> values;
@@ -268,7 +268,7 @@ void ClientProgram::read(int64_t number, IterationModel& iteration, uint32_t var
 void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32_t variable, const Status& status,
                                const std::byte* data) {
   const bool no_memory = status.code() == TAILRACE_BUDGET_HELD || status.code() == TAILRACE_TOO_LARGE;
-  if (no_memory) return check_refusal(status);  // where reads go by the pool
+  if (no_memory) return check_refusal(status);  // where reads use the pool
   if (!status.ok()) ++told_;
   if (iteration.dropped) return check(!status.ok(), "read", "a block of a dropped iteration was read");
   if (iteration.unknown) return;
@@ -287,7 +287,7 @@ void ClientProgram::check_read(int64_t number, IterationModel& iteration, uint32
     const Fault& fault = status.fault();
     if (fault.code == TAILRACE_NOT_FOUND) {
       const bool of_before = expected && accepted == iteration.now.blocks.end();
-      if (expected && size != bytes_of(variable) && is_part(variable)) return;  // of this length there is none
+      if (expected && size != bytes_of(variable) && is_part(variable)) return;  // there is no block of this length
       if (of_before && !others_touch(number)) fail("read", of + ", published earlier, is not found");
       if (expected && !of_before) iteration.block_was_missing = true;
       return;
@@ -314,7 +314,7 @@ void ClientProgram::flush() {
   acknowledge(false);
 }
 
-// Everything that has ended is now as the durability says.
+// Notes that everything that has ended now has the promised durability.
 void ClientProgram::acknowledge(bool closing) {
   for (auto& [number, iteration] : model_.iterations) {
     if (!iteration.ended || iteration.dropped || iteration.failed || iteration.now.empty()) continue;
@@ -340,7 +340,7 @@ void ClientProgram::close() {
   returned("close", -1, "", {});
   take_earlier();
   raw_files_.all_ended();
-  // A client that has closed does not hear the fate of an iteration that others have yet to end.
+  // A client that has closed is not told how an iteration ends that others have not ended yet.
   if (of_node_) check_told();
   acknowledge(true);
   process_.closed();
@@ -376,7 +376,7 @@ void ClientProgram::take_earlier() {
   }
 }
 
-// It may have died while it was being told something, so that whatever could have failed may have.
+// It may have died while a failure was being reported, so anything that could fail may have failed.
 void ClientProgram::hear_the_rest() {
   while (const std::optional<Status> status = client_.earlier()) {
     if (status->fault().operation == "file_write") raw_files_.note(status->fault());
@@ -392,7 +392,7 @@ void ClientProgram::hear_the_rest() {
   }
 }
 
-// A failure of an accepted request that has been told.
+// Notes the failure of an accepted request that was reported.
 void ClientProgram::note(const Fault& fault) {
   if (fault.code == TAILRACE_SERVER_LOST) throw ServerLost();
   ++told_;
@@ -412,7 +412,7 @@ void ClientProgram::note(const Fault& fault) {
   check_cause(fault, iteration);
 }
 
-// No failure is told without a cause: some fault of a file of this iteration, with this errno.
+// Checks that a failure has a cause: a fault of a file of this iteration, with this errno.
 void ClientProgram::check_cause(const Fault& fault, const IterationModel& iteration) {
   if (fault.code == TAILRACE_DROPPED && others_may_drop(fault.iteration)) return;
   const bool kept = plan_.others_wait && config_.place.on_missing == OnMissing::keep;
@@ -436,14 +436,14 @@ void ClientProgram::check_cause(const Fault& fault, const IterationModel& iterat
   fail("telling", "a failure without a cause: " + fault.message);
 }
 
-// Notes the end of a call that waited: a failure that it reported first counts, one that had been reported before
-// does not.
+// Notes the result of a call that waited: it counts a failure that it is the first to report, and not one that was
+// reported before.
 void ClientProgram::note_end_of(const Status& status) {
-  if (status.ok() || status.fault().message.find("has been told already") != std::string::npos) return;
+  if (status.ok() || status.fault().message.find("was already reported") != std::string::npos) return;
   note(status.fault());
 }
 
-// Checks that a refusal for want of memory is true.
+// Checks that a refusal for lack of memory is right.
 void ClientProgram::check_refusal(const Status& status) {
   if (status.code() == TAILRACE_BUDGET_HELD) {
     const auto& all = model_.iterations;
@@ -463,7 +463,7 @@ bool ClientProgram::refused(IterationModel& iteration, const Status& status) {
   if (iteration.dropped) check(status.code() == TAILRACE_DROPPED, "answer", "a dropped iteration took something");
   switch (status.code()) {
     case TAILRACE_DROPPED:
-      // Written through, and failed, since another client has dropped the iteration.
+      // It was written through and failed, since another client has dropped the iteration.
       if (!model_.drops && others_may_drop(status.fault().iteration)) return false;
       check(config_.memory.when_full == WhenFull::drop, "answer",
             "an iteration was dropped, which is not the policy");

@@ -1,8 +1,8 @@
-// ClientProgram: a random application of one client. Calls the verbs in any order, keeps the model, and checks what
-// each call returns.
+// ClientProgram: a random application of one client. It calls the verbs in any order, keeps the model, and checks the
+// result of each call.
 //
-// Runs on the client's fiber, in whichever place. Ends with Killed when its process has died, and with ServerLost
-// when it has no server any more.
+// It runs on the client's fiber, in either place. It ends with Killed when its process has died, and with ServerLost
+// when it has lost its server.
 #pragma once
 
 #include <cstdlib>
@@ -22,15 +22,15 @@ namespace tailrace::impl::simulation {
 
 class ClientProgram final : private RawFileProgram::Caller {
  public:
-  // All are borrowed. `models`: of all clients, by number; `operations`: at most so many (to make a failing run
-  // shorter).
+  // Borrows all its objects. `models` are those of all clients, by number. `operations`: most calls (to make a
+  // failing run shorter).
   ClientProgram(World& world, Application& process, const Faults& faults, std::vector<ClientModel>& models,
                 RawFileModels& raw_files, uint64_t seed, uint64_t operations);
 
   void run();
-  // Checks the counters after the server has ended, if the process did not die.
+  // Checks the counters. Call it after the server has ended, unless the process died.
   void check_counters();
-  // After the end of a process that died: whatever its server would have told it.
+  // Call it after the end of a process that died: takes the failures that its server would have reported.
   void hear_the_rest();
   // Notes that the process's server died with it.
   void end_with_server() { raw_files_.died(false, false); }
@@ -64,7 +64,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   void flush();
   void close();
 
-  // After each verb: dies if it is time, and tells what was done.
+  // Notes the return of a verb: dies if it is time, and tells the story.
   void returned(const char* verb, int64_t number, const char* variable, const Status& status);
   void end_verb(const Status& status);
   void take_earlier() override;
@@ -77,9 +77,9 @@ class ClientProgram final : private RawFileProgram::Caller {
   void count_told() override { ++told_; }
   void may_accept(IterationModel& iteration, uint32_t variable, Content content);
   void accept(IterationModel& iteration, uint32_t variable, Content content);
-  // Returns true if the variable is put together with other clients' in one dataset.
+  // Returns true if the variable is part of one dataset with other clients' parts.
   bool is_part(uint32_t variable) const;
-  // Where files are the node's: what other clients may have done with the iteration.
+  // Both return true if another client that shares the files may have touched, or dropped, the iteration.
   bool others_touch(int64_t number) const;
   bool others_may_drop(int64_t number) const { return of_node_ && may_be_dropped(models_, number); }
   void acknowledge(bool closing);
@@ -90,7 +90,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
   uint64_t bytes_of(uint32_t variable) const { return bytes_of(variable, lengths_[variable]); }
   uint64_t bytes_of(uint32_t variable, uint64_t length) const;
-  // Returns true if a block may come: an array has one length an iteration.
+  // Returns true if a block may come: an array has one length in an iteration.
   bool may_come(const IterationModel& iteration, uint32_t variable) const;
   const char* name_of(uint32_t variable) const { return config_.variables[variable].name.c_str(); }
   void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }
@@ -103,22 +103,22 @@ class ClientProgram final : private RawFileProgram::Caller {
   ClientModel& model_;
   const Config& config_;
   const ClientPlan& plan_;
-  const bool of_node_;       // whether its files are the node's
-  const std::string owner_;  // of its files
+  const bool of_node_;       // its files are the node's
+  const std::string owner_;  // owner of its files
   Client& client_;
   SplitDice dice_;
-  SplitDice change_dice_;          // so that a program without changes stays as it is
+  SplitDice change_dice_;          // separate, so that a program without changes stays the same
   std::vector<uint64_t> lengths_;  // of arrays, by variable
   const uint64_t operations_;
   uint64_t contents_ = 0;
   std::vector<uint64_t> weights_;  // of the verbs, in this run
-  std::vector<int64_t> window_;    // iterations that are worked on
+  std::vector<int64_t> window_;    // iterations that it works on
   int64_t next_iteration_ = 0;
   std::vector<Lent> lent_;
-  Lent reading_;  // of the latest read: of a process that dies within it, the server may go on for a moment
+  Lent reading_;  // memory of the latest read: if the process dies within it, the server may use it a moment longer
   uint64_t accepted_ = 0;
   std::map<uint32_t, uint64_t> accepted_of_;  // by variable
-  uint64_t told_ = 0;                         // failures, by whichever way
+  uint64_t told_ = 0;                         // failures that any call has reported
   RawFileProgram raw_files_;
 };
 

@@ -1,6 +1,6 @@
-// Contents: the bytes of a block, made from a number, so that a model need not keep them.
+// Contents: the bytes of a block, generated from a number, so that a model need not store them.
 //
-// Two numbers give different bytes everywhere but by chance; 0 stands for bytes that nobody wrote, zeros.
+// Two numbers give different bytes everywhere, except by chance; 0 stands for bytes that were never written, zeros.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tailrace::impl::simulation {
 
 using Content = uint64_t;
 
-// Bytes [from, from + 8) of `content`; `from` is a multiple of 8.
+// Returns bytes [from, from + 8) of `content`; `from` is a multiple of 8.
 inline uint64_t word_of(Content content, uint64_t from) {
   return content == 0 ? 0 : (content * 0x9e3779b97f4a7c15u + from) * 0xd1342543de82ef95u ^ content << 7;
 }
@@ -31,7 +31,7 @@ inline void fill(std::byte* memory, uint64_t bytes, Content content) {
   }
 }
 
-// The first byte that is not as it should be, or nothing.
+// Returns the offset of the first wrong byte, or nothing.
 inline std::optional<uint64_t> first_difference(const std::byte* memory, uint64_t bytes, Content content) {
   for (uint64_t at = 0; at < bytes; at += 8) {
     const uint64_t word = word_of(content, at);

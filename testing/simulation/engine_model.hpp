@@ -1,5 +1,5 @@
-// The plain model of what the engine does: requests in the order they were made, and for each byte of a file, which
-// of them wrote it last. Pure book-keeping; EngineRun asks it.
+// EngineModel: the plain model of the engine: requests in the order they were made, and for each byte of a file, the
+// request that wrote it last. Pure book-keeping; EngineRun uses it.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace tailrace::impl::simulation {
 
-using StepNumber = uint32_t;  // of a request, from 1; 0: nobody
+using StepNumber = uint32_t;  // of a request, from 1; 0: none
 
 // A request, as the model remembers it. Its bytes are byte_of(number, offset in the file).
 struct EngineStep {
@@ -23,7 +23,7 @@ struct EngineStep {
   uint32_t client = 0;
   std::vector<Piece> pieces;
   std::unique_ptr<std::byte, void (*)(void*)> memory{nullptr, std::free};
-  std::vector<StepNumber> before;  // read, sync: who had written each byte when it was made
+  std::vector<StepNumber> before;  // for a read or sync: the writer of each byte when it was made
   bool ended = false;
   bool failed = false;
 
@@ -38,14 +38,14 @@ struct EngineStep {
 struct EngineFile {
   std::string name;
   FileId id = 0;
-  bool over = false;    // a publish, close or remove of it has been submitted …
+  bool over = false;    // its publish, close or remove was submitted …
   bool gone = false;    // … and has ended
-  bool failed = false;  // something of it other than a read has failed
+  bool failed = false;  // a request other than a read has failed
   bool published = false;
   bool removed = false;
   bool name_is_durable = false;
-  std::vector<StepNumber> writers;  // by byte, the last to write it
-  std::vector<StepNumber> synced;   // by byte, as of the last sync that ended well
+  std::vector<StepNumber> writers;  // the last writer of each byte
+  std::vector<StepNumber> synced;   // the same, as of the last successful sync
   StepNumber synced_by = 0;
 
   std::string part() const { return name + ".part"; }
@@ -57,7 +57,7 @@ struct EngineModel {
 
   EngineStep& step(StepNumber number) { return steps[number - 1]; }
 
-  // The bytes that the step writes, put into its memory.
+  // Puts the bytes that the step writes into its memory.
   static void fill(const EngineStep& step) {
     for (const Piece& piece : step.pieces) {
       for (uint64_t i = 0; i < piece.extent.length; ++i) {
@@ -66,7 +66,8 @@ struct EngineModel {
     }
   }
 
-  // Returns true if `found` may be the byte at `offset`: what `writer` wrote, or anything if that failed.
+  // Returns true if `found` is possible for the byte at `offset`: what `writer` wrote, or anything if that write
+  // failed.
   bool may_be(std::byte found, StepNumber writer, uint64_t offset) {
     return (writer > 0 && step(writer).failed) || found == byte_of(writer, offset);
   }

@@ -134,7 +134,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // As ServeLoop: nothing is asleep while there is something to do.
+  // As in ServeLoop: the engine is never asleep while there is work.
   void sleep() {
     engine_.progress();
     if (engine_.idle()) return;
@@ -150,7 +150,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // The power goes; what is left of the engine comes to its end unseen.
+  // Cuts the power; the rest of the engine ends unseen.
   void cut() {
     story_.tell("THE POWER IS CUT");
     cut_ = true;
@@ -184,7 +184,7 @@ class EngineRun final : public CompletionSink {
     submit(file, dice_.chance(50) ? Operation::close : Operation::remove, false);
   }
 
-  // One to three pieces that do not overlap, in any order.
+  // Returns one to three pieces that do not overlap, in any order.
   std::vector<Extent> some_extents() {
     std::vector<Extent> extents;
     for (uint64_t count = dice_.between(1, 3); count > 0; --count) {
@@ -213,7 +213,7 @@ class EngineRun final : public CompletionSink {
     request.operation = operation;
     if (request.moves_bytes()) {
       step.memory.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, 2 * kMaxFile)));
-      // Each byte lies in memory as in the file, or at any other place.
+      // The bytes are in memory as in the file, or shifted.
       const uint64_t shift = dice_.chance(60) ? 0 : dice_.one_of<uint64_t>({1, 64, 512, 1000});
       for (const Extent& extent : some_extents()) {
         step.pieces.push_back({extent, step.memory.get() + extent.offset + shift});
@@ -243,7 +243,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // The memory is the caller's again: whoever still writes from it writes nonsense.
+  // The memory is the caller's again: a write that still uses it writes wrong bytes.
   static void scribble(const EngineStep& step) {
     for (const Piece& piece : step.pieces) std::fill_n(piece.memory, piece.extent.length, std::byte{0xee});
   }
@@ -262,7 +262,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // Returns true if the read may have got bytes from the memory of the write.
+  // Returns true if the memory of the write may have served the read.
   bool may_be_served(const EngineStep& read, const EngineStep& write) const {
     using ReadAfter = EngineOptions::ReadAfter;
     if (engine_options_.read_after == ReadAfter::written) return false;
@@ -289,13 +289,13 @@ class EngineRun final : public CompletionSink {
         file.gone = true;
         return;
       case Operation::close: file.gone = true; return;
-      case Operation::truncate:  // which the engine's program does not draw
+      case Operation::truncate:  // the engine's program does not draw it
       case Operation::read:
       case Operation::write: return;
     }
   }
 
-  // No failure without a fault of this file, or an earlier failure of which it is a consequence.
+  // Checks that a failure has a cause: a fault of this file, or an earlier failure.
   void check_cause(const EngineStep& step, const EngineFile& file, const Fault& fault) {
     if (file.failed && fault.code == TAILRACE_NOT_PUBLISHED) return;
     for (const Cause& cause : faults_.causes) {
@@ -304,7 +304,7 @@ class EngineRun final : public CompletionSink {
     story_.fail("telling", fmt::format("request {} failed without a cause: {}", step.number, fault.message));
   }
 
-  // Returns true if `found` may be there: from the last write that went well, or any after it that failed.
+  // Returns true if `found` may be there: from the last write that succeeded, or any after it that failed.
   bool may_remain(std::byte found, const EngineFile& file, uint64_t offset) {
     if (!model_.may_be(found, file.writers[offset], offset)) return false;
     if (file.writers[offset] == 0 || !model_.step(file.writers[offset]).failed) return true;
@@ -317,7 +317,7 @@ class EngineRun final : public CompletionSink {
     return found == std::byte{0};
   }
 
-  // After everything has ended.
+  // Call it after everything has ended.
   void check_file(EngineFile& file) {
     const InodePointer part = disk_.find(file.part());
     const InodePointer named = disk_.find(file.name);
@@ -333,7 +333,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // Each byte is what it was at the last sync, or something written after it.
+  // Each byte is as at the last sync, or from a later write.
   void check_after_crash(size_t of) {
     const EngineFile& file = model_.files[of];
     const InodePointer found = disk_.find(file.published ? file.name : file.part());
@@ -369,7 +369,7 @@ class EngineRun final : public CompletionSink {
   const uint32_t clients_;
   const EngineOptions engine_options_;
   Engine engine_;
-  uint64_t names_ = 0;  // no name is used twice
+  uint64_t names_ = 0;  // no name is reused
   bool submitting_ = false;
   bool cut_ = false;
 };

@@ -1,5 +1,5 @@
 // run_engine: one seed's run of the engine alone on the simulated disk: overlapping reads and writes, fences, syncs,
-// publish, close and crashes over several files, compared with a plain model. Far quicker than a session.
+// publish, close and crashes over several files, compared with a plain model. It is far faster than a session.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-// Whom a hard fault hits: mostly one file, at times all, a directory, or the list of dropped iterations.
+// Chooses the target of a hard fault: usually one file, sometimes all, a directory, or the list of dropped
+// iterations.
 std::string some_target(SplitDice& dice, uint32_t clients, uint32_t iterations) {
   const uint64_t kind = dice.below(10);
   if (kind < 7) return fmt::format("_c{}_{:06}.h5", dice.below(clients), dice.below(iterations));

@@ -18,9 +18,9 @@ namespace tailrace::impl::simulation {
 namespace {
 
 constexpr size_t kStack = size_t{1} << 20;
-constexpr size_t kGuard = 4096;  // below it: running over is seen at once
+constexpr size_t kGuard = 4096;  // below the stack, so that an overflow faults at once
 
-// Stacks are used again: touching new ones would cost more than a run.
+// Stacks are reused: touching new ones would cost more than a run.
 std::vector<void*>& spare_stacks() {
   static std::vector<void*> stacks;
   return stacks;
@@ -44,7 +44,7 @@ void* take_stack() {
 void leave(void** fake, const void* stack, size_t size) { __sanitizer_start_switch_fiber(fake, stack, size); }
 void arrive(void* fake, const void** from, size_t* size) { __sanitizer_finish_switch_fiber(fake, from, size); }
 void forget_stack(void* stack) { __asan_unpoison_memory_region(stack, kStack); }
-// Memory that the stack refers to is no leak.
+// Memory that the stack refers to is not a leak.
 void keep_stack(void* stack) { __lsan_register_root_region(stack, kStack); }
 #else
 void leave(void**, const void*, size_t) {}
@@ -61,7 +61,7 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)), stack_(take_s
   inside_.uc_stack.ss_size = kStack;
   inside_.uc_link = nullptr;
   const auto self = reinterpret_cast<uintptr_t>(this);
-  // makecontext passes ints: the pointer goes in two halves.
+  // makecontext passes ints, so the pointer goes in two halves.
   makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<unsigned>(self >> 32),
               static_cast<unsigned>(self));
 }

@@ -1,7 +1,7 @@
-// Fiber: a function with a stack of its own that can stop in the middle and go on later, on the same thread.
+// Fiber: a function with its own stack that can stop in the middle and continue later, on the same thread.
 //
-// The lowest part of the simulator: who goes on when is for World to say. Tells the sanitizers of each switch. A
-// fiber that has not ended is not destroyed: one that never will is buried.
+// It is the lowest part of the simulator: World decides which fiber runs. It informs the sanitizers of each switch. A
+// fiber is only destroyed after its end; one that never ends is buried.
 #pragma once
 
 #include <ucontext.h>
@@ -21,12 +21,12 @@ class Fiber {
 
   // From outside: runs the fiber until it suspends itself or ends.
   void resume();
-  // From inside: back to who resumed it.
+  // From inside: returns to the caller of resume().
   void suspend();
 
   bool ended() const { return ended_; }
-  // Keeps a fiber that will not go on, and its stack, as long as the process lives: others may refer to what is on
-  // it.
+  // Keeps a fiber that will never continue, and its stack, for the life of the process: others may refer to objects
+  // on it.
   static void bury(std::unique_ptr<Fiber> fiber);
 
  private:
@@ -38,7 +38,7 @@ class Fiber {
   void* stack_ = nullptr;
   ucontext_t inside_{};
   ucontext_t outside_{};
-  // The address sanitizer's own state, which it wants back after a switch.
+  // The address sanitizer's own state, which it needs back after a switch.
   void* fake_inside_ = nullptr;
   void* fake_outside_ = nullptr;
   const void* outside_stack_ = nullptr;

@@ -1,5 +1,5 @@
-// The plain model that a run of sessions is compared with: what each iteration's file must hold, and what is known of
-// its fate. Plain data; ClientProgram writes it while it runs, check_files reads it afterwards.
+// The plain model with which a run of sessions is compared: what each iteration's file must contain, and what is
+// known about how it ended. Plain data; ClientProgram writes it during the run, check_files reads it afterwards.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,30 +25,30 @@ struct FileModel {
   bool empty() const { return blocks.empty() && events.empty(); }
 };
 
-// Signals name who raised them, since clients of a node may have a file in common.
+// Events name the client that raised them, since clients of a node may share a file.
 inline std::string event_of(int client, uint64_t number) { return fmt::format("event {} of {}", number, client); }
 inline bool is_event_of(int client, const std::string& event) {
   return event.ends_with(fmt::format(" of {}", client));
 }
 
 struct IterationModel {
-  // In the present run of its client.
-  FileModel now;                                                         // what was accepted
-  std::optional<FileModel> next;                                         // … and if the verb under way was, too
+  // In the client's present run.
+  FileModel now;                  // blocks that were accepted
+  std::optional<FileModel> next;  // the same, if the verb under way was accepted, too
   std::map<uint32_t, std::pair<Content, const std::byte*>> uncommitted;  // allocated and filled
   bool ending = false;                                                   // end_iteration has been called …
   bool ended = false;                                                    // … and has returned
   bool dropped = false;                                                  // by `when_full: drop`
-  bool failed = false;             // a failure of it, other than of a read, has been told
-  bool acknowledged = false;       // after a flush, with no failure told: its file must outlive the client
-  bool durable = false;            // … and the machine
-  bool block_was_missing = false;  // a read did not find a block that had been accepted
+  bool failed = false;             // a failure of it, other than of a read, was reported
+  bool acknowledged = false;       // a flush has ended without a failure: its file must outlive the client
+  bool durable = false;            // the same, and it must outlive the machine
+  bool block_was_missing = false;  // a read did not find an accepted block
   // From earlier runs.
   std::optional<FileModel> before;         // its published file
-  std::optional<FileModel> leftover;       // what recovery may yet publish, if nobody recovered
-  std::optional<FileModel> leftover_next;  // … and if the verb that its client died in was accepted
-  bool had_part = false;                   // an unfinished file was there when this run began
-  bool unknown = false;                    // a power cut may have spoilt it
+  std::optional<FileModel> leftover;       // what recovery may still publish, without a recovery so far
+  std::optional<FileModel> leftover_next;  // the same, if the verb was accepted in which its client died
+  bool had_part = false;                   // an unfinished file existed when this run began
+  bool unknown = false;                    // a power cut may have damaged it
 
   bool touched() const { return !now.empty() || dropped; }
   bool ended_with_content() const { return (ending || ended) && !dropped && !now.empty(); }
@@ -57,7 +57,7 @@ struct IterationModel {
 // The model of one client.
 struct ClientModel {
   std::map<int64_t, IterationModel> iterations;
-  bool drops = false;  // by its configuration
+  bool drops = false;  // the configuration has `when_full: drop`
 
   const IterationModel& iteration(int64_t number) const {
     static const IterationModel nothing;
@@ -66,7 +66,7 @@ struct ClientModel {
   }
 };
 
-// Returns true if one of the clients that have files in common has dropped the iteration, or may be just doing so.
+// Returns true if one of the clients that share files has dropped the iteration, or may be dropping it now.
 inline bool may_be_dropped(const std::vector<ClientModel>& clients, int64_t number) {
   return std::any_of(clients.begin(), clients.end(), [number](const ClientModel& client) {
     const IterationModel& iteration = client.iteration(number);

@@ -17,16 +17,17 @@ bool lies_within(const Extent& inner, const Extent& outer) {
   return inner.offset >= outer.offset && inner.end() <= outer.end();
 }
 
-// Returns true if `later` was made when `earlier` had been done, whoever looks. A file is only emptied when nobody
-// has it open, and a client that writes has it open. Of two calls that empty it the one that began first may have
-// waited for the other.
+// Returns true if `later` certainly came after `earlier` had ended. A file is only emptied when no client has it
+// open, and a client that writes has it open. Of two calls that empty it, the one that began first may have waited
+// for the other.
 bool is_after(const RawWrite& later, const RawWrite& earlier) {
   if (&later == &earlier) return false;
   if (later.client == earlier.client) return later.begun > earlier.begun;
   return earlier.ended < later.begun || (later.alone && !earlier.empties && earlier.begun < later.begun);
 }
 
-// A write that goes as one request is lost as one; of others parts are, each of which may look like another write.
+// A write that goes as one request is lost as a whole. Others are lost in parts, each of which may look like another
+// write.
 bool may_be_part_of(const RawWrite& write, const Extent& request) {
   return lies_within(request, write.hull()) && (!write.whole || lies_within(write.hull(), request));
 }
@@ -80,14 +81,14 @@ std::string RawFileModel::difference(const RawReader& reader, const Extent& exte
     const Part part = part_of(reader, of);
     const std::byte* const bytes = found + (of.offset - extent.offset);
     std::string what = difference_in(part, bytes);
-    // A read may go as several requests, between which others write.
+    // A read may go as several requests, and others may write between them.
     if (what.empty() && reader.client == RawReader::kAll) what = mixture_in(part, bytes, winners);
     if (!what.empty()) return what;
   }
   return "";
 }
 
-// At the ends of all that touches it.
+// Cuts the extent at the ends of all writes that touch it.
 std::vector<Extent> RawFileModel::cut(const Extent& extent) const {
   std::set<uint64_t> ends = {extent.offset, extent.end()};
   const auto add = [&](const Extent& of) {
@@ -125,7 +126,7 @@ RawFileModel::Part RawFileModel::part_of(const RawReader& reader, const Extent& 
   return part;
 }
 
-// Aligned words are of one write, wholly; if something may have been torn, bytes are.
+// An aligned word comes from one write; if a write may have been torn, only a byte does.
 std::string RawFileModel::difference_in(const Part& part, const std::byte* found) const {
   for (uint64_t at = part.extent.offset; at < part.extent.end();) {
     const uint64_t word_begin = at / 8 * 8;
@@ -142,7 +143,7 @@ std::string RawFileModel::difference_in(const Part& part, const std::byte* found
   return "";
 }
 
-// Compares a part that only two writes can decide: of two that each go as one request, the same one comes last
+// Compares a part that only two writes can be the last in: if both go as one request, the same one is last
 // everywhere.
 std::string RawFileModel::mixture_in(const Part& part, const std::byte* found, Winners& winners) {
   if (part.last.size() != 2 || part.may_be_torn) return "";
@@ -156,7 +157,7 @@ std::string RawFileModel::mixture_in(const Part& part, const std::byte* found, W
   };
   const bool of_first = is_of(*two.first);
   const bool of_second = is_of(*two.second);
-  if (of_first && of_second) return "";  // by chance; short parts are
+  if (of_first && of_second) return "";  // a coincidence, which short parts allow
   const RawWrite* const last = of_first ? two.first : two.second;
   const bool same = winners.emplace(two, last).first->second == last;
   if (same && (of_first || of_second)) return "";

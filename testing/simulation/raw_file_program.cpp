@@ -31,7 +31,7 @@ uint64_t total_of(const std::vector<Extent>& extents) {
   return total;
 }
 
-// The bytes of the extents, one after the other.
+// Returns the bytes of the extents, side by side.
 std::vector<std::byte> bytes_of(const std::vector<Extent>& extents, Content content) {
   std::vector<std::byte> bytes;
   bytes.reserve(total_of(extents));
@@ -41,7 +41,7 @@ std::vector<std::byte> bytes_of(const std::vector<Extent>& extents, Content cont
   return bytes;
 }
 
-// The request that failed, from its first byte to its last, if the failure says so.
+// Returns the request that failed, from its first byte to its last, if the failure names it.
 std::optional<Extent> extent_of(const Fault& fault) {
   unsigned long long count = 0;  // NOLINT(google-runtime-int): as sscanf has it
   unsigned long long begin = 0;  // NOLINT(google-runtime-int)
@@ -186,7 +186,7 @@ void RawFileProgram::write(const Open& of) {
   write.certain = true;
 }
 
-// Nothing of such a list is written.
+// Writes a list that is invalid, so nothing of it is written.
 void RawFileProgram::write_nonsense(const Open& of) {
   std::vector<Extent> extents = some_extents(false);
   const std::vector<std::byte> data(total_of(extents) * 2 + 1, kScribble);
@@ -199,7 +199,7 @@ void RawFileProgram::write_nonsense(const Open& of) {
   check(status.code() == TAILRACE_INVALID_ARGUMENT, "answer", "a list that makes no sense was not refused");
 }
 
-// Returns true if the list with its bytes fits into a fourth of the pool.
+// Returns true if the list with its bytes fits into a quarter of the pool.
 bool RawFileProgram::is_one_request(const std::vector<Extent>& extents) const {
   const uint64_t most = std::max(process_.plan().config.memory.budget / 4 / kPage * kPage, kPage);
   const uint64_t total = total_of(extents);
@@ -213,7 +213,7 @@ Extent RawFileProgram::some_extent() {
   return extent;
 }
 
-// A few anywhere, or every so-manieth piece, as who writes columns of a matrix has them.
+// Returns a few extents anywhere, or pieces at a regular stride, as for columns of a matrix.
 std::vector<Extent> RawFileProgram::some_extents(bool may_overlap) {
   std::vector<Extent> extents;
   if (dice_.chance(40)) {
@@ -243,7 +243,7 @@ void RawFileProgram::read(const Open& of) {
   const RawReader reader{number_, models_.tick()};
   std::vector<Extent> extents = some_extents(true);
   const uint64_t size = model(of.path).least_size(reader);
-  if (!dice_.chance(4)) {  // the end of the file is seldom read
+  if (!dice_.chance(4)) {  // the end of the file is rarely read
     std::erase_if(extents, [&](const Extent& extent) { return extent.end() > size; });
     if (extents.empty() && size > 0) extents.push_back({dice_.below(size), 1});
     if (extents.empty()) return;
@@ -258,7 +258,7 @@ void RawFileProgram::read(const Open& of) {
 void RawFileProgram::check_read(const Open& of, const std::vector<Extent>& extents, const RawReader& begun,
                                 const Status& status, const std::vector<std::byte>& found) {
   if (refused(status)) return;
-  caller_.take_earlier();  // a write before it may have failed
+  caller_.take_earlier();  // an earlier write may have failed
   const RawFileModel& file = model(of.path);
   uint64_t end = 0;
   for (const Extent& extent : extents) end = std::max(end, extent.end());
@@ -288,7 +288,7 @@ void RawFileProgram::ask_size(const Open& of) {
     caller_.count_told();
     return check_cause(size.status().fault(), of.path);
   }
-  caller_.take_earlier();  // a write before it may have failed
+  caller_.take_earlier();  // an earlier write may have failed
   const RawFileModel& file = model(of.path);
   check(size.value() >= file.least_size(reader), "size", "a raw file is shorter than what was written into it");
   check(size.value() <= file.most_size(reader), "size", "a raw file is longer than what was written into it");
@@ -322,7 +322,7 @@ void RawFileProgram::sync(const Open& of) {
     return check_cause(status.fault(), of.path);
   }
   caller_.take_earlier();
-  if (!of.writes) return;  // it may be that nobody can write it by this handle
+  if (!of.writes) return;  // this handle may be one that cannot write
   RawFileModel& file = model(of.path);
   file.named = true;
   const uint64_t now = models_.tick();
@@ -359,7 +359,7 @@ void RawFileProgram::died(bool is_served, bool untold) {
 void RawFileProgram::note(const Fault& fault) {
   if (!models_.files.contains(fault.file)) fail("telling", "a failure of no file: " + fault.message);
   if (fault.operation != "file_write") {
-    // By a server that died before it answered the call, which another server has answered.
+    // A server may have died before it answered the call, which another server then answered.
     return check(process_.lost_a_server(), "telling", "a call's own failure is told by another one");
   }
   check_cause(fault, fault.file);
@@ -373,7 +373,7 @@ bool RawFileProgram::refused(const Status& status) {
   return true;
 }
 
-// No failure is told without a cause: some fault of this file, or of its directory, with this errno.
+// Checks that a failure has a cause: a fault of this file, or of its directory, with this errno.
 void RawFileProgram::check_cause(const Fault& fault, const std::string& path) {
   const bool found = std::any_of(faults_.causes.begin(), faults_.causes.end(), [&](const Cause& cause) {
     return cause.error == fault.system_errno && (cause.path == path || cause.path == directory_of(path));

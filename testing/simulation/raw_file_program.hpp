@@ -1,7 +1,7 @@
-// RawFileProgram: what a client's program does with raw files: calls the verbs at random, on files that it has in
-// common with the other clients of its server, keeps their model, and checks what each call returns.
+// RawFileProgram: the raw files of a client's program. It calls the verbs at random, on files that it shares with the
+// other clients of its server, keeps their model, and checks the result of each call.
 //
-// A part of ClientProgram, which calls it now and then. Runs on the client's fiber.
+// It is a part of ClientProgram, which calls it from time to time. Runs on the client's fiber.
 #pragma once
 
 #include <cstdint>
@@ -18,54 +18,54 @@ namespace tailrace::impl::simulation {
 
 class RawFileProgram {
  public:
-  // The program that it is a part of.
+  // The program to which this belongs.
   class Caller {
    public:
     virtual ~Caller() = default;
-    // After each verb: dies if it is time.
+    // Notes the return of a verb: dies if it is time.
     virtual void returned(const char* verb, const std::string& of, const Status& status) = 0;
-    // A verb has told a failure of its own.
+    // Counts a failure that a verb has reported for itself.
     virtual void count_told() = 0;
-    // Hears of all failures of earlier verbs.
+    // Takes all failures of earlier verbs.
     virtual void take_earlier() = 0;
-    // There is no memory, as `status` says.
+    // Checks a refusal for lack of memory.
     virtual void check_refusal(const Status& status) = 0;
   };
 
-  // All are borrowed.
+  // Borrows all its objects.
   RawFileProgram(World& world, Application& process, const Faults& faults, RawFileModels& models, uint64_t seed,
                  Caller& caller);
 
-  // Some verb, if it is to be one; mostly it is none.
+  // Calls a verb, or none, which is more likely.
   void step();
-  // Mostly closes what is open.
+  // Closes most of the open files.
   void close();
 
-  // A failure of a write, or of what a server had begun before it died.
+  // Notes a failure of a write, or of a verb that a server had begun before it died.
   void note(const Fault& fault);
   static bool is_about(const Fault& fault) { return fault.operation.starts_with("file_"); }
-  // All that was handed over has ended, and the failures have been taken.
+  // Notes that all verbs have ended, and the failures were taken.
   void all_ended();
-  // It died: whether a server goes on with what was handed over; and whether it might have been told failures that
-  // it had not come to hear.
+  // Notes that the process died. `is_served`: a server continues its verbs. `untold`: there may have been failures
+  // that it did not take.
   void died(bool is_served, bool untold);
 
-  // Bytes of the pool that the files hold that are open.
+  // Returns the bytes of the pool that open files hold.
   uint64_t held() const;
 
  private:
   struct Open {
     uint32_t handle = 0;
-    std::string path;  // as the server has it
+    std::string path;  // as the server knows it
     bool writes = false;
   };
-  // A call that opens a file, and what was so when it was made.
+  // A call that opens a file, and the state when it was made.
   struct Opening {
     std::string path;
     bool writes = false;
-    RawWrite* emptying = nullptr;  // none: it does not empty the file
-    bool may_be_open = false;      // by whomever
-    uint64_t number = 0;           // among the openings of the file
+    RawWrite* emptying = nullptr;  // null: it does not empty the file
+    bool may_be_open = false;      // another opening may be in use
+    uint64_t number = 0;           // its number among the openings of the file
     bool must_exist = false;
   };
 

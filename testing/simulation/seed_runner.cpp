@@ -23,7 +23,7 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-constexpr unsigned kSecondsOfASeed = 120;  // on a machine with much else to do; usual is a hundredth of a second
+constexpr unsigned kSecondsOfASeed = 120;  // on a busy machine; usually a hundredth of a second
 constexpr size_t kMostOutput = 1 << 20;
 
 struct Part {
@@ -61,7 +61,7 @@ std::string read_all(int from) {
   }
 }
 
-// Returns the checker that found the failure, by what the process printed and how it ended.
+// Returns the checker that found the failure, from the process's output and its end.
 std::string checker_of(const std::string& output, int status) {
   const size_t said = output.find("checker ");
   if (said != std::string::npos) {
@@ -80,7 +80,7 @@ std::string checker_of(const std::string& output, int status) {
 
 SeedRunner::SeedRunner(Run run) : run_(std::move(run)) {
   std::error_code error;
-  // In memory where that can be had: recovery looks at real files.
+  // In shared memory if possible: recovery looks at real files.
   const auto shared = std::filesystem::path("/dev/shm");
   const bool in_memory = ::access(shared.c_str(), W_OK) == 0;
   scratch_ = ((in_memory ? shared : std::filesystem::temp_directory_path(error)) / "tailrace_XXXXXX").string();

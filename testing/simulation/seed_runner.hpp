@@ -1,7 +1,7 @@
-// SeedRunner: runs seeds in processes of their own, so that one that aborts, hangs or is stopped by a sanitizer is a
-// finding like any other; and makes a failing one smaller.
+// SeedRunner: runs seeds in separate processes, so that an abort, a hang or a sanitizer's stop is a finding like any
+// other. It also reduces a failing run.
 //
-// Each batch of seeds is a fork of this process, in a scratch directory. Knows nothing of what a seed does.
+// Each batch of seeds is a fork of this process, in a scratch directory. It does not know what a seed does.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tailrace::impl::simulation {
 struct Finding {
   uint64_t seed = 0;
   std::string checker;  // what found it: the name of a checker, "assert", "hang", "crash"
-  std::string output;   // what the process said
+  std::string output;   // what the process printed
 };
 
 class SeedRunner {
@@ -26,11 +26,11 @@ class SeedRunner {
   explicit SeedRunner(Run run);
   ~SeedRunner();
 
-  // The first of `count` seeds from `first` that fails, if one does.
+  // Returns the first of `count` seeds from `first` that fails, if any does.
   std::optional<Finding> run(uint64_t first, uint64_t count, const RunOptions& options);
-  // One seed, which says what it says on stdout and stderr at once.
+  // Runs one seed, whose output goes to stdout and stderr at once.
   std::optional<Finding> run_aloud(uint64_t seed, const RunOptions& options);
-  // The options that leave out most with which the seed still fails.
+  // Returns the options that leave out as much as possible while the seed still fails.
   RunOptions shrunk(uint64_t seed, RunOptions options);
 
  private:
@@ -41,9 +41,9 @@ class SeedRunner {
   volatile uint64_t* current_;  // shared with the child: the seed that it runs
 };
 
-// The options as the command line takes them: " --without hard,deaths --operations 3".
+// Returns the options in the form of the command line: " --without hard,deaths --operations 3".
 std::string as_arguments(const RunOptions& options);
-// False if `words` has one that is none of Without's.
+// Returns false if one of the `words` is not a member of Without.
 bool leave_out(const std::string& words, Without& without);
 
 }  // namespace tailrace::impl::simulation

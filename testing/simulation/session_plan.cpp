@@ -37,7 +37,7 @@ std::vector<SampleVariable> some_variables(SplitDice& dice) {
   return variables;
 }
 
-// The lengths of arrays become parameters: "a_n", "b_n" and so on, in the order of the variables.
+// Makes the lengths of arrays parameters: "a_n", "b_n" and so on, in the order of the variables.
 void name_lengths(Config& config) {
   for (size_t i = 0; i < config.layouts.size(); ++i) {
     Layout& layout = config.layouts[i];
@@ -57,7 +57,7 @@ uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, co
   uint64_t budget = largest;  // hardly one block
   if (dice.chance(60)) budget = largest + dice.below(2 * all + 1);
   if (dice.chance(20)) budget = 6 * all;
-  if (dice.chance(4)) budget = largest / 2;  // a block that can never fit
+  if (dice.chance(4)) budget = largest / 2;  // a block that never fits
   return std::max(kPage, (budget + kPage - 1) / kPage * kPage);
 }
 
@@ -156,13 +156,13 @@ std::optional<LineDeath> some_line_death(SplitDice dice) {
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
     client.config.storage.slots = phase.node->turn.servers > 1;
-    // Room for blocks that wait: what is more than half of a budget does not.
+    // Make room for blocks that wait: those beyond half of a budget do not wait.
     if (client.config.storage.slots) client.config.memory.budget *= 4;
     client.config.storage.durability = phase.clients[0].config.storage.durability;
   }
 }
 
-// One file for all clients of the node, in which some variables are parts of one array, side by side.
+// Plans one file for all clients of the node, in which some variables are parts of one array, side by side.
 void share_files(SplitDice dice, SessionPlan& plan) {
   std::vector<bool> is_part;
   for (size_t count = plan.phases[0].clients[0].config.variables.size(); count > 0; --count) {
@@ -178,7 +178,7 @@ void share_files(SplitDice dice, SessionPlan& plan) {
         Layout& layout = config.layouts[variable.layout];
         layout.global_shape[0] = layout.shape[0] * phase.clients.size();
         layout.offset[0] = layout.shape[0] * client;
-        layout.sources.global_shape = {kNoParameter};  // a part that is shorter leaves a gap
+        layout.sources.global_shape = {kNoParameter};  // a shorter part leaves a gap
       }
     }
   }
@@ -187,7 +187,8 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   }
 }
 
-// Clients that never come, or come too late, or once too often; where clients share files, since there it matters.
+// Adds clients that never come, or come too late, and one too many. Only if clients share files, since there it
+// matters.
 void add_strangers(uint64_t seed, SessionPlan& plan) {
   for (size_t index = 0; index < plan.phases.size(); ++index) {
     PhasePlan& phase = plan.phases[index];
@@ -215,9 +216,9 @@ void add_strangers(uint64_t seed, SessionPlan& plan) {
   }
 }
 
-// How many iterations may be unfinished, and just the descriptors that they need. A client may have all iterations
-// that it works on at once; clients that share files would wait for one another for ever if they did not go through
-// the same iterations one by one.
+// Limits how many iterations may be unfinished, with exactly the descriptors that they need. A client may have all
+// iterations that it works on unfinished at once. Clients that share files must go through the same iterations one by
+// one, or they would wait for one another for ever.
 void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without) {
   if (without.iterations || dice.chance(40)) return;
   const bool shared = plan.phases[0].clients[0].config.shares_files();
@@ -241,7 +242,7 @@ void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without)
   }
 }
 
-// Raw files that all clients of a server have in common; in place `thread` it has one.
+// Adds raw files that all clients of a server share; in place `thread` a server has one client.
 void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& without) {
   if (!dice.chance(40)) return;
   const bool two = dice.chance(40);
@@ -255,7 +256,7 @@ void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& 
       if (two) raw.paths.push_back("columns" + of + ".raw");
       phase.clients[client].raw_files = raw;
       Config& config = phase.clients[client].config;
-      config.storage.backend = Backend::memory;  // no real directory is looked at
+      config.storage.backend = Backend::memory;  // it uses no real directory
       config.memory.budget += kPage * dice.between(0, 8);
     }
   }
@@ -303,7 +304,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
       of.clients.push_back(some_client(SplitDice(seed, "client", stream), base, without));
       of.clients.back().changes = SplitDice(seed, "changes", stream).chance(25);
       of.clients.back().lingers = SplitDice(seed, "lingers", stream).chance(40);
-      const bool again = dice.chance(70);  // the iterations of the earlier run
+      const bool again = dice.chance(70);  // the same iterations as the earlier run
       if (!again) of.clients.back().first_iteration = static_cast<int64_t>(phase * 1000);
     }
     if (core) {

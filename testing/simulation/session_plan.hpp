@@ -1,8 +1,8 @@
-// SessionPlan: what one seed's run of sessions is: how many clients and phases, their configurations, sizes of all
-// queues, how the disk behaves, who dies and when. Plain data, drawn from the seed.
+// SessionPlan: the plan of one seed's run of sessions: the number of clients and phases, their configurations, the
+// sizes of all queues, the faults of the disk, and the deaths. Plain data, drawn from the seed.
 //
-// Everything that can be small is small more often than not: rings that fill, pools of hardly one block, transfers
-// that split, batches that join.
+// Everything that can be small usually is: rings that fill, pools of hardly one block, transfers that split, batches
+// that join.
 #pragma once
 
 #include <cstdint>
@@ -24,33 +24,33 @@ namespace tailrace::impl::simulation {
 struct ChannelSizes {
   uint32_t ring = 64;  // a power of two
   uint32_t tickets = 64;
-  uint32_t blocks = 256;  // of the pool, free and used parts together
+  uint32_t blocks = 256;  // of the pool, both free and used ranges
 };
 
-// When a client, or the whole machine, dies: so long after the client's n-th operation began.
+// When a client, or the whole machine, dies: `delay` after the start of the client's operation number `operation`.
 struct Death {
   uint64_t operation = 0;
   uint64_t delay = 0;  // nanoseconds
-  bool power = false;  // the power is cut: all die, and what was not synced is lost
+  bool power = false;  // the power is cut: all die, and data that were not synced are lost
 };
 
 // The use that a client makes of raw files.
 struct RawFilePlan {
-  std::vector<std::string> paths;  // below the first device; none: nothing
-  uint64_t percent = 0;            // of the steps of its program, those with a verb about them
-  uint64_t size = 1;               // of the files, about
+  std::vector<std::string> paths;  // below the first device; empty: no raw files
+  uint64_t percent = 0;            // of the steps of its program, those that use a raw file
+  uint64_t size = 1;               // approximate size of the files
 };
 
-// The absence of a client that shares files and hands nothing over.
+// The absence of a client that shares files and hands over nothing.
 struct Absence {
-  std::optional<uint64_t> comes_at;  // for a moment, in nanoseconds; none: never
+  std::optional<uint64_t> comes_at;  // when it comes for a moment, in nanoseconds; none: never
 };
 
-// Somebody who wants to come as a client of the node, in a process that begins when all clients have come: one of the
-// next run, or one client too many.
+// A process that wants to come as a client of the node, and begins when all clients have come: one of the next run,
+// or one client too many.
 struct Stranger {
   int client = 0;
-  uint64_t at = 0;  // nanoseconds, not before
+  uint64_t at = 0;  // in nanoseconds; not earlier
 };
 
 // One client in one phase.
@@ -59,25 +59,25 @@ struct ClientPlan {
   EngineOptions engine;
   SimStorageOptions storage;
   ChannelSizes channel;
-  bool any_order = false;  // ready requests leave the scheduler in any order
+  bool any_order = false;  // the scheduler hands out ready requests in any order
   uint64_t client_weight = 1;
   uint64_t server_weight = 1;
   uint64_t operations = 0;
   int64_t first_iteration = 0;
-  uint64_t iterations = 1;  // worked on at once
-  bool changes = false;     // arrays get other lengths meanwhile
+  uint64_t iterations = 1;  // iterations that it works on at once
+  bool changes = false;     // its arrays change their lengths
   RawFilePlan raw_files;
   std::optional<Death> death;
   std::optional<Absence> absence;
   bool lingers = false;      // its process lives on after the close
-  bool others_wait = false;  // a client of the node is absent: others wait for it, with little patience
+  bool others_wait = false;  // another client of the node is absent, and the others wait for it with little patience
 };
 
-// When a server dies as it writes a line of its ledger: moments that random times hardly ever hit.
+// Makes a server die as it writes a line of its ledger: random times hardly ever hit these moments.
 struct LineDeath {
-  std::optional<LedgerRecord::Kind> kind;  // lines of it, or all, …
-  uint64_t nth = 0;                        // … before it
-  bool before = true;                      // the line is not there yet
+  std::optional<LedgerRecord::Kind> kind;  // the kind of line; none: any
+  uint64_t nth = 0;                        // how many such lines come before it
+  bool before = true;                      // it dies before the line is written
 };
 
 // The server that all clients of a phase share, in place `core`.
@@ -86,16 +86,16 @@ struct NodePlan {
   SimStorageOptions storage;
   bool any_order = false;
   uint64_t server_weight = 1;
-  std::vector<uint64_t> deaths;  // of the first servers: so long after each began, in nanoseconds
+  std::vector<uint64_t> deaths;  // when the first servers die, in nanoseconds after each began
   std::optional<LineDeath> line_death;
-  bool restart = true;  // whether clients go on with another server
-  Slots::Turn turn;     // of several servers: writes wait for their slot
+  bool restart = true;  // clients continue with another server
+  Slots::Turn turn;     // of several servers: each writes in its slot
 };
 
 struct PhasePlan {
   WorldPlan world;
   std::vector<ClientPlan> clients;
-  std::optional<NodePlan> node;  // none: each client has a server of its own, in place `thread`
+  std::optional<NodePlan> node;  // none: each client has its own server, in place `thread`
   bool recovered = true;         // before the next phase
   std::optional<Stranger> stranger;
 };
@@ -107,8 +107,7 @@ struct SessionPlan {
 
 enum class InPlace { thread, core };
 
-// Returns the owner of the files that a client's blocks go to, as their names have it: "c1", or "n0" where there is a
-// file a node.
+// Returns the owner of the files of a client's blocks, as file names have it: "c1", or "n0" if a node shares a file.
 std::string owner_of_files(const Config& config, int client);
 
 SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without);

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The simulated disk's files as real ones, in the present directory, for whoever does not go by the storage port.
+// The simulated disk's files as real ones, in the present directory, for code that does not use the storage port.
 class ExportedDisk {
  public:
   explicit ExportedDisk(const std::vector<std::string>& devices) : devices_(devices) {}
@@ -40,7 +40,7 @@ class ExportedDisk {
     }
   }
 
-  // Makes the files that are there now the disk, all of it durable.
+  // Replaces the disk's contents by the present files, all of them durable.
   void take(SimDisk& disk) const {
     disk.clear();
     std::set<std::string> names;
@@ -121,13 +121,13 @@ class SessionRun {
       fates_[client] = {static_cast<int>(client), &phase.clients[client].config, processes[client]->is_closed(),
                         power_cut, false};
     }
-    // The remains of the dead may still hold files open: the power goes for them, too.
+    // The remains of dead processes may still hold files open, so they lose power, too.
     programs.clear();
     processes.clear();
     check(power_cut);
   }
 
-  // Begins the phase with the raw files that are there now.
+  // Begins the phase with the raw files that exist now.
   void begin_raw_files(const PhasePlan& phase) {
     for (const ClientPlan& client : phase.clients) {
       for (const std::string& name : client.raw_files.paths) {
@@ -193,7 +193,7 @@ class SessionRun {
     check(power_cut);
   }
 
-  // Its process begins when all clients are there, and it is never let in beside them or what they have left.
+  // The stranger's process begins when all clients are there, and it is never admitted beside them or their remains.
   void be_stranger(World& world, SimNode& node, const std::vector<std::unique_ptr<SimGuest>>& guests,
                    const Stranger& plan) {
     const auto may_come = [&](const auto& guest) {
@@ -228,7 +228,7 @@ class SessionRun {
     }
   }
 
-  // Recovers the leftovers of a crash, as a user would do before the next run.
+  // Recovers after a crash, as a user would do before the next run.
   void recover_phase(size_t index) {
     const std::vector<std::string> names = disk_.names();
     const bool leftovers =
@@ -255,7 +255,7 @@ class SessionRun {
     forget_unknown();
   }
 
-  // The program is started again on what is there.
+  // Keeps everything for the program, which starts again.
   void keep_for_next() {
     disk_.sync_all();
     if (of_node()) keep_node_leftovers(disk_, faults_, fates_, models_, story_);
@@ -265,7 +265,7 @@ class SessionRun {
     forget_unknown();
   }
 
-  // Files that a power cut may have spoilt are for their owner to look at; here they go.
+  // Removes files that a power cut may have damaged: in reality their owner has to look at them.
   void forget_unknown() {
     for (size_t client = 0; client < models_.size(); ++client) {
       for (auto& [number, iteration] : models_[client].iterations) {
@@ -281,7 +281,7 @@ class SessionRun {
     exported_.put(disk_);
   }
 
-  // Returns true if a file is whole and only lacks its name. A run that finds such files finishes them before its
+  // Returns true if a file is complete and only lacks its name. A run that finds such files publishes them before its
   // first byte (runtime/output/earlier_files), which the simulator does not run.
   bool is_any_whole(const PhasePlan& phase) {
     bool whole = false;
@@ -315,8 +315,8 @@ class SessionRun {
   const SessionPlan plan_;
   SimDisk disk_;
   Faults faults_;
-  std::vector<ClientModel> models_;  // by client; from phase to phase
-  std::vector<Fate> fates_;          // by client, of the latest phase
+  std::vector<ClientModel> models_;  // by client, kept from phase to phase
+  std::vector<Fate> fates_;          // by client, for the latest phase
   RawFileModels raw_files_;          // of the present phase
   ExportedDisk exported_;
 };

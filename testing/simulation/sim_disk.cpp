@@ -10,7 +10,7 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-// The bytes of a sector, with zeros where the file ends within it.
+// Returns the bytes of a sector, with zeros beyond the end of the file.
 std::vector<std::byte> sector_of(const std::vector<std::byte>& bytes, uint64_t sector) {
   std::vector<std::byte> found(kSector);
   const uint64_t begin = sector * kSector;
@@ -122,8 +122,8 @@ uint64_t SimDisk::used() const {
   return bytes;
 }
 
-// Loses names that were not synced: in half of all crashes a first part survives, as a journal would have it; else
-// any.
+// Loses names that were not synced. In half of all crashes the first ones survive, as with a journal; otherwise any
+// may.
 void SimDisk::crash() {
   const bool journal = dice_.chance(50);
   const uint64_t kept = dice_.below(changes_.size() + 1);
@@ -138,7 +138,7 @@ void SimDisk::crash() {
   }
 }
 
-// Each dirty sector has reached the device or not; one of them may be torn.
+// Decides for each dirty sector whether it has reached the device; one of them may be torn.
 void SimDisk::crash_file(Inode& inode) {
   const uint64_t chance = dice_.one_of<uint64_t>({0, 20, 50, 80, 100});
   uint64_t size = dice_.chance(50) ? inode.bytes.size() : inode.durable.size();

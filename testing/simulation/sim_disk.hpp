@@ -1,9 +1,8 @@
-// SimDisk: files in memory, in two states: what the system holds (the page cache), and what would be found after a
-// power cut.
+// SimDisk: files in memory, in two states: what the system holds (the page cache), and what a power cut would leave.
 //
-// Knows names, bytes and sectors; delays, faults and processes are SimStorage's. A sync makes durable what had been
-// written when it began. crash() keeps that, and of everything else what the seed says: of unsynced sectors some, of
-// names that were not synced some. Directories are flat and always there.
+// It knows names, bytes and sectors; SimStorage has delays, faults and processes. A sync makes durable what had been
+// written when it began. crash() keeps that. Of unsynced sectors and names it keeps some, as the seed decides.
+// Directories are flat and always exist.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +19,26 @@
 namespace tailrace::impl::simulation {
 
 inline constexpr uint64_t kSector = 512;
-// Bytes that the system moves at once: an aligned word in its page cache is of one write.
+// Bytes that the system moves at once: an aligned word in its page cache comes from one write.
 inline constexpr uint64_t kWord = 8;
 
-// A file, whatever its name.
+// A file, independent of its name.
 struct Inode {
   std::vector<std::byte> bytes;                    // as readers see it
   std::vector<std::byte> durable;                  // as the device has it
-  std::map<uint64_t, uint64_t> dirty;              // sectors that differ, or may → the number of their last write
-  std::vector<std::pair<Extent, bool>> under_way;  // transfers begun, not ended; true: a write
+  std::map<uint64_t, uint64_t> dirty;              // sectors that may differ → the number of their last write
+  std::vector<std::pair<Extent, bool>> under_way;  // transfers that have begun and not ended; true: a write
 };
 
 using InodePointer = std::shared_ptr<Inode>;
 
-// The state that a sync which has begun will make durable.
+// The state that a sync under way will make durable.
 struct SyncPoint {
-  InodePointer inode;     // of a file …
-  std::string directory;  // … or of a directory
-  uint64_t number = 0;    // writes and name changes up to this one are in it
+  InodePointer inode;     // for a file …
+  std::string directory;  // … or for a directory
+  uint64_t number = 0;    // it includes writes and name changes up to this number
   uint64_t size = 0;
-  std::vector<std::pair<uint64_t, std::vector<std::byte>>> sectors;  // their bytes then
+  std::vector<std::pair<uint64_t, std::vector<std::byte>>> sectors;  // their bytes at that time
 };
 
 class SimDisk {
@@ -48,35 +47,35 @@ class SimDisk {
 
   // ---- as a file system ----
   InodePointer find(const std::string& path) const;
-  InodePointer create(const std::string& path);  // empty, replacing what is there
+  InodePointer create(const std::string& path);  // makes an empty file, and replaces an existing one
   bool rename(const std::string& from, const std::string& to);
   bool remove(const std::string& path);
   void write(const InodePointer& inode, uint64_t offset, std::span<const std::byte> bytes);
   void extend(const InodePointer& inode, uint64_t size);
-  // Makes the file that long. Bytes that are cut off are gone from the device, too.
+  // Sets the file's size. Bytes that are cut off are lost on the device, too.
   void resize(const InodePointer& inode, uint64_t size);
   SyncPoint begin_sync(const InodePointer& inode, const std::string& directory);
   void end_sync(const SyncPoint& point);
   uint64_t used() const;  // bytes of all files that have a name
 
-  // ---- from outside ----
-  // The power is cut: what the system held is lost, except what the seed says had reached the device.
+  // ---- from outside ---- Cuts the power: what the system held is lost, except what the seed says had reached the
+  // device.
   void crash();
-  // Everything reaches the device.
+  // Makes everything durable.
   void sync_all();
-  // The names of all files, sorted.
+  // Returns the names of all files, sorted.
   std::vector<std::string> names() const;
   void put(const std::string& path, std::vector<std::byte> bytes);
   void clear();
 
  private:
-  // A change of a directory that has not been synced.
+  // A change of a directory that was not synced.
   struct NameChange {
     uint64_t number;
     std::string directory;
-    std::string removed;  // "" or the name that went
-    std::string added;    // "" or the name that came
-    InodePointer inode;   // under the name that came
+    std::string removed;  // "" or the name that was removed
+    std::string added;    // "" or the name that was added
+    InodePointer inode;   // the file under the added name
   };
 
   void change(NameChange change);
@@ -90,7 +89,7 @@ class SimDisk {
   std::vector<NameChange> changes_;
 };
 
-// "d0" of "d0/file".
+// Returns "d0" for "d0/file".
 std::string directory_of(const std::string& path);
 
 }  // namespace tailrace::impl::simulation

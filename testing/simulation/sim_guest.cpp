@@ -35,7 +35,7 @@ void SimGuest::run(const std::function<void()>& program) {
   node_.process_ended(process());
 }
 
-// It has come after the others had given it up.
+// The guest has come after the others had given it up.
 void SimGuest::stay_away(const Status& refusal) {
   world_.story().tell("client {} is refused: {}", number_, refusal.fault().message);
   const bool too_late = plan_.others_wait && refusal.code() == TAILRACE_CLIENTS_MISSING;
@@ -44,7 +44,7 @@ void SimGuest::stay_away(const Status& refusal) {
   node_.process_ended(process());
 }
 
-// It stops where it is.
+// The guest stops where it is.
 void SimGuest::die(bool power) {
   if (died_ || closed_) return;
   if (power) {
@@ -66,8 +66,7 @@ void SimGuest::ring() {
   if (segment_->control().server_asleep.claim()) node_.ring(life_);
 }
 
-// CorePlace looks after its server now and then. Here it is told, so that a wake-up that is missing is not made up
-// for.
+// CorePlace checks its server from time to time. Here it is told, so that the check cannot hide a missing wake-up.
 void SimGuest::notice_loss() {
   noticed_ = true;
   if (channel_) channel_->client_bell.ring();
@@ -108,13 +107,13 @@ Status SimGuest::go_on_after_loss() {
   return {};
 }
 
-// As CorePlace does it: another server may have taken this client over before it had left, and waits for it.
+// As in CorePlace: another server may have taken this client over before it left, and now waits for it.
 void SimGuest::stop() {
   segment_->control().client_state.store(ChannelControl::kClientLeft);
   uint64_t life = life_;
   if (!node_.is_alive(life)) {
     const std::optional<SimNode::Met> met = node_.meet_running(number_, true, process());
-    if (!met || !met->refusal.ok()) return;  // whoever takes it over from now on sees that it has left
+    if (!met || !met->refusal.ok()) return;  // a server that takes it over from now on sees that it has left
     life = met->life;
   }
   if (node_.is_alive(life)) node_.say_goodbye(number_, process());

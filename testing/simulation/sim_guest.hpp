@@ -1,5 +1,5 @@
-// SimGuest: one process of the application whose client is served by its node's server: the real client, on the real
-// layout of a segment. Stands in for CorePlace: notices the death of a server while it waits, and meets the next.
+// SimGuest: one process of the application, whose client its node's server serves: the real client, on the real
+// layout of a segment. It replaces CorePlace: it notices the death of a server during a wait, and meets the next one.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,23 @@ namespace tailrace::impl::simulation {
 
 class SimGuest final : public Place, public Application {
  public:
-  // All are borrowed. `restart`: whether another server may take a dead one's place.
+  // Borrows all its objects. `restart`: another server may replace a dead one.
   SimGuest(World& world, SimNode& node, int number, const ClientPlan& plan, bool restart);
 
-  // The body of its fiber. `program` is the application, once there is a client.
+  // The body of its fiber. Calls `program`, the application, when it has a client.
   void run(const std::function<void()>& program);
   void set_fiber(World::FiberId fiber) { fiber_ = fiber; }
   void set_power_cut(std::function<void()> cut) { power_cut_ = std::move(cut); }
   void die(bool power) override;
-  // The machine goes down under it.
+  // Notes that the machine loses its power.
   void lose_power();
-  // A server has died, and now it could be seen.
+  // Notes that a server has died, at the time when CorePlace could have seen it.
   void notice_loss();
 
   bool died() const { return died_; }
   bool is_closed() const { return closed_; }
   bool has_client() const { return client_.has_value(); }
-  // It hands nothing over: it never came, or came too late, or left at once.
+  // Returns true if it hands over nothing: it never came, came too late, or left at once.
   bool is_absent() const { return is_absent_ || plan_.absence.has_value(); }
 
   int number() const override { return number_; }
@@ -70,7 +70,7 @@ class SimGuest final : public Place, public Application {
   SimSegment* segment_ = nullptr;
   std::optional<Channel> channel_;
   std::optional<Client> client_;
-  uint64_t first_life_ = 0;  // of the server that it met when it came …
+  uint64_t first_life_ = 0;  // of the server that it met first …
   uint64_t life_ = 0;        // … and last
   bool noticed_ = false;
   uint32_t losses_ = 0;

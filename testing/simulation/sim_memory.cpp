@@ -1,7 +1,8 @@
-// operator new for the simulator: larger blocks lie 16 bytes into a page, always.
+// operator new for the simulator: larger blocks always lie 16 bytes into a page.
 //
-// Where in a page a block of memory lies decides what may bypass the page cache. The heap's own choice depends on all
-// that was allocated before; a seed must not. Under a sanitizer, which has its own heap, this stays out of the way.
+// The position of a block within a page decides whether its transfers can bypass the page cache. The heap's choice
+// depends on all earlier allocations, but a seed's run must not. A sanitizer has its own heap, so this is not used
+// then.
 #if !defined(__SANITIZE_ADDRESS__)
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kShift = 16;
-constexpr size_t kLarge = 256;  // smaller ones are never sent past the page cache
+constexpr size_t kLarge = 256;  // smaller ones never bypass the page cache
 
 bool is_shifted(void* memory) { return reinterpret_cast<uintptr_t>(memory) % kPage == kShift; }
 

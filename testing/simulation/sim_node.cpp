@@ -17,7 +17,7 @@ std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
 
 }  // namespace
 
-// The ledger's lines, which lose nothing when a server dies.
+// The ledger's lines, which a server's death does not affect.
 struct SimNode::Store final : LedgerStore {
   explicit Store(SimNode& node_in) : node(node_in), world(node.world_), lines(node.ledger_) {}
 
@@ -50,9 +50,10 @@ struct SimNode::Store final : LedgerStore {
 
 namespace {
 
-// The storage of a server. One that takes over publishes an iteration of events alone again if the dead server had
-// not come to write down that it has left, though its client knows that, and may have begun another one instead: each
-// client may have one such iteration. (Real servers have at least as many descriptors left for raw files.)
+// Returns the options for a server's storage. If a dead server had published an iteration with only events, but not
+// yet recorded that it had left, the next server publishes it again, while the client knows of its end and may have
+// begun another one. Each client may have one such iteration. (Real servers have at least that many descriptors left
+// for raw files.)
 SimStorageOptions storage_of(SimStorageOptions options, uint64_t life, size_t clients) {
   const bool limited = options.descriptors != SimStorageOptions{}.descriptors;
   if (life > 0 && limited) options.descriptors += clients * kDescriptorsPerIteration;
@@ -116,9 +117,9 @@ struct SimNode::Life final : Acceptor {
   std::optional<Ledger> ledger;
   std::optional<ServerCore> core;
   std::map<int, std::unique_ptr<Channel>> views;  // of the clients that it serves
-  std::set<int> connected;                        // of these, the ones that it has welcomed
+  std::set<int> connected;                        // those that it has admitted
   std::deque<Message*> inbox;
-  std::deque<Message> own_messages;  // those that nobody waits for
+  std::deque<Message> own_messages;  // messages that nobody waits for
   std::vector<Message*> waiting;     // for a number to become free, or for the next server
   bool number_is_free = false;
   bool next_run_is_here = false;
@@ -141,7 +142,7 @@ SimNode::SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, con
   }
 }
 
-// A killed server stays as it was: nobody destroys the objects of a process that is no more.
+// A killed server stays as it was: nothing destroys the objects of a dead process.
 SimNode::~SimNode() {
   static auto* const killed = new std::vector<std::unique_ptr<Life>>;
   for (std::unique_ptr<Life>& life : lives_) {
@@ -234,8 +235,8 @@ void SimNode::kill_server() {
   }
 }
 
-// A server may die between its mark that a block has ended and the block's return, where it makes no call: that is as
-// if the block that it returned last had not been.
+// A server may die after it has marked the end of a block and before it returns the block. It makes no call there, so
+// this undoes the return of the last block.
 void SimNode::take_back_last_push() {
   for (auto& [client, guest] : guests_) {
     Channel channel = guest.segment->view();
@@ -248,7 +249,7 @@ void SimNode::take_back_last_push() {
   }
 }
 
-// On the server's fiber.
+// Runs on the server's fiber.
 void SimNode::may_die_at(const LedgerRecord& line, bool before) {
   if (!line_death_ || line_death_->before != before) return;
   if (line_death_->kind && *line_death_->kind != line.kind) return;
@@ -304,7 +305,7 @@ void SimNode::adopt_all(Life& life) {
   for (const int client : found) {
     world_.choose();
     Guest& guest = guests_[client];
-    if (!guest.written_down) {  // it was never welcomed: nothing can have been committed
+    if (!guest.written_down) {  // it was never admitted, so it cannot have committed anything
       unlink(client);
       continue;
     }
@@ -386,7 +387,7 @@ void SimNode::admit(Life& life, const Message& hello) {
   world_.choose();
 }
 
-// Returns the client's plan. One client too many has the first one's.
+// Returns the client's plan. One client too many gets the first one's.
 const ClientPlan& SimNode::plan_of(int client) const {
   const auto number = static_cast<size_t>(client);
   return clients_[number < clients_.size() ? number : 0];

@@ -1,9 +1,9 @@
-// SimNode: a node with the server of place `core`, as a process that can die at any point of choice and be followed
-// by another: the real ServerCore, Ledger, engine and format, on what outlives a server: segments, the ledger's
-// lines, the disk.
+// SimNode: a node with the server of place `core`, as a process that may die at any point of choice and be replaced
+// by another. It has the real ServerCore, Ledger, engine and format, on everything that outlives a server: segments,
+// the ledger's lines, the disk.
 //
-// Stands in for CoreServer, CoreAcceptor and the sockets between client and server: meeting, welcoming, saying
-// goodbye. A server is a fiber; what is left of one that was killed stays as it was, for ever.
+// It replaces CoreServer, CoreAcceptor and the sockets between client and server: meeting, admission, goodbye. A
+// server is a fiber; the remains of a killed one stay unchanged for ever.
 #pragma once
 
 #include <deque>
@@ -24,63 +24,61 @@ namespace tailrace::impl::simulation {
 
 class SimNode {
  public:
-  // The channel of a welcome client, or the reason why it is not welcome.
+  // The channel of an admitted client, or the reason why it was refused.
   struct Met {
     SimSegment* segment = nullptr;
     uint64_t life = 0;  // of the server
     Status refusal;
   };
 
-  // All are borrowed. `clients` are the plans by number.
+  // Borrows all its objects. `clients` are the plans by number.
   SimNode(World& world, SimDisk& disk, Faults& faults, uint64_t seed, const NodePlan& plan,
           const std::vector<ClientPlan>& clients);
   ~SimNode();
 
-  // ---- a client, on its fiber ----
-  // Meets the server, and starts one if there is none. `process`: see begin_process().
+  // ---- a client, on its fiber ---- Meets the server, and starts one if there is none. `process`: see
+  // begin_process().
   Met meet(int client, bool again, pid_t process);
   // Meets the server if there is one and it does not end meanwhile.
   std::optional<Met> meet_running(int client, bool again, pid_t process);
-  // Returns true if it is the server's life that is served now.
+  // Returns true if the server of this life is serving now.
   bool is_alive(uint64_t life) const;
   // Wakes the server of that life, if it is alive.
   void ring(uint64_t life);
   void say_goodbye(int client, pid_t process);
 
-  // ---- from anywhere ----
-  // The process of each client when the node is made.
+  // ---- from anywhere ---- Returns the process of each client when the node is made.
   static pid_t first_process(int client) { return client + 1; }
-  // One more process, of whoever wants to come as that client.
+  // Returns one more process, for whoever wants to come as that client.
   pid_t begin_process();
-  // The process has ended. Once.
+  // Notes that the process has ended. Call it once.
   void process_ended(pid_t process);
-  // Clients that an earlier or the present server has, or has had.
+  // Returns the clients that any server has admitted.
   const std::set<int>& ever_welcome() const { return ever_welcome_; }
-  // The client is the only one that is being served or written.
+  // Returns true if the client is the only one that is served, or whose data are still being written.
   bool serves_only(int client) const { return guests_.size() == 1 && guests_.contains(client); }
-  // Called with the number of each client that will notice, some time after a server's death.
+  // Sets the function that is called for each client some time after a server's death, when that client notices it.
   void set_on_loss(std::function<void(int client)> on_loss) { on_loss_ = std::move(on_loss); }
-  // kill -9 of the server.
+  // Kills the server as by kill -9.
   void kill_server();
-  // The machine goes down: the server dies, and what was in memory is lost.
+  // Cuts the power: the server dies, and the contents of memory are lost.
   void lose_power();
 
-  // ---- from outside ----
-  // Starts a server, as `tailrace recover` does, if one is needed to bring to an end what is left. Returns whether it
-  // did.
+  // ---- from outside ---- Starts a server, as `tailrace recover` does, if one is needed to complete what is left.
+  // Returns true if it did.
   bool drain();
-  // Lives up to this one have been killed, or have ended; 0: none has been killed.
+  // Returns a number: all lives below it were killed, or have ended; 0: none was killed.
   uint64_t killed_before() const { return killed_before_; }
 
  private:
   struct Life;
   struct Store;
 
-  // A client as the runtime directory knows it.
+  // A client in the runtime directory.
   struct Guest {
     std::unique_ptr<SimSegment> segment;
     pid_t process = 0;
-    uint64_t began = 0;         // the process
+    uint64_t began = 0;         // when the process began
     bool written_down = false;  // another server can find it
   };
   // A client's message to a server.
@@ -106,7 +104,7 @@ class SimNode {
     uint64_t ticks(Nanoseconds time) const override { return static_cast<uint64_t>(time.count()); }
 
     const World& world;
-    std::map<pid_t, uint64_t> living;  // and when each began
+    std::map<pid_t, uint64_t> living;  // by process: when it began
   };
 
   void start_server();
@@ -135,20 +133,20 @@ class SimNode {
   std::function<void(int client)> on_loss_;
   SplitDice dice_;
 
-  // State that outlives a server.
+  // The state that outlives a server.
   std::map<int, Guest> guests_;
   std::vector<LedgerRecord> ledger_;
   Processes processes_;
   pid_t last_process_;
   std::set<int> ever_welcome_;
-  std::vector<std::unique_ptr<SimSegment>> unlinked_;  // their clients may still look at them
+  std::vector<std::unique_ptr<SimSegment>> unlinked_;  // clients may still use them
 
-  std::vector<std::unique_ptr<Life>> lives_;  // that ended by themselves, and the present one
+  std::vector<std::unique_ptr<Life>> lives_;  // lives that ended by themselves, and the present one
   Life* current_ = nullptr;
   uint64_t started_ = 0;
   uint64_t killed_before_ = 0;
-  bool drains_ = false;                  // nobody comes any more
-  std::optional<LineDeath> line_death_;  // to come
+  bool drains_ = false;                  // no client comes any more
+  std::optional<LineDeath> line_death_;  // not hit yet
 };
 
 }  // namespace tailrace::impl::simulation

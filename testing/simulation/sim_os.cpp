@@ -1,7 +1,7 @@
-// The simulated operating system: in place of base/event_fd.cpp and base/futex.cpp at link time.
+// The simulated operating system, which replaces base/event_fd.cpp and base/futex.cpp at link time.
 //
-// The same promises as the kernel's, kept by switching fibers instead of putting threads to sleep. Part of the
-// executables that simulate, never of a library, so that the linker takes these and leaves the others.
+// It keeps the kernel's contracts, but switches fibers instead of putting threads to sleep. It is part of the
+// executables that simulate, never of a library, so that the linker takes it instead of the others.
 #include "base/sync/event_fd.hpp"
 #include "base/sync/futex.hpp"
 #include "testing/simulation/world.hpp"

@@ -63,7 +63,7 @@ void SimProcess::die(bool power) {
   lose_power();
 }
 
-// The server of a client that has closed may still be there, with nothing to do.
+// The server of a client that has closed may still exist, with nothing to do.
 void SimProcess::lose_power() {
   storage_.cut();
   if (died_ || closed_) return;

@@ -1,8 +1,8 @@
-// SimProcess: one process of the application with its server, as place `thread` has them: the real client, server,
-// engine, format, pool, ring and bells, on a simulated disk. Two fibers run it.
+// SimProcess: one process of the application with its server, as in place `thread`: the real client, server, engine,
+// format, pool, ring and bells, on a simulated disk. Two fibers run it.
 //
 // When it dies, its storage is cut off at that moment, and the client's fiber ends where it next sleeps or ends a
-// verb. What is left of the server runs to its end unseen, so that memory is given back.
+// verb. The server runs to its end unseen, so that memory is freed.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@
 
 namespace tailrace::impl::simulation {
 
-// Hands out ready requests in any order: every order is right.
+// Hands out ready requests in any order, since every order is right.
 class AnyOrder final : public Scheduler {
  public:
   explicit AnyOrder(SplitDice dice) : dice_(dice) {}
@@ -53,21 +53,21 @@ class StoryLog final : public Log {
 
 class SimProcess final : public Place, public Application {
  public:
-  // `plan` and all else are borrowed.
+  // Borrows all its objects.
   SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t seed, int number, const ClientPlan& plan);
 
-  // The bodies of its fibers. `program` is the application; it runs on the first.
+  // The bodies of its fibers. The first one runs `program`, the application.
   void run_client(const std::function<void()>& program);
   void run_server() { loop_.run(server_); }
 
-  // kill -9, or, if it is `power`, a cut for all. Does nothing once the client has closed.
+  // Kills the process as by kill -9; if `power`, cuts the power of all. Does nothing once the client has closed.
   void die(bool power) override;
-  // Sets the action for the moment when the power is cut.
+  // Sets the function to call when the power is cut.
   void set_power_cut(std::function<void()> cut) { power_cut_ = std::move(cut); }
-  // The machine goes down under it.
+  // Notes that the machine loses its power.
   void lose_power();
   bool died() const { return died_; }
-  // The application says that its client has been closed.
+  // Reports that the application's client was closed.
   void closed() override { closed_ = true; }
   bool is_closed() const { return closed_; }
   void set_fiber(World::FiberId fiber) { fiber_ = fiber; }

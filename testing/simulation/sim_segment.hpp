@@ -1,6 +1,5 @@
-// SimSegment: what stands for the memory that a client and the server of its node share: it outlives both. The real
-// layout of a channel's parts, with parts of any size, and a pool between two guards that notice who writes beside
-// it.
+// SimSegment: the simulated memory that a client and its node's server share; it outlives both. It has the real
+// layout of a channel's parts, with parts of any size, and a pool between two guards that detect writes outside it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@ class SimSegment {
     layout_.construct(parts());
   }
 
-  // A side's view.
+  // Returns a side's view.
   Channel view() { return layout_.view(parts(), {memory_.get() + kGuard, pool_}); }
   ChannelControl& control() { return ChannelMemory::control(parts()); }
   bool guards_hold() const {

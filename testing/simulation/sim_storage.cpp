@@ -22,7 +22,7 @@ uint64_t length_of(std::span<const iovec> segments) {
   return length;
 }
 
-// The first `length` bytes of the segments.
+// Returns the first `length` bytes of the segments.
 std::vector<std::byte> gathered(const std::vector<iovec>& segments, uint64_t length) {
   std::vector<std::byte> bytes;
   bytes.reserve(length);
@@ -59,7 +59,7 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
     return refuse(operation, DiskCall::open, path, fault->error);
   }
   if (descriptors_ + descriptors_of(path) > options_.descriptors) {
-    // Its losses are reported as any are; but it need not have been.
+    // Losses are reported as usual, but this one should not have happened.
     faults_.out_of_descriptors = true;
     return refuse(operation, DiskCall::open, path, EMFILE);
   }
@@ -191,7 +191,7 @@ Status SimStorage::remove(const std::string& path) {
   return {};
 }
 
-// The fault that says that this call fails, or null. Every one counts every call that it matches.
+// Returns the fault that fails this call, or null. Every fault counts every call that it matches.
 const HardFault* SimStorage::hard_fault(DiskCall call, const std::string& path) {
   const HardFault* found = nullptr;
   for (size_t i = 0; i < faults_.plan.hard.size(); ++i) {
@@ -238,7 +238,7 @@ void SimStorage::check_order(const Transfer& transfer, const File& file, const s
   }
 }
 
-// Side by side they are one.
+// Adjacent extents become one.
 std::vector<Extent> SimStorage::wanted_of(const Transfer& transfer) const {
   std::vector<Extent> wanted;
   uint64_t at = transfer.offset;
@@ -333,8 +333,8 @@ void SimStorage::decide(Slot& slot, const File& file) {
   }
 }
 
-// A direct transfer that ends early does so at a sector, one through the page cache at an aligned word: between it
-// and its continuation another client may write, and the model (RawFileModel) knows no word of two writes.
+// A direct transfer that ends early ends at a sector, one through the page cache at an aligned word. Another client
+// may write before its continuation, and in the model (RawFileModel) no word comes from two writes.
 uint64_t SimStorage::shortened(const Slot& slot) {
   if (slot.length == 0) return 0;
   const uint64_t unit = slot.transfer.direct ? kSector : kWord;
@@ -349,7 +349,7 @@ void SimStorage::fit_into_disk(Slot& slot, const File& file) {
   slot.result = -ENOSPC;
 }
 
-// The bytes of a transfer move.
+// Moves the bytes of a transfer.
 void SimStorage::land(Slot& slot) {
   slot.landed = true;
   const File& file = files_.at(slot.transfer.file);
@@ -375,7 +375,7 @@ void SimStorage::land(Slot& slot) {
   slot.result = static_cast<int64_t>(moved);
 }
 
-// Some sectors of a write.
+// Writes some sectors.
 void SimStorage::write_sectors(const Slot& slot, const File& file, uint64_t percent) {
   const std::vector<std::byte> bytes = gathered(slot.segments, slot.length);
   for (uint64_t at = 0; at < bytes.size();) {

@@ -1,9 +1,10 @@
 // SimStorage: the storage port of one simulated process, over the disk that all of them share.
 //
-// Transfers take simulated time: their bytes are moved at some moment between submit and completion, completions come
-// in any order, short, interrupted or failed, as the plan says. Holds its caller to the port: a misaligned transfer,
-// a file closed under one, two under way that touch the same bytes, are failures. After cut(), when the process has
-// died, everything succeeds at once and does nothing: what is left of the process may come to its end unseen.
+// Transfers take simulated time: their bytes move at some moment between submit and completion, and completions come
+// in any order, short, interrupted or failed, as the plan says. It checks that its caller obeys the port: a
+// misaligned transfer, a file closed under one, or two under way that touch the same bytes are failures. After cut(),
+// when the process has died, everything succeeds at once and does nothing, so that the rest of the process can end
+// unseen.
 #pragma once
 
 #include <deque>
@@ -26,20 +27,20 @@ struct SimStorageOptions {
   uint32_t direct_alignment = 0;
   uint64_t least_delay = 1'000;  // nanoseconds
   uint64_t most_delay = 100'000;
-  uint64_t descriptors = UINT64_MAX;  // that its process may have open for iterations
+  uint64_t descriptors = UINT64_MAX;  // most that its process may have open for iterations
 };
 
-// State that the disks of a run's processes share.
+// The state that the disks of a run's processes share.
 struct Faults {
   FaultPlan plan;
-  std::vector<uint64_t> seen;  // by hard fault: calls that it matched
+  std::vector<uint64_t> seen;  // calls that each hard fault matched
   std::vector<Cause> causes;
-  bool out_of_descriptors = false;  // a process wanted more than it may have
+  bool out_of_descriptors = false;  // a process needed more than it may have
 };
 
 class SimStorage final : public Storage, public FileSystem {
  public:
-  // All are borrowed.
+  // Borrows all its objects.
   SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& doorbell, SplitDice dice,
              const SimStorageOptions& options, std::string name);
 
@@ -65,11 +66,11 @@ class SimStorage final : public Storage, public FileSystem {
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
 
-  // Sets the predicate for bytes that transfers put there for nobody (Engine::throws_away), so that others may write
-  // those bytes meanwhile.
+  // Sets the predicate for transfers into memory that is thrown away (Engine::throws_away): others may write the same
+  // bytes of the file meanwhile.
   void ignore(std::function<bool(const void* memory)> memory) { ignored_ = std::move(memory); }
 
-  // The process dies: of transfers under way some sectors still get through.
+  // Cuts the storage off when the process dies: some sectors of transfers under way still reach the disk.
   void cut();
   bool idle() const { return under_way_ == 0; }
 
@@ -79,7 +80,7 @@ class SimStorage final : public Storage, public FileSystem {
     OpenMode mode;
     InodePointer inode;  // null for a directory
     uint32_t under_way = 0;
-    uint64_t descriptors = 0;  // from when it was opened until it is closed, whatever its name is by then
+    uint64_t descriptors = 0;  // held from its opening until its close, even if it is renamed
   };
   // Returns the number of bounded descriptors that a file takes: those of unfinished iterations. Others are few, and
   // open for a moment.
@@ -88,12 +89,12 @@ class SimStorage final : public Storage, public FileSystem {
   }
   struct Slot {
     bool used = false;
-    uint64_t number = 0;  // tells it from an earlier user of the slot
+    uint64_t number = 0;  // distinguishes it from an earlier user of the slot
     Transfer transfer;
     std::vector<iovec> segments;
     Extent extent;
-    std::vector<Extent> wanted;  // of it: what is not ignored
-    uint64_t length = 0;         // bytes that are moved
+    std::vector<Extent> wanted;  // the parts of it that are not ignored
+    uint64_t length = 0;         // bytes to move
     int64_t result = 0;
     bool landed = false;
     bool torn = false;
@@ -129,7 +130,7 @@ class SimStorage final : public Storage, public FileSystem {
   std::deque<Completion> done_;
   uint32_t under_way_ = 0;
   uint64_t submitted_ = 0;
-  uint64_t descriptors_ = 0;  // open
+  uint64_t descriptors_ = 0;  // open ones
   bool cut_ = false;
   std::function<bool(const void*)> ignored_ = [](const void*) { return false; };
 };

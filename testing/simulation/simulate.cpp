@@ -1,10 +1,10 @@
-// simulate: runs seeds of the simulator, thousands in silence or one aloud.
+// simulate: runs seeds of the simulator, thousands in silence or one with output.
 //
 //   simulate --seeds 2000 [--first N]    until one fails; exit code 1 then
-//   simulate --seed N                    one, telling what happens
-//   simulate --soak MINUTES              from a random seed on, for as long as told
+//   simulate --seed N                    this one, and print its events
+//   simulate --soak MINUTES              from a random seed on, for this time
 //
-// A failing seed is made smaller, and the one line that repeats it is printed.
+// It reduces a failing seed, and prints the one line that repeats it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ const char* const kUsage =
     "                [--without deaths,server-deaths,company,restarts,hard,transient,delays,node-files,raw-files,\n"
     "                 strangers,iterations]\n"
     "                [--operations N] [--no-faults] [--repeat] [--no-shrink]\n"
-    "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first that fails\n"
-    "  --seed N        this one, telling what happens\n"
-    "  --soak MINUTES  seeds for so long\n"
-    "  --program       whole sessions with a server each, or with one a node, the engine alone, or all of them for\n"
-    "                  each seed (all)\n"
+    "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first failure\n"
+    "  --seed N        this one, and print its events\n"
+    "  --soak MINUTES  seeds for this time\n"
+    "  --program       whole sessions with a server for each client or for a node, the engine alone, or all of\n"
+    "                  them for each seed (all)\n"
     "  --without       leaves these out; --operations N: each client makes at most N calls\n"
     "  --no-faults     --without hard,transient\n"
-    "  --repeat        runs each seed twice and compares what happened\n"
+    "  --repeat        runs each seed twice and compares the events\n"
     "  --no-shrink     does not make a failing seed smaller\n";
 
 struct Arguments {
@@ -167,7 +167,7 @@ int run_many(const Arguments& arguments) {
   return 0;
 }
 
-// Aloud: as in a batch, so that memory lies as it does there.
+// Prints its events. It runs as in a batch, so that memory has the same layout.
 int run_one(const Arguments& arguments) {
   SeedRunner runner([&](uint64_t seed, const RunOptions& options) { run_seed(seed, arguments, options, true); });
   const auto finding = runner.run_aloud(arguments.first, arguments.options);

@@ -1,7 +1,7 @@
-// SplitDice: random numbers of one seed in independent streams, one a purpose.
+// SplitDice: random numbers of one seed in independent streams, one for each purpose.
 //
-// The stream "disk" of a seed gives the same numbers whether or not the stream "faults" is drawn from: so a failing
-// seed can be made smaller by leaving things out, and the rest of it stays as it was. Cheap, and the same everywhere.
+// The stream "disk" of a seed gives the same numbers whether or not the stream "faults" is used. So parts of a
+// failing seed can be left out, and the rest stays the same. It is cheap, and the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tailrace::impl::simulation {
 
-// A good mixture of all bits of `x` (the finaliser of splitmix64).
+// Mixes all bits of `x` (the finaliser of splitmix64).
 constexpr uint64_t mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -26,13 +26,13 @@ class SplitDice {
   }
 
   uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15u); }
-  // 0 … limit − 1.
+  // Returns 0 … limit − 1.
   uint64_t below(uint64_t limit) { return next() % limit; }
-  // low … high, both included.
+  // Returns low … high, both included.
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
   uint32_t between32(uint32_t low, uint32_t high) { return static_cast<uint32_t>(between(low, high)); }
   bool chance(uint64_t percent) { return below(100) < percent; }
-  // One of the values, each as likely; say one twice to make it likelier.
+  // Returns one of the values, all equally likely; repeat one to make it likelier.
   template <class T, size_t n>
   T one_of(const T (&values)[n]) {
     return values[below(n)];

@@ -11,7 +11,7 @@ void Story::say(const std::string& line) {
   std::printf("%12.3f us  %s\n", static_cast<double>(now.count()) / 1000.0, line.c_str());
 }
 
-// _exit: this may be the stack of a fiber, and there is nothing to take down that the system does not.
+// _exit: this may be the stack of a fiber, and the system frees everything.
 void Story::fail(std::string_view checker, const std::string& what) {
   if (aloud_) say("FAILED");
   std::fflush(stdout);

@@ -1,8 +1,7 @@
-// Story: what happened in a run. Told line by line for one seed that somebody looks at, else only mixed into a
-// number, by which two runs of a seed are compared. Also where a checker says that something is wrong, which ends the
-// process.
+// Story: the events of a run. For a single seed it prints them line by line; otherwise it only mixes them into a
+// number, by which two runs of a seed are compared. Checkers also report faults to it, which ends the process.
 //
-// Formats nothing unless it is told aloud: thousands of seeds are run in silence.
+// It formats text only if it prints: thousands of seeds run in silence.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ class Story {
   explicit Story(bool aloud) : aloud_(aloud) {}
 
   bool aloud() const { return aloud_; }
-  // The clock whose time stands before each line; null: none. Borrowed until it is set anew.
+  // Sets the clock whose time precedes each line; null: none. Borrowed until the next call.
   void set_clock(const Clock* clock) { clock_ = clock; }
 
   template <class... Args>
@@ -35,7 +34,7 @@ class Story {
   void mix(uint64_t number) { sum_ = mixed(sum_ ^ number); }
   uint64_t sum() const { return sum_; }
 
-  // Ends the process: `checker` names what kind of thing is wrong.
+  // Ends the process; `checker` names the kind of fault.
   [[noreturn]] void fail(std::string_view checker, const std::string& what);
   void check(bool holds, std::string_view checker, const char* what) {
     if (!holds) fail(checker, what);

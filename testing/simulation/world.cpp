@@ -8,7 +8,7 @@
 namespace tailrace::impl::simulation {
 namespace {
 
-// Each process has one world, which stands for its kernel.
+// Each process has one world, which replaces its kernel.
 World* the_world = nullptr;
 
 }  // namespace

@@ -1,9 +1,9 @@
-// World: one thread on which everything of a simulation runs: fibers, events in time, and the choice of who goes on.
+// World: one thread on which everything of a simulation runs: fibers, timed events, and the choice of the next fiber.
 //
-// Fibers stand for threads and processes. Each call that could give way to another (a system call, a call of the
-// storage, a look at the clock) is a point of choice, where the seed says who goes on. Time passes a little at each,
-// and jumps to the next event when all sleep. If all sleep and no event is to come, that is a deadlock. While a world
-// exists, EventFd and futex of this process are its (sim_os.cpp).
+// Fibers stand for threads and processes. Each call that could switch to another thread (a system call, a call of the
+// storage, a look at the clock) is a point of choice, where the seed decides which fiber continues. Time advances a
+// little at each, and jumps to the next event when all sleep. If all sleep and there is no event, that is a deadlock.
+// While a world exists, it provides EventFd and futex of this process (sim_os.cpp).
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace tailrace::impl::simulation {
 
-// Ends a fiber that was killed, from wherever it sleeps. Caught by the body.
+// Ends a fiber that was killed, wherever it sleeps. The body catches it.
 struct Killed {};
 
 struct WorldPlan {
-  uint32_t switch_percent = 30;       // at a point of choice, the chance that the choice is not to go on at once
-  uint32_t spurious_percent = 5;      // of futex waits, those that return for no reason
-  uint64_t nanoseconds_a_step = 200;  // time that a point of choice takes at most
-  uint64_t max_steps = 5'000'000;     // points of choice of one run; more is a failure (it spins)
+  uint32_t switch_percent = 30;       // chance that the fiber suspends at a point of choice
+  uint32_t spurious_percent = 5;      // of futex waits, those that return spuriously
+  uint64_t nanoseconds_a_step = 200;  // most time that a point of choice takes
+  uint64_t max_steps = 5'000'000;     // most points of choice in one run; more is a failure (it spins)
 };
 
 class World {
@@ -42,14 +42,12 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // The one that exists.
+  // Returns the existing one.
   static World& now();
 
-  // ---- from anywhere ----
-  // `weight`: how often it is chosen among those that can go on.
+  // ---- from anywhere ---- Adds a fiber. `weight`: how often it is chosen among those that can continue.
   FiberId spawn(std::string name, uint64_t weight, std::function<void()> body);
-  // ---- from outside ----
-  // Until all fibers have ended. May be called again when there are more.
+  // ---- from outside ---- Runs until all fibers have ended. May be called again when there are more.
   void run();
 
   // ---- from fibers and events ----
@@ -60,18 +58,17 @@ class World {
   SplitDice& dice() { return dice_; }
   bool spurious() { return dice_.chance(plan_.spurious_percent); }
 
-  // A point of choice. Does nothing outside of fibers, in events and while an exception is on its way.
+  // A point of choice. Does nothing outside of fibers, in events, and while an exception propagates.
   void choose();
-  // The calling fiber sleeps until wake(key), or until `timeout` has passed.
+  // Makes the calling fiber sleep until wake(key), or until `timeout` has passed.
   void sleep(const void* key, std::optional<Nanoseconds> timeout);
   void wake(const void* key);
   // Calls `event` after `delay`, between the steps of fibers.
   void after(Nanoseconds delay, std::function<void()> event);
-  // The fiber is to end: it is woken, and end_if_killed() throws Killed in it.
+  // Kills the fiber: it wakes, and end_if_killed() throws Killed in it.
   void kill(FiberId fiber);
   void end_if_killed();
-  // The fiber stops where it is, at a point of choice, for ever: what kill -9 does. What it holds is never given
-  // back.
+  // Stops the fiber for ever at a point of choice, as kill -9 does. What it holds is never freed.
   void abandon(FiberId fiber);
 
   // Counters of simulated eventfds.
@@ -91,7 +88,7 @@ class World {
     bool can_run() const { return !over() && asleep_on == nullptr; }
   };
 
-  // The world's clock, each look at which is a point of choice.
+  // The world's clock; each look at it is a point of choice.
   class Ticking final : public Clock {
    public:
     explicit Ticking(World& world) : world_(world) {}
@@ -106,7 +103,7 @@ class World {
 
   void step();
   void fire_due();
-  // The next moment at which something happens by itself; nothing if none will.
+  // Returns the next moment at which something happens by itself; nothing if there is none.
   std::optional<Nanoseconds> next_moment() const;
   std::optional<FiberId> pick();
   [[noreturn]] void deadlock();

@@ -1,4 +1,4 @@
-// A configuration, shared memory with blocks, and a runner with real plugin hosts.
+// ActionRig: a configuration, shared memory with blocks, and a runner with real plugin hosts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tailrace::impl {
 
-// Shared memory of one client, as the server has it.
+// Shared memory of one client, as the server sees it.
 class TestSegment {
  public:
   explicit TestSegment(size_t bytes) : fd_(::memfd_create("segment", MFD_CLOEXEC)), bytes_(bytes) {
@@ -40,7 +40,7 @@ class TestSegment {
   void* memory_ = nullptr;
 };
 
-// Returns the file in the sources, or, if it is not there, in the build.
+// Returns the file in the source tree or, if there is none, in the build tree.
 inline std::string plugin_file(const std::string& name) {
   const std::string source = std::string(TEST_PLUGINS "/") + name;
   return std::filesystem::exists(source) ? source : std::string(TEST_LIBRARIES "/") + name;
@@ -88,7 +88,7 @@ class ActionRig {
     ASSERT_TRUE(runner->add_segment(1, segment.fd(), segment.bytes()).ok());
   }
 
-  // Block of "height" at a place of its own, whose elements are `value`.
+  // Returns a block of "height" at a new place, whose elements are `value`.
   HeldBlock height(int source, int64_t iteration, double value) {
     const HeldBlock block = place(0, source, iteration);
     for (int i = 0; i < 6; ++i) segment.at<double>(block.offset)[i] = value;
@@ -108,7 +108,7 @@ class ActionRig {
   }
   static DueEvent event(int64_t iteration) { return {"storm", iteration, Action::Scope::client, {3}}; }
 
-  // Sleeps where the server would. What does not come within a minute has failed.
+  // Sleeps where the server would. Fails after a minute.
   template <class Condition>
   void wait_until(const Condition& condition) {
     constexpr int minute = 60'000;
@@ -174,7 +174,7 @@ inline testing::AssertionResult has(const std::string& text, const std::string& 
   return testing::AssertionFailure() << "expected '" << part << "' in: " << text;
 }
 
-// The finding of that key: what it is, or a failure.
+// Returns the finding of that key; fails the test if there is none of that type.
 template <class T>
 T finding(const ActionEnd& end, const std::string& key) {
   for (const Finding& one : end.findings) {

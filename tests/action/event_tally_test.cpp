@@ -1,4 +1,4 @@
-// EventTally: for whom an event is due, and when.
+// EventTally: when an event is due, and for which clients.
 #include "action/event_tally.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// KeptBlocks: what is held for actions, for how long, and what they get of it.
+// KeptBlocks: which blocks are held for actions, for how long, and which of them an action gets.
 #include "action/kept_blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ HeldBlock block(uint32_t variable, int64_t iteration, int source, uint64_t offse
   return made;
 }
 
-// "variable/iteration/source …"
+// Returns "variable/iteration/source …".
 std::string names(const std::vector<HeldBlock>& blocks) {
   std::string text;
   for (const HeldBlock& one : blocks) {

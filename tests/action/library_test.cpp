@@ -1,4 +1,4 @@
-// Functions of dynamic libraries as actions: what they get, and everything that they can do wrong.
+// Functions of dynamic libraries as actions: their arguments, and everything that they can do wrong.
 #include <gtest/gtest.h>
 
 #include "action_rig.hpp"
@@ -54,7 +54,7 @@ struct WrongFunction {
 
 class WrongLibraryAction : public testing::TestWithParam<WrongFunction> {};
 
-// A failure is told once with its cause; the action is disabled; the others go on.
+// A failure is reported once with its cause; the action is disabled; the others continue.
 TEST_P(WrongLibraryAction, IsToldAndDisabledAndTheOthersGoOn) {
   ActionRig rig({in_library(GetParam().function), in_library("sums")});
   const std::vector<HeldBlock> blocks = {rig.height(3, 5, 1)};
@@ -120,7 +120,7 @@ TEST(LibraryAction, WhatItPrintsIsKeptUpToALimit) {
   EXPECT_EQ(rig.failures[0].output, "about to fail\n");
 }
 
-// The descriptor to sleep on does not stay readable.
+// The descriptor to sleep on must not stay readable.
 TEST(LibraryAction, OneThatClosesItsOutputGoesOn) {
   ActionRig rig({in_library("closes_its_output")});
   for (int i = 0; i < 2; ++i) {

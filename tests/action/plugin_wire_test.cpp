@@ -1,4 +1,4 @@
-// The contents of messages between server and plugin host: both ways, cut short, and spoilt.
+// The contents of messages between server and plugin host, in both directions, truncated, and corrupt.
 #include "action/plugin_wire.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(PluginWire, ABlockOfNoVariableIsRefused) {
   EXPECT_FALSE(decode_call(encode(call)));
 }
 
-// Nothing is read that is not there, and no memory is taken for what is only claimed.
+// Decoding reads nothing beyond the bytes, and allocates no memory for what they only claim.
 TEST(PluginWire, SpoiltBytesDoNoHarm) {
   const std::vector<std::byte> whole = encode(some_answer());
   for_seeds(10, [&](uint64_t seed) {

@@ -1,4 +1,4 @@
-// Python functions as actions: what they get, and everything that they can do wrong.
+// Python functions as actions: their arguments, and everything that they can do wrong.
 #include <gtest/gtest.h>
 
 #include "action_rig.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using How = ActionEnd::How;
 
-// With NumPy, from the environment that setup.sh has made.
+// With NumPy, from the environment that setup.sh makes.
 class PythonAction : public testing::Test {
  protected:
   void SetUp() override {
@@ -64,7 +64,7 @@ TEST_F(PythonAction, AllKindsOfResults) {
   EXPECT_TRUE(ended.ends[1].findings.empty());
 }
 
-// The memory is another block's by then, but it is there, even when its client has left.
+// The memory belongs to another block then, but it exists, even after its client has left.
 TEST_F(PythonAction, AViewThatIsKeptNeverCrashes) {
   ActionRig rig({in_python("keeps")});
   const HeldBlock block = rig.height(0, 5, 2);
@@ -139,7 +139,7 @@ TEST_F(PythonAction, ACrashTellsWhereInPython) {
   EXPECT_TRUE(has(rig.failures[0].output, "plugin.py"));
 }
 
-// The interpreter is free for the threads of plugins between the calls; and what they do wrong then is told, too.
+// The interpreter is free for plugins' threads between the calls; an error in one of them is reported, too.
 TEST_F(PythonAction, AThreadThatEndsTheProcessLaterIsTold) {
   ActionRig rig({in_python("leaves_later")});
   rig.run({});

@@ -71,7 +71,7 @@ TEST(ActionRunner, WithoutAHostEveryActionIsDisabledAndTold) {
   EXPECT_EQ(ended.ends[1].how, How::skipped);
 }
 
-// A program that is no plugin host ends before it has answered.
+// A program that is not a plugin host ends before it has answered.
 TEST(ActionRunner, WhatIsNoHostIsTold) {
   ActionRig rig({in_library("count")});
   rig.make_runner("/bin/false");
@@ -108,7 +108,7 @@ TEST(ActionRunner, ManySegments) {
   EXPECT_EQ(ended.ends.at(0).findings.size(), 3u + many - 1);
 }
 
-// The host of a file starts anew after a crash: with all segments, and for the functions that are left.
+// After a crash a file's host starts anew: with all segments, and with the functions that are left.
 TEST(ActionRunner, AfterACrashAFreshHostHasForgottenAll) {
   ActionRig rig({in_library("count"), in_library("crashes"), in_library("count"), in_library("sums")});
   const EndedEvent ended = rig.run({rig.height(0, 5, 1)});
@@ -138,7 +138,7 @@ TEST(ActionRunner, StopsItsHosts) {
   EXPECT_TRUE(rig.failures.empty()) << rig.message();
 }
 
-// By the limit, if they do not end by themselves: here since they never were to begin with.
+// The limit ends hosts that do not end by themselves; here they never started.
 TEST(ActionRunner, CanBeStoppedBeforeAnythingIsLoaded) {
   ActionRig rig({in_library("count")});
   rig.runner->start();

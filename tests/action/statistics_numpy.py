@@ -21,7 +21,7 @@ TYPES = {name: name for name in ("int8", "int16", "int32", "int64", "uint8", "ui
 
 
 def arrays(generator, dtype):
-    """Some arrays of that type, of different kinds."""
+    """Returns arrays of that type, of different kinds."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         yield generator.integers(info.min, info.max, 5000, dtype, endpoint=True)

@@ -1,4 +1,4 @@
-// statistics_of: the corners. (statistics_numpy.py compares with NumPy.)
+// Corner cases of statistics_of. (statistics_numpy.py compares with NumPy.)
 #include "action/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Statistics, OfOneValueAllOver) {
   EXPECT_EQ(found.histogram[kHistogramBins / 2], 3u);
 }
 
-// Ranges that a double cannot hold, or can hardly divide: every value is in some bin.
+// Ranges that a double cannot represent, or can hardly divide: every value is in some bin.
 TEST(Statistics, OfExtremes) {
   constexpr double most = std::numeric_limits<double>::max();
   constexpr double least = std::numeric_limits<double>::denorm_min();

@@ -1,7 +1,7 @@
-/* The C API in C: every function and every kind of answer, by a stranger who has the header alone.
+/* The C API in C: every function and every kind of result, by a user who has only the header.
  *
- * No framework: CHECK counts and goes on, REQUIRE gives up. Faults of the world (full disks, other processes) are in
- * the C++ tests beside this one.
+ * No framework: CHECK counts and continues, REQUIRE gives up. Faults of the environment (full disks, other processes)
+ * are in the C++ tests beside this one.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>

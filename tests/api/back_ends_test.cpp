@@ -1,4 +1,4 @@
-// Each back end with each durability, as the configuration names them: same files, same bytes.
+// Each back end with each durability, as in the configuration: same files, same bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>

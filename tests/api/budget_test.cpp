@@ -1,7 +1,7 @@
-// Promise 2, memory is bounded: what happens at the limit of the budget, for each `when_full`, and that neither the
-// pool nor the process ever holds more than was allowed.
+// Promise 2, memory is bounded: the behaviour at the limit of the budget, for each `when_full`. Neither the pool nor
+// the process ever holds more than allowed.
 //
-// The budget is made full without luck: by blocks that the test has allocated and not yet committed.
+// The test fills the budget without relying on timing: with blocks that it has allocated and not yet committed.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -130,7 +130,7 @@ TEST_F(Budget, SyncWritesThroughInOrder) {
   EXPECT_EQ(tailrace_write(run, "a", 200, values.data()), TAILRACE_OK);
   EXPECT_EQ(run.stats().blocks_written_through, 1U);
   EXPECT_EQ(run.stats().blocks_written, 2U);
-  std::fill(values.begin(), values.end(), -1.0);  // the caller's again
+  std::fill(values.begin(), values.end(), -1.0);  // the caller may use it again
   void* memory = nullptr;
   EXPECT_EQ(tailrace_alloc(run, "b", 200, &memory), TAILRACE_BUDGET_HELD);
   commit_all(run);
@@ -147,7 +147,7 @@ TEST_F(Budget, DropGivesUpTheWholeIterationAndSaysSo) {
   OpenRun run(config("drop"), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;
   const std::vector<double> values = test::block(200, 0);
-  // The iteration has a block in storage and one in the caller's hands when it is given up.
+  // When it is dropped, the iteration has a block in storage and one in the caller's hands.
   ASSERT_EQ(tailrace_write(run, "a", 200, values.data()), TAILRACE_OK);
   ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
   EXPECT_TRUE(test::fs::exists(directory_.path() / "run_c0_000200.h5.part"));
@@ -182,7 +182,7 @@ TEST_F(Budget, DropGivesUpTheWholeIterationAndSaysSo) {
   EXPECT_EQ(stats.iterations_dropped, 1U);
   EXPECT_EQ(stats.iterations_published, 4U);
   EXPECT_EQ(stats.iterations_ended, 5U);
-  EXPECT_EQ(stats.failures, 0U);  // dropping is what was asked for
+  EXPECT_EQ(stats.failures, 0U);  // dropping is not a failure
   EXPECT_EQ(stats.blocks_dropped, 6U);
   std::vector<double> found(8192);
   EXPECT_EQ(tailrace_read(run, "a", 200, found.data()), TAILRACE_NOT_FOUND);
@@ -194,7 +194,7 @@ TEST_F(Budget, DropGivesUpTheWholeIterationAndSaysSo) {
   EXPECT_NE(journal.str().find("iteration 200"), std::string::npos) << journal.str();
 }
 
-// Under drop, each iteration is there as a whole or not at all, whatever storage does.
+// Under drop, each iteration is complete or absent, whatever storage does.
 TEST_F(Budget, DropNeverLeavesAPartOfAnIteration) {
   Config tiny = config("drop");
   tiny.shape = "[16, 1024]";  // 128 KiB: eight in the budget
@@ -239,7 +239,7 @@ TEST_F(Budget, BlockLargerThanTheBudgetIsRefused) {
   EXPECT_EQ(run.error().status, TAILRACE_INVALID_CONFIG);
   EXPECT_TRUE(run.error().says("budget") && run.error().says("test.yaml:")) << run.error().message;
 
-  // The pool is whole pages: a block may be smaller than the budget and too large for the pool.
+  // The pool is whole pages: a block may be smaller than the budget and still too large for the pool.
   Config by_a_hair = config("block");
   by_a_hair.budget = "1049000";
   by_a_hair.type = "int8";
@@ -271,10 +271,10 @@ TEST_F(Budget, MoreThanTheSystemGivesIsRefused) {
   ASSERT_FALSE(run.opened());
   EXPECT_EQ(run.error().status, TAILRACE_OUT_OF_MEMORY);
   EXPECT_TRUE(run.error().says("2048 MiB")) << run.error().message;
-  EXPECT_EQ(directory_.names(), std::vector<std::string>{});  // the lock is given back
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{});  // the lock is released
 }
 
-// Before the system can have given all of it.
+// Before the system can have provided all of it.
 TEST_F(Budget, IsUsedWholeRightAfterTheOpen) {
   constexpr size_t kCount = size_t{8} << 20;
   Config whole;
@@ -335,7 +335,7 @@ TEST_F(Budget, ResidentMemoryStaysWithin64MiBOfIt) {
   EXPECT_LE(high_water_mark() - before, (64 + 64) * kMiB);
 }
 
-// The limit of open files of this process, and of what it starts, while the object lives.
+// Limits the open files of this process, and of those that it starts, while it lives.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t files) {
@@ -351,7 +351,7 @@ class FileLimit {
   rlimit before_{};
 };
 
-// How many files the process has open. To open files until none is left would leave none for the server's thread.
+// Returns how many files the process has open. Opening files until it fails would leave none for the server's thread.
 size_t open_files() {
   const test::fs::directory_iterator files("/proc/self/fd");
   return static_cast<size_t>(std::distance(begin(files), end(files))) - 1;  // without the directory itself
@@ -365,7 +365,7 @@ Config small_iterations(const std::string& when_full) {
   return config;
 }
 
-// A burst of small iterations, of which memory would hold thousands.
+// A burst of small iterations, thousands of which would fit into memory.
 TEST_F(Budget, IterationsAreBoundedByTheLimitOfOpenFiles) {
   constexpr rlim_t kFiles = 256;
   const FileLimit limit(kFiles);
@@ -414,7 +414,7 @@ TEST_F(Budget, MemoryBesideItIsBoundedForManySmallIterations) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
-// As README has it.
+// As in README.
 TEST_F(Budget, MemoryBesideItIsBoundedForManyVariables) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
   if (test::in_place_core()) GTEST_SKIP() << "the memory is another process's";

@@ -1,8 +1,8 @@
-// Promise 1, "nothing is lost in silence": each failure of an accepted request is told exactly once, by its ticket,
-// by the next call of any kind, or by close.
+// Promise 1, "nothing is lost in silence": each failure of an accepted request is reported exactly once, by its
+// ticket, by the next call of any kind, or by close.
 //
-// Failures are made without luck: where the file of an iteration should be published stands a directory, which no
-// rename can replace, so the publication of exactly that iteration fails.
+// The failures do not rely on timing: a directory has the name under which an iteration's file would be published. No
+// rename can replace it, so exactly that publication fails.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -26,12 +26,12 @@ class EarlierFailures : public ::testing::Test {
     std::snprintf(name, sizeof name, "run_c0_%06lld.h5", static_cast<long long>(iteration));
     return directory_.path() / name;
   }
-  // From now on iteration's file cannot be published.
+  // Makes the publication of the iteration's file fail from now on.
   void block(int64_t iteration) {
     test::fs::create_directory(file_of(iteration));
     std::ofstream(file_of(iteration) / "in the way") << "!";
   }
-  // Makes the publication of iterations first, …, first + count - 1 fail, without any call seeing it.
+  // Makes the publication of iterations first, …, first + count − 1 fail, without any call noticing it.
   void fail(int64_t first, int count) {
     const uint64_t before = run_.stats().failures;
     const std::vector<double> values = test::block(first, 0);
@@ -68,7 +68,7 @@ TEST_F(EarlierFailures, NamesEverything) {
   EXPECT_EQ(run_.close(), TAILRACE_OK);
 }
 
-// Every kind of call tells one failure, once, and has been carried out all the same.
+// Every kind of call reports one failure, once, and is carried out all the same.
 TEST_F(EarlierFailures, EveryKindOfCallTellsExactlyOne) {
   const std::vector<double> values = test::block(0, 0);
   std::vector<double> found(values.size());
@@ -88,7 +88,7 @@ TEST_F(EarlierFailures, EveryKindOfCallTellsExactlyOne) {
     EXPECT_EQ(run_.error().more, unseen - 1) << verb;
     EXPECT_EQ(run_.stats().failures_unseen, unseen - 1) << verb;
   };
-  fail(0, 48);  // an end that is late has told one itself; for this, eleven must be left
+  fail(0, 48);  // a late end has reported one itself; eleven must be left for this
   tells_one("write", [&] { return tailrace_write(client, "b", 500, values.data()); });
   tells_one("alloc", [&] { return tailrace_alloc(client, "c", 500, &memory); });
   ASSERT_NE(memory, nullptr);
@@ -182,9 +182,10 @@ TEST_F(EarlierFailures, UnendedIterationsAreToldByCloseAndLeft) {
   EXPECT_EQ(directory_.names(), (std::vector<std::string>{"run_c0_000003.h5.part", "run_c0_000004.h5.part"}));
 }
 
-// More failures than their causes are kept for: counted all the same.
+// There are more failures than causes are kept: they are counted all the same.
 TEST_F(EarlierFailures, ThousandsAreCounted) {
-  test::fs::create_directory(file_of(0).string() + ".part");  // the file itself cannot be made: every block fails
+  test::fs::create_directory(file_of(0).string() + ".part");  // the file itself cannot be created, so every block
+                                                              // fails
   const std::vector<double> values = test::block(0, 0);
   const std::string unknown = "nothing";
   constexpr uint64_t kBlocks = 3000;

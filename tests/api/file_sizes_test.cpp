@@ -1,7 +1,7 @@
 // Sizes and names of raw files through the C API, in both places: size, truncate, allocate, remove, and how many may
 // be open.
 //
-// TAILRACE_SEED=… repeats what is random here.
+// TAILRACE_SEED=… repeats the random parts.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -41,7 +41,7 @@ class FileSizes : public testing::Test {
   OpenRun run_{test::Config(), directory_};
 };
 
-// Any sequence of writes and changes of size leaves what a plain vector of bytes has.
+// Any sequence of writes and changes of size has the same result as in a plain vector of bytes.
 TEST_F(FileSizes, EqualAPlainModel) {
   const uint64_t seed = test::seed_of_test();
   SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
@@ -176,7 +176,7 @@ TEST(FileRoots, AbsolutePathsLieBelowOneOfThem) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
-// Each has its own bytes, also those that are counted together, and are read while their writes are under way.
+// Each file has its own bytes, also those that are counted together, and can be read while its writes are under way.
 TEST_F(FileSizes, ManyAreOpenAtOnce) {
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -1,5 +1,5 @@
-// A forked child has its parent's handles, tickets and files: each call says whose they are, at once, and touches
-// nothing. In place `thread` and in place `core`.
+// A forked child has its parent's handles, tickets and files: each call refuses them at once, and touches nothing. In
+// place `thread` and in place `core`.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +23,9 @@ using test::OpenRun;
 using test::OtherProcess;
 using test::SlowMemory;
 
-constexpr unsigned kPatience = 60;  // seconds after which a child that hangs is ended: no test takes so long
+constexpr unsigned kPatience = 60;  // seconds after which a child that hangs is killed: no test takes that long
 
-// Runs `body` in a child and returns the first line that it gave, "" if all was well; or how the child ended.
+// Runs `body` in a child; returns the first line that it printed, "" if all was well, or how the child ended.
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) abort();
@@ -131,7 +131,7 @@ std::vector<Call> all_calls() {
   return all;
 }
 
-// "" if every call is refused as it must be.
+// Returns "" if every call is refused as it must be.
 std::string all_refused(const Handles& handles, pid_t parent) {
   for (const Call& call : all_calls()) {
     const tailrace_status status = call.make(handles);
@@ -155,7 +155,7 @@ class Fork : public ::testing::Test {
     ASSERT_EQ(tailrace_file_open(run_, "raw", TAILRACE_FILE_WRITE, &file_), TAILRACE_OK);
   }
   Handles handles() const { return {run_, ticket_, file_}; }
-  // The parent goes on as if nothing had been.
+  // The parent continues as if nothing had happened.
   void finish_whole() {
     const tailrace_extent extent{0, 8};
     ASSERT_EQ(tailrace_file_write(file_, 1, &extent, "8 bytes."), TAILRACE_OK);
@@ -190,7 +190,8 @@ TEST_F(Fork, AGrandchildIsRefusedToo) {
   finish_whole();
 }
 
-// While memory is being taken, of which the child has none. It ends as programs do, and forks in its turn.
+// The fork happens while the parent's memory is being touched; the child has none of it. The child ends as programs
+// do, and forks itself.
 TEST(ForkAtOnce, IsHarmlessWhileMemoryIsTaken) {
   const Directory directory;
   Config large;
@@ -207,7 +208,7 @@ TEST(ForkAtOnce, IsHarmlessWhileMemoryIsTaken) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
-// Two processes with nothing in common but what was open when they parted.
+// Two processes that share only what was open at the fork.
 TEST_F(Fork, AChildOpensAClientOfItsOwn) {
   const pid_t parent = getpid();
   EXPECT_EQ(in_child([&]() -> std::string {
@@ -238,7 +239,8 @@ TEST_F(Fork, AClosedHandleOfTheParentsIsTheParents) {
   EXPECT_EQ(in_child([&] { return all_refused(before, parent); }), "");
 }
 
-// The fork happens while another thread of the parent is inside a call: it writes from memory that lets nobody read.
+// The fork happens while another thread of the parent is inside a call: it writes from memory whose reader is
+// stopped.
 TEST_F(Fork, AChildOfABusyParentIsNotBusy) {
   SlowMemory slow(8192 * sizeof(double));
   std::thread inside([&] { EXPECT_EQ(tailrace_write(run_, "a", 1, slow.data()), TAILRACE_OK); });

@@ -1,4 +1,4 @@
-// A published file as HDF5 itself sees it: which variables it holds and their raw bytes. Reads only.
+// Hdf5File: a published file as HDF5 sees it: its variables and their raw bytes. Only reads.
 #pragma once
 
 #include <hdf5.h>
@@ -23,7 +23,7 @@ class Hdf5File {
 
   bool opened() const { return file_ >= 0; }
 
-  // Names of the variables of `iteration`, in alphabetic order.
+  // Returns the names of the variables of `iteration`, in alphabetic order.
   std::vector<std::string> variables(int64_t iteration) const {
     std::vector<std::string> names;
     const hid_t group = H5Gopen2(file_, meshes(iteration).c_str(), H5P_DEFAULT);
@@ -33,7 +33,7 @@ class Hdf5File {
     return names;
   }
 
-  // The bytes of a variable in the type that it has in the file; empty if they cannot be read.
+  // Returns the bytes of a variable in its type in the file; empty if they cannot be read.
   std::vector<std::byte> bytes(int64_t iteration, const std::string& variable) const {
     std::vector<std::byte> bytes;
     const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);

@@ -1,4 +1,4 @@
-// The public header compiles as C++11, pedantically, and alone; so do the ways of using it in that language.
+// The public header compiles as C++11, pedantically, and alone; so does code that uses it in that language.
 #include <tailrace/tailrace.h>
 
 tailrace_status use_of_the_header_cpp11();

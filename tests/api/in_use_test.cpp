@@ -1,4 +1,4 @@
-// One client id, one open handle: in this process, in another one, and after a death. And recovery beside a client
+// One client id, one open handle: in this process, in another one, and after a death. Also recovery beside a client
 // that is alive.
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using test::OtherProcess;
 
 const std::string kOk = "0";
 
-// Refused, and told what is taken: the client's lock, or in place `core` its process.
+// The refusal names what is taken: the client's lock, or in place `core` its process.
 void expect_in_use(const OpenRun& second, const test::fs::path& lock) {
   ASSERT_FALSE(second.opened());
   EXPECT_EQ(second.error().status, TAILRACE_CLIENT_IN_USE);
@@ -75,7 +75,7 @@ TEST_F(InUse, DeathFreesTheClient) {
   EXPECT_EQ(mine.close(), TAILRACE_OK);
 }
 
-// The application forks while a client is open: the child has nothing of it, and its end ends nothing.
+// The application forks while a client is open: the child has nothing of it, and its end changes nothing.
 TEST_F(InUse, ForkOfTheApplicationHarmsNothing) {
   OpenRun run(Config(), directory_, 3);
   ASSERT_TRUE(run.opened()) << run.error().message;
@@ -83,7 +83,7 @@ TEST_F(InUse, ForkOfTheApplicationHarmsNothing) {
     const std::vector<double> values = test::block(iteration, 0);
     ASSERT_EQ(tailrace_write(run, "a", iteration, values.data()), TAILRACE_OK);
     const pid_t child = fork();
-    // With its destructors, and without; a sanitizer's own would look for leaks.
+    // With its destructors and without; in a sanitizer's run, a normal exit would look for leaks.
     if (child == 0 && (iteration % 2 == 0 || test::kSanitized)) _exit(0);
     if (child == 0) std::exit(0);
     ASSERT_GT(child, 0);
@@ -214,13 +214,13 @@ TEST_F(InUse, RecoveryPublishesACompleteFile) {
   EXPECT_EQ(directory_.names(), std::vector<std::string>{"run_c1_000000.h5"});
 }
 
-// Recovery again and again while a client opens, writes, publishes and closes: whatever it does it loses nothing.
+// Repeated recovery while a client opens, writes, publishes and closes: it loses nothing.
 TEST_F(InUse, RecoveryRacesWithARunningClient) {
   OtherProcess other(TEST_OTHER_PROCESS);
   for (int iteration = 0; iteration < 30; ++iteration) {
     const std::string number = std::to_string(iteration);
     std::string opened = other.ask(open_command("run", 3));
-    // Recovery takes the lock for a moment; a client that comes just then is told so.
+    // Recovery takes the lock for a moment; a client that comes just then is refused.
     while (opened == std::to_string(TAILRACE_CLIENT_IN_USE)) opened = other.ask(open_command("run", 3));
     ASSERT_EQ(opened, kOk);
     ASSERT_EQ(other.ask("write " + number), kOk);

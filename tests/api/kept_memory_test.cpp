@@ -1,4 +1,5 @@
-// Memory that a caller keeps (tailrace_alloc_kept): what it holds after commit, drop and close, and who else gets it.
+// Memory that a caller keeps (tailrace_alloc_kept): its contents after commit, drop and close, and no other use of
+// it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ TEST_F(KeptMemory, HoldsItsBytesWhateverIsWrittenAfterIt) {
   finish(run, 0);
   for (int64_t iteration = 1; iteration < 40; ++iteration) {
     const Kept passing = allocate(run, "a", iteration);
-    tailrace_release(passing.memory);  // before the commit: then it is the pool's as ever
+    tailrace_release(passing.memory);  // before the commit: then it belongs to the pool as usual
     finish(run, iteration);
     EXPECT_TRUE(kept.is_whole()) << iteration;
   }
@@ -83,7 +84,7 @@ TEST_F(KeptMemory, OutlivesTheClient) {
   std::thread([&] { tailrace_release(first.memory); }).join();
 }
 
-// Whoever keeps all of the budget is told so, and does not wait for itself.
+// A program that keeps the whole budget gets an error, and does not wait for itself.
 TEST_F(KeptMemory, ThatTakesTheWholeBudgetIsToldAtOnce) {
   OpenRun run(config(), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;
@@ -142,7 +143,7 @@ TEST_F(KeptMemory, OfADroppedIterationIsNobodyElses) {
   EXPECT_EQ(tailrace_alloc(run, "a", 51, &data), TAILRACE_OK);
 }
 
-// The child has the record of it alone: neither the memory nor the pool is touched.
+// The child has only the record of it: neither the memory nor the pool is touched.
 TEST_F(KeptMemory, IsReleasedInAChildWithoutHarm) {
   OpenRun run(config(), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;

@@ -1,5 +1,5 @@
-// The files that `measurements` asks for, written at close: when they are, what the report says, and that close tells
-// when one cannot be written.
+// The files that `measurements` asks for, written at close: when they are written, the contents of the report, and a
+// close that reports a file that cannot be written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -199,7 +199,7 @@ void expect_variable(const Json& json, const tailrace_variable_stats& of) {
   expect_times(json["filtering"], of.filtering);
 }
 
-// Closing waits once more; of all else nothing changes.
+// The close waits once more; nothing else changes.
 void expect_totals(const Json& json, const tailrace_stats& of) {
   const std::map<std::string, uint64_t> counts = {{"blocks_accepted", of.blocks_accepted},
                                                   {"blocks_written", of.blocks_written},
@@ -369,7 +369,7 @@ TEST_F(MeasurementFiles, CountWhatFailed) {
   ASSERT_GT(totals.blocks_failed, 0U);
   ASSERT_TRUE(test::fs::remove(directory_.path() / "run_c0_000000.h5"));  // room for the report
   const std::vector<double> values = test::block(9, 0);
-  EXPECT_EQ(tailrace_write(run, "a", 9, values.data()), TAILRACE_OK);  // and never ended
+  EXPECT_EQ(tailrace_write(run, "a", 9, values.data()), TAILRACE_OK);  // it is never ended
   EXPECT_EQ(run.close(), TAILRACE_EARLIER_FAILURE);
   const Json report = test::read_json(directory_.path() / "run_c0.stats.json");
   EXPECT_EQ(report["totals"]["blocks_failed"], totals.blocks_failed);
@@ -380,8 +380,7 @@ TEST_F(MeasurementFiles, CountWhatFailed) {
 
 // ---- when they cannot be written -----------------------------------------------------------------------------
 
-// Closes a run whose files cannot be written, and expects to be told which and why; two of them if both were asked
-// for.
+// Closes a run whose files cannot be written, and expects an error for each file that was requested, with its reason.
 void expect_told(OpenRun& run, const test::fs::path& first, int system_errno, uint64_t more) {
   tailrace_client* const client = run.get();
   EXPECT_EQ(run.close(), TAILRACE_EARLIER_FAILURE);
@@ -431,7 +430,7 @@ TEST_F(MeasurementFiles, FullDiskIsToldAndNoPieceIsLeft) {
     while (filler.write(page.data(), static_cast<std::streamsize>(page.size())).flush()) {
     }
   }
-  // Some pages may become free yet, of what a server had there for a moment: the trace needs more.
+  // A few pages that a server used for a moment may still become free; the trace needs more.
   tailrace_file file{};
   ASSERT_EQ(tailrace_file_open(run, "filler", TAILRACE_FILE_READ, &file), TAILRACE_OK) << run.error().message;
   const tailrace_extent first{0, 1};
@@ -454,7 +453,7 @@ TEST_F(MeasurementFiles, DirectoryInPlaceOfTheFileIsTold) {
   EXPECT_TRUE(error.says("run_c0.stats.json")) << error.message;
 }
 
-// A piece that nobody will ever rename would stay for good.
+// A temporary file that cannot be renamed must not stay.
 TEST_F(MeasurementFiles, NoPieceIsLeftWhereTheFileCannotBeReplaced) {
   test::fs::create_directory(directory_.path() / "run_c0.stats.json");
   OpenRun run(measured("{report: true}"), directory_);

@@ -1,4 +1,5 @@
-// The messages of refusals and losses: each names the cause, the place and a remedy; of several failures, each.
+// The messages of refusals and losses: each names the cause, the place and a remedy; if there are several failures,
+// all of them.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -27,7 +28,7 @@ using test::Config;
 using test::Directory;
 using test::OpenRun;
 
-// ---- the causes that a close has not told --------------------------------------------------------------------
+// ---- causes that a close has not reported -------------------------------------------------------------------
 
 // Three iterations that are not ended: three failures, all of the close.
 void leave_three_unended(tailrace_client* client) {
@@ -98,7 +99,7 @@ TEST(Causes, StandInReportAndLog) {
 
 // ---- what the system refuses ---------------------------------------------------------------------------------
 
-// How `body` ends in a child in which `prepare` has been called: what it printed.
+// Returns what `body` printed in a child in which `prepare` was called, or how the child ended.
 std::string in_child(const std::function<void()>& prepare, const std::function<std::string()>& body) {
   int ends[2];
   if (pipe(ends) != 0) abort();
@@ -163,7 +164,7 @@ TEST(FileSizeLimit, IsNamedWhereSharedMemoryIsRefused) {
 
 // ---- the page cache ------------------------------------------------------------------------------------------
 
-// Borrowed memory that begins so many bytes behind a page; NumPy's and malloc's begin at 16 or 64.
+// Borrowed memory begins this many bytes after a page; NumPy's and malloc's begin at 16 or 64.
 nlohmann::json report_of_borrowing(const Directory& directory, size_t offset, std::string& logged) {
   const test::fs::path log = directory.path() / "log";
   Config config;

@@ -1,4 +1,4 @@
-// The servers that tailrace_mpi.hpp starts, without MPI: how they ended is said.
+// The servers that tailrace_mpi.hpp starts, without MPI: it reports how they ended.
 #include <gtest/gtest.h>
 #include <tailrace/tailrace_mpi.hpp>
 

@@ -1,4 +1,5 @@
-// Tests over the C API on several back ends: their parameter names the back end, and a machine that lacks it skips.
+// Tests of the C API on several back ends. Their parameter names the back end; on a machine without it they are
+// skipped.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ class OnBackEnd : public ::testing::TestWithParam<std::string> {
 
 }  // namespace test
 
-// Ends the test unless `run`, an OpenRun, is open: as skipped if the kernel lacks the back end.
+// Ends the test unless `run`, an OpenRun, is open; skips it if the kernel lacks the back end.
 #define OPEN_OR_SKIP(run)                                                \
   if (!(run).opened() && (run).error().status == TAILRACE_UNSUPPORTED) { \
     GTEST_SKIP() << "this back end: " << (run).error().message;          \

@@ -1,9 +1,9 @@
-// A client in a process of its own, for tests of what processes do to each other. Reads commands, a line each, and
-// answers each with a number, mostly the status of the call:
+// A client in a separate process, for tests of the effects of processes on each other. It reads commands, one on each
+// line, and answers each with a number, mostly the status of the call:
 //   open DIRECTORY NAME CLIENT · write ITERATION (all six variables) · end ITERATION · flush · close · quit
 //   raw_open PATH (for writing) · raw_publish PATH (anew) · raw_iclose · raw_write OFFSET LENGTH CHARACTER · raw_sync
 //   · raw_close
-//   fork: a child that does nothing until it is killed; the child answers, by its process id
+//   fork: makes a child that does nothing until it is killed; the child answers with its process id
 #include <unistd.h>
 
 #include <iostream>

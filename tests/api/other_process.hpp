@@ -1,6 +1,7 @@
-// A client in another process: started as a program of its own, told what to do line by line, answering each.
+// OtherProcess: a client in another process. It starts a separate program, sends it commands line by line, and reads
+// an answer to each.
 //
-// The commands are those of other_process.cpp. Whoever is still running at the end of the test is killed.
+// The commands are those of other_process.cpp. A program that still runs at the end of the test is killed.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@ namespace test {
 
 class OtherProcess {
  public:
-  // `program` gets `arguments`, its standard input and output are ours.
+  // Starts `program` with `arguments`; its standard input and output are ours.
   explicit OtherProcess(const std::string& program, const std::vector<std::string>& arguments = {}) {
     int in[2];
     int out[2];
@@ -46,7 +47,7 @@ class OtherProcess {
   OtherProcess(const OtherProcess&) = delete;
   OtherProcess& operator=(const OtherProcess&) = delete;
 
-  // Sends one line, returns the line that answers it ("" if it has died).
+  // Sends one line, and returns the line that answers it ("" if the program has died).
   std::string ask(const std::string& command) {
     tell(command);
     return answer();
@@ -60,7 +61,7 @@ class OtherProcess {
     for (char c = 0; read_byte(c) && c != '\n';) answer += c;
     return answer;
   }
-  // The next byte of its output; false at the end.
+  // Reads the next byte of its output; returns false at the end.
   bool read_byte(char& byte) {
     ssize_t count = 0;
     do {
@@ -81,7 +82,7 @@ class OtherProcess {
     return status;
   }
   pid_t pid() const { return pid_; }
-  // To poll() for what read_byte() would read.
+  // Returns the descriptor that read_byte() reads, for poll().
   int output() const { return from_; }
 
  private:

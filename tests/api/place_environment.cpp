@@ -1,5 +1,5 @@
-// All tests of the executable in place `core`, if TAILRACE_TEST_PLACE says so: with a runtime directory of their own,
-// in which nothing is left when the last server has ended.
+// Runs all tests of the executable in place `core` if TAILRACE_TEST_PLACE says so, with a separate runtime directory,
+// which must be empty when the last server has ended.
 #include <gtest/gtest.h>
 
 #include "core_node.hpp"
@@ -9,7 +9,7 @@ namespace {
 class CoreEnvironment final : public ::testing::Environment {
  public:
   void SetUp() override { node_ = new test::CoreNode; }
-  // Here and nowhere else: a test's child that exits takes neither the servers nor the directory along.
+  // Only here: a test's child that exits must not remove the servers and the directory.
   void TearDown() override {
     node_->wait_end_of_servers();
     EXPECT_EQ(node_->leavings(), std::vector<std::string>());

@@ -1,6 +1,7 @@
-// A file system of the test's own: mounted in a name space that nobody else sees, and gone with the process.
+// PrivateMount: a file system of the test's own, mounted in a name space that no other process sees, and gone with
+// the process.
 //
-// Needs the right to mount; whoever cannot mount skips the test by name.
+// It needs the right to mount; without it, the test is skipped with a message.
 #pragma once
 
 #include <sched.h>
@@ -13,11 +14,11 @@ namespace test {
 
 class PrivateMount {
  public:
-  // A tmpfs of `size` ("1m") at `path`.
+  // Mounts a tmpfs of `size` ("1m") at `path`.
   static PrivateMount small_disk(const std::string& path, const std::string& size) {
     return PrivateMount(path, "size=" + size);
   }
-  // `path` onto itself, so that nothing can be written there, by root neither.
+  // Mounts `path` onto itself, read-only, even for root.
   static PrivateMount read_only(const std::string& path) { return PrivateMount(path, ""); }
 
   ~PrivateMount() {
@@ -28,13 +29,13 @@ class PrivateMount {
   PrivateMount& operator=(const PrivateMount&) = delete;
 
   bool ok() const { return ok_; }
-  // From now on nothing more can be made in it; what is open for writing stays so.
+  // Makes it read-only for new files; files that are open for writing stay writable.
   bool turn_read_only() {
     const char* const at = path_.c_str();
     return mount(at, at, nullptr, MS_BIND, nullptr) == 0 &&
            mount(nullptr, at, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) == 0;
   }
-  // Another size for a small disk.
+  // Changes the size of a small disk.
   bool resize(const std::string& size) {
     return mount(nullptr, path_.c_str(), nullptr, MS_REMOUNT, ("size=" + size).c_str()) == 0;
   }

@@ -1,4 +1,4 @@
-// Raw files that have their name when they are whole (TAILRACE_FILE_PUBLISH, tailrace_file_iclose), through the C
+// Raw files that get their name when they are complete (TAILRACE_FILE_PUBLISH, tailrace_file_iclose), through the C
 // API.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -86,7 +86,7 @@ TEST(PublishedFiles, ACloseThatNobodyWaitsForIsWaitedForByTheClient) {
   EXPECT_EQ(text_of(directory.path() / "b.raw"), "other");
 }
 
-// More of them than may be open at once.
+// More files than may be open at once.
 TEST(PublishedFiles, ManyAreClosedOneAfterTheOther) {
   const Directory directory;
   OpenRun run(test::Config(), directory);

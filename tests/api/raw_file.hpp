@@ -1,6 +1,6 @@
-// Raw files in tests: lists of extents from a seed, and a plain model of a file to compare with.
+// Raw files in tests: lists of extents from a seed, and a plain model of a file for comparison.
 //
-// Over the public C header, for every place.
+// It uses the public C header, for every place.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ inline uint64_t seed_of_test() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
 }
 
-// Up to `most` extents of [begin, end) in any order, none overlapping another, some of them empty.
+// Returns up to `most` extents of [begin, end) in any order, without overlaps; some of them are empty.
 inline Extents some_extents(std::mt19937_64& random, uint64_t begin, uint64_t end, size_t most) {
   std::vector<uint64_t> cuts(2 * (1 + random() % most));
   for (uint64_t& cut : cuts) cut = begin + random() % (end - begin + 1);
@@ -56,7 +56,7 @@ inline Bytes some_bytes(std::mt19937_64& random, uint64_t count) {
   return bytes;
 }
 
-// The contents of a file after all writes so far, one by one.
+// The contents of a file after all writes so far, applied one by one.
 class FileModel {
  public:
   void write(const Extents& extents, const Bytes& data) {
@@ -86,7 +86,7 @@ inline tailrace_status write(tailrace_file file, const Extents& extents, const B
   return tailrace_file_write(file, extents.size(), extents.data(), data.data());
 }
 
-// Writes a random list within [begin, end), there and into the model.
+// Writes a random list within [begin, end) into the file and into the model.
 inline void write_somewhere(tailrace_file file, FileModel& model, std::mt19937_64& random, uint64_t begin,
                             uint64_t end) {
   const Extents extents = some_extents(random, begin, end, 40);
@@ -95,7 +95,7 @@ inline void write_somewhere(tailrace_file file, FileModel& model, std::mt19937_6
   model.write(extents, data);
 }
 
-// Bytes that the library may read until the ticket has ended.
+// Memory that the library may read until the ticket has ended.
 struct Lent {
   tailrace_ticket ticket;
   Bytes data;
@@ -111,7 +111,7 @@ inline void lend_somewhere(tailrace_file file, FileModel& model, std::mt19937_64
   model.write(extents, of.data);
 }
 
-// Waits for the oldest, and changes its bytes.
+// Waits for the oldest loan, and changes its bytes.
 inline void take_back(std::list<Lent>& lent) {
   if (lent.empty()) return;
   ASSERT_EQ(tailrace_wait(lent.front().ticket, -1), TAILRACE_OK);
@@ -119,7 +119,7 @@ inline void take_back(std::list<Lent>& lent) {
   lent.pop_front();
 }
 
-// Reads a random list of what is there, and compares.
+// Reads a random list within the file, and compares.
 inline void read_somewhere(tailrace_file file, const FileModel& model, std::mt19937_64& random) {
   if (model.bytes().empty()) return;
   Extents extents = some_extents(random, 0, model.bytes().size(), 20);

@@ -1,6 +1,6 @@
-// Raw files through the C API, place `thread`: lists against a plain model, and what is refused.
+// Raw files through the C API, place `thread`: lists against a plain model, and refused calls.
 //
-// TAILRACE_SEED=… repeats what is random here.
+// TAILRACE_SEED=… repeats the random parts.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -60,7 +60,7 @@ TEST_P(RawFileLists, EqualAPlainModel) {
     if (what < 10) {
       const uint64_t begin = random() % GetParam().file;
       const uint64_t end = begin + random() % (GetParam().file - begin);
-      // In a file that has been read they are copied, within a fourth of the budget.
+      // In a file that was read they are copied, within a quarter of the budget.
       const bool lends = end - begin < 200'000 && random() % 3 == 0;
       if (lends) {
         ASSERT_NO_FATAL_FAILURE(test::lend_somewhere(file, model, random, begin, end, lent));
@@ -85,7 +85,7 @@ TEST_P(RawFileLists, EqualAPlainModel) {
   }
   EXPECT_TRUE(test::bytes_of(directory.path() / "data.raw") == model.bytes());
   EXPECT_LE(run.stats().memory_peak, run.stats().memory_budget);
-  // A server tells the end of the close first, and gives its memory back then.
+  // A server reports the end of the close first, and gives its memory back afterwards.
   EXPECT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
   EXPECT_EQ(run.stats().memory_held, 0u);
   EXPECT_EQ(run.close(), TAILRACE_OK);
@@ -184,7 +184,7 @@ TEST(RawFiles, OfManyGigabytesStaySparse) {
   EXPECT_LT(info.st_blocks * 512, 1 << 20);
 }
 
-// File systems differ in where their files must end: either it works, or it is told whose fault it is.
+// File systems differ in the largest size of a file: either it works, or the error names the cause.
 TEST(RawFiles, EndAtTwoToTheSixtySecondAtMost) {
   const Directory directory;
   OpenRun run(test::Config(), directory);

@@ -1,5 +1,5 @@
-// Recovery of what it may find: files cut short anywhere, bytes that are not what they were, things that are not
-// tailrace's, and the leavings of a program that ended without close.
+// Recovery of everything that it may find: files truncated anywhere, changed bytes, files that are not tailrace's,
+// and the leftovers of a program that ended without close.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -79,7 +79,7 @@ TEST_F(Recovery, OfAFileWithoutItsHeadFindsItIncomplete) {
   EXPECT_EQ(recover(directory_, false).at(part_.filename()).kind, TAILRACE_INCOMPLETE);
 }
 
-// Any byte may be any other: recovery says one thing or the other, and does not fall.
+// Any byte may be any other: recovery decides either way, and does not crash.
 TEST_F(Recovery, OfGarbageComesToAnEnd) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 400; ++round) {
@@ -135,7 +135,7 @@ TEST_F(Recovery, SaysWhatItCannotRemove) {
   EXPECT_EQ(directory_.names(), std::vector<std::string>{part_.filename()});
 }
 
-// A link to a whole file, and somebody else's whole file: neither gets a name that readers trust.
+// A link to a whole file, and another user's whole file: neither gets a name that readers trust.
 TEST_F(Recovery, PublishesNoLink) {
   const test::fs::path elsewhere = directory_.path() / "elsewhere";
   test::fs::rename(part_, elsewhere);
@@ -159,7 +159,7 @@ TEST_F(Recovery, PublishesNoStrangersFile) {
   }
 }
 
-// Nothing is treated whose writer's lock cannot be taken.
+// Recovery touches nothing whose writer's lock it cannot take.
 TEST_F(Recovery, ALockThatIsALinkIsTold) {
   const test::fs::path lock = directory_.path() / ".run_c0.lock";
   test::fs::create_symlink(directory_.path() / "none", lock);
@@ -170,7 +170,7 @@ TEST_F(Recovery, ALockThatIsALinkIsTold) {
   EXPECT_FALSE(test::fs::exists(directory_.path() / "none"));
 }
 
-// As a death leaves it where a file system cannot refuse to replace by a rename.
+// The state after a death on a file system that cannot refuse to replace a file by a rename.
 TEST_F(Recovery, OfAFileWithBothNamesTakesTheOldOneAway) {
   test::fs::create_hard_link(part_, file_);
   const Leftovers found = recover(directory_, true);
@@ -185,7 +185,7 @@ TEST_F(Recovery, OfAFileInPlaceOfADirectoryIsRefused) {
   EXPECT_EQ(test::last_error(nullptr).file, part_);
 }
 
-// A program that ends without close, in whatever its writer is doing: it ends as it would have without tailrace.
+// A program that ends without close, whatever its writer is doing, ends as it would without tailrace.
 TEST_F(Recovery, AfterAnExitWithoutClose) {
   test::fs::remove(part_);
   const int rounds = test::kSanitized ? 5 : 20;  // the thread sanitizer takes a second for each end

@@ -1,6 +1,6 @@
-// One run of tailrace in a test: a directory of its own, a configuration, a client, and what the last error was.
+// One run of tailrace in a test: a separate directory, a configuration, a client, and its last error.
 //
-// Uses the public C header alone, as a stranger would. A client that a test leaves open is closed with its run.
+// It uses the public C header alone, as a user would. A client that a test leaves open is closed with its run.
 #pragma once
 
 #include <sched.h>
@@ -24,7 +24,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// A directory that goes with its object, below TMPDIR or `under`.
+// A directory that is removed with its object, below TMPDIR or `under`.
 class Directory {
  public:
   explicit Directory(const fs::path& under = fs::temp_directory_path()) {
@@ -40,9 +40,9 @@ class Directory {
   Directory& operator=(const Directory&) = delete;
 
   const fs::path& path() const { return path_; }
-  operator const fs::path&() const { return path_; }  // NOLINT: as a path it is meant to be used
+  operator const fs::path&() const { return path_; }  // NOLINT: it is meant to be used as a path
 
-  // Names of what is in it, sorted.
+  // Returns the names in it, sorted.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
@@ -54,7 +54,7 @@ class Directory {
   fs::path path_;
 };
 
-// tailrace_error with strings of its own.
+// A tailrace_error that owns its strings.
 struct Error {
   tailrace_status status = TAILRACE_OK;
   bool earlier = false;
@@ -91,12 +91,12 @@ inline tailrace_variable_stats stats_of(tailrace_client* client, const char* var
   return stats;
 }
 
-// Waits until `failures` requests have failed. Asking for statistics tells none of them, so they stay unseen.
+// Waits until `failures` requests have failed. Asking for statistics reports none of them, so they stay unseen.
 inline void await_failures(tailrace_client* client, uint64_t failures) {
   while (stats_of(client).failures < failures) sched_yield();
 }
 
-// TAILRACE_TEST_PLACE, if it is set: the place that all tests over this header run in.
+// Returns TAILRACE_TEST_PLACE, the place in which all tests with this header run, or "".
 inline std::string usual_kind() {
   const char* const kind = std::getenv("TAILRACE_TEST_PLACE");
   return kind != nullptr ? kind : "thread";
@@ -104,16 +104,16 @@ inline std::string usual_kind() {
 inline std::string usual_place() { return "{kind: " + usual_kind() + ", cpus: none}"; }
 inline bool in_place_core() { return usual_kind() == "core"; }
 
-// Nobody says anything, and a server's log is no file among those that a test looks at.
+// Logs nothing, and keeps the server's log out of the files that a test looks at.
 inline constexpr const char* kNoLog = "{level: \"off\", file: /dev/null}";
 
-// Place `core`: waits until the server has let go of the client `id`, which it does a moment after that has closed or
-// died; with its note in the runtime directory goes the last of it. In place `thread` there is nobody else.
+// In place `core`: waits until the server has released client `id`, which happens shortly after its close or death;
+// the last step is to remove its note from the runtime directory. In place `thread` there is no server process.
 inline void await_left(const std::string& name, int id) {
   const char* const root = std::getenv("TAILRACE_RUNTIME_DIR");
   if (!in_place_core() || root == nullptr) return;
   const auto is_there = [&] {
-    std::error_code gone;  // as a job's directory is, with its server
+    std::error_code gone;  // the job's directory goes with its server
     for (const auto& job : fs::directory_iterator(root, gone)) {
       if (!job.path().filename().string().starts_with(name + "-")) continue;
       if (fs::exists(job.path() / ("client_" + std::to_string(id) + ".json"), gone)) return true;
@@ -123,7 +123,7 @@ inline void await_left(const std::string& name, int id) {
   while (is_there()) sched_yield();
 }
 
-// A configuration of variables of 64 KiB (8192 doubles), a to f, unless told otherwise.
+// A configuration of variables of 64 KiB (8192 doubles), a to f by default.
 inline std::string usual_merge() {
   const char* const merge = std::getenv("TAILRACE_TEST_MERGE");
   return merge == nullptr ? "{}" : merge;
@@ -137,7 +137,7 @@ struct Config {
   bool prefault = true;
   std::string backend = "auto";
   std::string durability = "written";
-  std::string existing = "continue";  // tests open what they have written again
+  std::string existing = "continue";  // tests reopen what they have written
   std::string files;                  // ", files: [...]"
   std::string shape = "[8, 1024]";
   std::string type = "float64";
@@ -169,7 +169,7 @@ inline tailrace_status open_client(const Config& config, const fs::path& path, i
   return tailrace_open_with("test.yaml", client, &options, out);
 }
 
-// An open client, closed at the end of its life if the test has not done so.
+// An open client, closed at the end of its life unless the test has done so.
 class OpenRun {
  public:
   OpenRun(const Config& config, const fs::path& path, int client = 0) : name_(config.name), id_(client) {
@@ -185,11 +185,11 @@ class OpenRun {
 
   bool opened() const { return client_ != nullptr; }
   tailrace_client* get() const { return client_; }
-  operator tailrace_client*() const { return client_; }  // NOLINT: as the handle it is meant to be used
-  // Why it could not be opened, or the last failure of the client.
+  operator tailrace_client*() const { return client_; }  // NOLINT: it is meant to be used as a handle
+  // Returns why it could not be opened, or the last failure of the client.
   Error error() const { return client_ ? last_error(client_) : error_; }
   tailrace_stats stats() const { return stats_of(client_); }
-  // The handle stays, to be used after its end.
+  // Closes it. The handle remains, for use after its end.
   tailrace_status close() {
     const tailrace_status status = tailrace_close(std::exchange(client_, nullptr));
     await_left(name_, id_);
@@ -203,7 +203,7 @@ class OpenRun {
   Error error_;
 };
 
-// The bytes of a block of `count` doubles that differs from every other.
+// Returns a block of `count` doubles that differs from every other block.
 inline std::vector<double> block(int64_t iteration, int variable, size_t count = 8192) {
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// An output directory that others may write to: what they put under the names of tailrace's files is never written
-// through, and each file that could not be made is told.
+// An output directory in which others may write: tailrace never writes through their files under its names, and
+// reports each file that it could not create.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,8 +57,8 @@ TEST_F(SharedDirectory, LinksUnderTheNamesOfIterationsFailAndAreTold) {
   EXPECT_TRUE(test::fs::is_regular_file(test::fs::symlink_status(at(name_of(kLinks)))));
 }
 
-// Files that lie there before the open are an earlier run's, to be finished: then no link and no stranger's file is
-// taken.
+// Files that exist before the open belong to an earlier run and are to be finished; but no link and no other user's
+// file is used.
 TEST_F(SharedDirectory, APartThatIsALinkRefusesTheOpen) {
   test::fs::create_symlink(victim_, at(name_of(0) + ".part"));
   const OpenRun run(Config(), directory_);

@@ -1,7 +1,7 @@
-// SlowMemory: memory whose first reader stands still until it is let go, inside whatever call it makes: for tests of
-// what happens meanwhile. One at a time in a process.
+// SlowMemory: memory whose first reader is stopped, inside whatever call it makes, until the test lets it go: for
+// tests of what happens meanwhile. Only one in a process at a time.
 //
-// The pages cannot be read; the handler of SIGSEGV, on the reader's thread, waits and then makes them readable.
+// The pages are not readable; the handler of SIGSEGV, on the reader's thread, waits and then makes them readable.
 #pragma once
 
 #include <signal.h>
@@ -34,7 +34,7 @@ class SlowMemory {
   SlowMemory& operator=(const SlowMemory&) = delete;
 
   const void* data() const { return data_; }
-  // Waits until somebody reads.
+  // Waits until a thread reads.
   void wait_for_reader() const {
     while (!reader_stands_) std::this_thread::yield();
   }
@@ -50,7 +50,7 @@ class SlowMemory {
   }
   static void stand_still(int, siginfo_t* info, void*) {
     SlowMemory* const of = current();
-    if (of == nullptr || !of->has(info->si_addr)) std::abort();  // a fault of somebody else's
+    if (of == nullptr || !of->has(info->si_addr)) std::abort();  // the fault belongs to other code
     of->reader_stands_ = true;
     while (!of->may_go_) std::this_thread::yield();
     mprotect(of->data_, of->bytes_, PROT_READ);

@@ -1,4 +1,4 @@
-// Several clients in one process, and several threads on one client: the first is independent, the second refused.
+// Several clients in one process, and several threads on one client: the former are independent, the latter refused.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ using test::OpenRun;
 
 const char* const kVariables[] = {"a", "b", "c", "d", "e", "f"};
 
-// A thread is certainly inside a call: it writes from memory that lets nobody read yet.
+// A thread is certainly inside a call: it writes from memory whose reader is stopped.
 class Busy : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -99,7 +99,7 @@ TEST_F(Busy, OtherClientsAreNotHeldUp) {
   EXPECT_EQ(other.close(), TAILRACE_OK);
 }
 
-// Threads that do not take turns: each call is carried out or refused, and nothing in between.
+// Threads that do not take turns: each call is either carried out or refused.
 TEST(Threads, OnOneClientAreCarriedOutOrRefused) {
   const Directory directory;
   OpenRun run(Config(), directory);
@@ -124,7 +124,7 @@ TEST(Threads, OnOneClientAreCarriedOutOrRefused) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
-// While threads use a client, one closes it: exactly one close is carried out, and the rest say why not.
+// While threads use a client, one closes it: exactly one close is carried out, and the others say why not.
 TEST(Threads, CloseAmongOtherCallsHappensOnce) {
   for (int round = 0; round < 20; ++round) {
     const Directory directory;

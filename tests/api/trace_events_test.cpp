@@ -1,5 +1,5 @@
-// The trace that `measurements: {trace: true}` asks for: that it has an event for whatever happened, and that every
-// trace keeps the rules of trace_file.hpp, however the run went.
+// The trace of `measurements: {trace: true}`: it has an event for everything that happened, and keeps the rules of
+// trace_file.hpp, however the run went.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -90,7 +90,7 @@ TEST_F(TraceEvents, HasEveryCallAndEveryBlock) {
     EXPECT_EQ(block.iteration, 3);
     EXPECT_EQ(block.bytes, 65536U);
     EXPECT_FALSE(block.failed);
-    // It was handed over inside its call.
+    // It was handed over within its call.
     const char* const verb = block.variable == "a" ? "write " : block.variable == "b" ? "commit " : "borrow ";
     const TraceFile::Event call = trace.calls("handover", verb + block.variable).at(0);
     EXPECT_GE(block.queued, call.begin);
@@ -103,7 +103,7 @@ TEST_F(TraceEvents, HasEveryCallAndEveryBlock) {
   EXPECT_LE(trace.publications()[0].end, trace.calls("wait", "flush")[0].end);
   EXPECT_GE(trace.peak("blocks under way"), 1);
   EXPECT_LE(trace.peak("blocks under way"), 3);
-  EXPECT_LE(trace.peak("memory held"), 2 * 65536);  // what is borrowed is not tailrace's
+  EXPECT_LE(trace.peak("memory held"), 2 * 65536);  // borrowed memory is not tailrace's
 }
 
 TEST_F(TraceEvents, SayWhatTheyAreOf) {
@@ -159,7 +159,7 @@ TEST_F(TraceEvents, KeepsItsRulesWhenWritingThrough) {
   expect_rules(trace);
   EXPECT_EQ(trace.blocks().size(), 24U);
   EXPECT_EQ(trace.calls("handover", "write c").size(), 8U);
-  // The write waits until the block has been written, and says so.
+  // The write waits until the block is written, and its event says so.
   for (const TraceFile::Event& wait : trace.calls("wait", "wait c")) EXPECT_EQ(wait.arguments["variable"], "c");
 }
 
@@ -235,7 +235,7 @@ TEST_F(TraceEvents, PastItsLimitTheyAreCounted) {
   EXPECT_EQ(part.dropped(), 31U - 5U + 20U - 5U);
 }
 
-// A trace may have many events, and the program may have little memory left when it closes.
+// A trace may have many events, and the program little memory left when it closes.
 TEST_F(TraceEvents, AreWrittenWithLittleMemory) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer's memory is not ours";
   const auto peak_kib = [] {
@@ -259,7 +259,7 @@ TEST_F(TraceEvents, AreWrittenWithLittleMemory) {
   EXPECT_EQ(trace().blocks().size(), 30'000U);
 }
 
-// One call of a random kind. What is borrowed stays lent, and unchanged, to the end.
+// Makes one call of a random kind. Borrowed arrays stay lent, and unchanged, to the end.
 void do_something(std::mt19937_64& random, tailrace_client* client, const std::vector<double>& values,
                   std::vector<tailrace_ticket>& tickets) {
   const auto below = [&random](uint64_t end) { return static_cast<int64_t>(random() % end); };

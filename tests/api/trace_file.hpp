@@ -1,6 +1,7 @@
-// A trace as tailrace writes it, read back, and the rules that every trace keeps (docs/formats/measurements.md).
+// TraceFile: a trace that tailrace has written, read back, and the rules that every trace keeps
+// (docs/formats/measurements.md).
 //
-// Times are compared in nanoseconds: in the file they are microseconds with three decimals.
+// It compares times in nanoseconds; in the file they are microseconds with three decimals.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ namespace test {
 
 using Json = nlohmann::json;
 
-// The JSON in a file; null, and a failure of the test, if it is none.
+// Returns the JSON in a file; null, and a failure of the test, if it is none.
 inline Json read_json(const std::filesystem::path& file) {
   std::ifstream stream(file);
   EXPECT_TRUE(stream) << file;
@@ -32,8 +33,8 @@ inline Json read_json(const std::filesystem::path& file) {
   return json.is_discarded() ? Json() : json;
 }
 
-// Returns how many of `count` events of the writer a trace has: none in place `core`, where it is of the client
-// alone.
+// Returns how many of `count` events of the writer a trace has: none in place `core`, where the trace has only the
+// client's events.
 inline size_t of_writer(size_t count) { return in_place_core() ? 0 : count; }
 
 class TraceFile {
@@ -41,7 +42,7 @@ class TraceFile {
   struct Event {
     std::string phase, category, name;
     int64_t begin = 0;
-    int64_t end = 0;  // of X events
+    int64_t end = 0;  // for X events
     Json arguments;
     int64_t id = -1;
 
@@ -68,7 +69,7 @@ class TraceFile {
   const std::vector<Block>& blocks() const { return blocks_; }
   uint64_t dropped() const { return json_["otherData"]["dropped_events"]; }
 
-  // The calls of this name.
+  // Returns the calls of this name.
   std::vector<Event> calls(const std::string& category, const std::string& name) const {
     std::vector<Event> found;
     for (const Event& call : calls_) {
@@ -77,7 +78,7 @@ class TraceFile {
     return found;
   }
 
-  // Calls follow one another; only "memory", the waiting for room, lies inside another one, or alone.
+  // Calls follow one another; only "memory", the wait for room, may be inside another call, or alone.
   void expect_calls_in_order() const {
     std::vector<Event> verbs, memory;
     for (const Event& call : calls_) (call.is("wait", "memory") ? memory : verbs).push_back(call);
@@ -93,7 +94,7 @@ class TraceFile {
     }
   }
 
-  // Expects that queued blocks are written after that, and that nothing is under way at the end.
+  // Expects that blocks are written after they were queued, and that nothing is under way at the end.
   void expect_blocks_in_order() const {
     for (const Block& block : blocks_) {
       EXPECT_LE(block.queued, block.begun) << block.variable << " " << block.iteration;
@@ -110,7 +111,7 @@ class TraceFile {
     }
   }
 
-  // The highest value of a counter.
+  // Returns the highest value of a counter.
   int64_t peak(const std::string& counter) const {
     int64_t peak = 0;
     if (levels_.count(counter) == 0) return 0;

@@ -1,5 +1,4 @@
-// Every element type in every rank: read back through tailrace and through HDF5, byte for byte, in the right type and
-// shape.
+// Every element type in every rank, read back through tailrace and through HDF5: the same bytes, type and shape.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -48,8 +47,8 @@ std::string list(const std::vector<uint64_t>& shape) {
   return text + "]";
 }
 
-// Random bytes, of which every pattern is allowed in integers; floating-point values are made from small numbers, so
-// that no NaN's payload or padding is up to the conversion of a reader.
+// Returns random bytes for integers, for which every pattern is allowed. Floating-point values come from small
+// numbers, so that no NaN's payload or padding depends on a reader's conversion.
 std::vector<std::byte> values_of(const Type& type, size_t count, std::mt19937_64& random) {
   std::vector<std::byte> bytes(type.size * count);
   for (size_t i = 0; i < count; ++i) {

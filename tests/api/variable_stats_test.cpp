@@ -1,4 +1,4 @@
-// The counts and times of tailrace_get_variable_stats add up with the calls, with their ends, and with the client's
+// The counts and times of tailrace_get_variable_stats agree with the calls, with their ends, and with the client's
 // totals: in good runs, for each `when_full`, and when storage fails.
 #include <gtest/gtest.h>
 
@@ -138,7 +138,7 @@ TEST_P(VariableStats, RefusedCallsAreNotCounted) {
   tailrace_variable_stats nothing{};
   nothing.struct_size = sizeof nothing;
   EXPECT_EQ(std::memcmp(&of, &nothing, sizeof of), 0);
-  // Memory that is taken and never handed over is not a hand-over.
+  // Memory that is allocated and never handed over is not a hand-over.
   ASSERT_EQ(tailrace_alloc(run, "b", 0, &memory), TAILRACE_OK);
   EXPECT_EQ(test::stats_of(run, "b").handover.count, 0U);
   EXPECT_EQ(run.close(), TAILRACE_OK);
@@ -202,7 +202,7 @@ TEST(VariableStatsArguments, AnOlderCallerGetsWhatItKnows) {
       EXPECT_EQ(stats.blocks_written, 1U);
     }
   }
-  // A newer caller's further members are left alone.
+  // Further members, of a newer caller, are not touched.
   struct Newer {
     tailrace_variable_stats stats;
     uint64_t more;
@@ -263,7 +263,7 @@ TEST_F(StatsWhenFull, BlockCountsEachBlockOnce) {
   ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);
   expect_adds_up(run);
   for (const char* variable : kVariables) EXPECT_EQ(test::stats_of(run, variable).blocks_written, kIterations);
-  // A block that the budget has no room for, since the caller holds it all, is refused, not counted.
+  // A block without room, since the caller holds the whole budget, is refused, not counted.
   hold_all(run);
   EXPECT_EQ(tailrace_write(run, "c", 200, values_.data()), TAILRACE_BUDGET_HELD);
   EXPECT_EQ(test::stats_of(run, "c").handover.count, kIterations);
@@ -295,7 +295,7 @@ TEST_F(StatsWhenFull, DropCountsWhatIsRefused) {
   OpenRun run(config("drop"), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;
   ASSERT_EQ(tailrace_write(run, "c", 200, values_.data()), TAILRACE_OK);
-  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);  // accepted and written, and then discarded
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);  // accepted, written, and then discarded
   hold_all(run);
   void* memory = nullptr;
   tailrace_ticket ticket;
@@ -317,14 +317,14 @@ TEST_F(StatsWhenFull, DropCountsWhatIsRefused) {
   }
   EXPECT_EQ(test::stats_of(run, "a").blocks_accepted, 7U);
   EXPECT_EQ(test::stats_of(run, "c").blocks_accepted, 1U);
-  EXPECT_EQ(run.stats().blocks_dropped, 7U + 1U);  // refused, and one that was discarded
+  EXPECT_EQ(run.stats().blocks_dropped, 7U + 1U);  // those refused, and one that was discarded
   expect_adds_up(run);
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
 // ---- when storage fails --------------------------------------------------------------------------------------
 
-// Hands over all variables of an iteration, whatever is told meanwhile, and waits until all has ended.
+// Hands over all variables of an iteration, ignores reported failures, and waits until all has ended.
 void write_iteration(tailrace_client* client, int64_t iteration) {
   for (const char* variable : kVariables) {
     const std::vector<double> values = test::block(iteration, 1);
@@ -388,7 +388,7 @@ TEST_P(StatsOfFailures, CountABorrowedBlockThatFails) {
   EXPECT_EQ(run.close(), TAILRACE_EARLIER_FAILURE);  // iteration 0 was never ended
 }
 
-// The statistics tell no failures, and leave them to be told.
+// Asking for statistics reports no failures, and leaves them to other calls.
 TEST_F(StatsWhenFull, TellNoFailures) {
   const auto disk = test::PrivateMount::small_disk(directory_.path(), "68k");
   if (!disk.ok()) GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);

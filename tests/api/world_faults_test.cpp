@@ -1,5 +1,5 @@
-// The faults of the world around a run: disks that fill, directories that cannot be written or vanish, files deleted
-// underneath. Each ends in a status that names the thing, and the runs that the fault does not touch go on.
+// Faults of the environment during a run: full disks, directories that are not writable or vanish, files that are
+// deleted meanwhile. Each ends in a status that names its object, and other runs continue.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -20,7 +20,7 @@ using test::OpenRun;
 
 const char* const kVariables[] = {"a", "b", "c", "d", "e", "f"};
 
-// All six variables of an iteration and its end; the first answer that is not OK.
+// Writes all six variables of an iteration and ends it; returns the first status that is not OK.
 tailrace_status write_iteration(tailrace_client* client, int64_t iteration, size_t count = 8192) {
   tailrace_status first = TAILRACE_OK;
   for (int variable = 0; variable < 6; ++variable) {
@@ -44,7 +44,7 @@ void expect_right(const test::fs::path& file, int64_t iteration) {
   }
 }
 
-// Waits until `iterations` have been published or not, and what failed with them can be told.
+// Waits until `iterations` are published or not, and their failures can be reported.
 void await_ended(const OpenRun& run, uint64_t iterations) {
   tailrace_stats stats{};
   do {
@@ -54,7 +54,7 @@ void await_ended(const OpenRun& run, uint64_t iterations) {
            stats.failures < stats.blocks_failed + stats.iterations_failed);
 }
 
-// Takes all failures that have happened, one a call, as any next call would tell them.
+// Takes all failures that have happened, one in each call, as any next call would report them.
 std::vector<Error> all_failures(tailrace_client* client) {
   std::vector<Error> errors;
   while (tailrace_flush(client) == TAILRACE_EARLIER_FAILURE) {
@@ -82,7 +82,7 @@ TEST_P(WorldFaults, FullDiskIsToldAndLeavesEarlierAndLaterIterationsAlone) {
   write_iteration(run, 2);
   await_ended(run, 3);
   if (run.stats().failures_unseen == run.stats().failures) {
-    EXPECT_EQ(tailrace_flush(run), TAILRACE_EARLIER_FAILURE);  // else a write has told the first already
+    EXPECT_EQ(tailrace_flush(run), TAILRACE_EARLIER_FAILURE);  // unless a write has reported the first already
   }
   const Error first = run.error();
   EXPECT_TRUE(first.earlier);
@@ -154,7 +154,7 @@ TEST_P(WorldFaults, BorrowedBlockFailsOnItsTicket) {
   EXPECT_EQ(error.variable, "b");
   EXPECT_EQ(error.iteration, 0);
   EXPECT_EQ(error.file, directory_.path() / "run_c0_000000.h5.part");
-  // It has been told; waiting again says so still, but no other call does.
+  // It was reported; waiting again reports it again, but no other call does.
   EXPECT_EQ(run.stats().failures_unseen, 0U);
   EXPECT_EQ(tailrace_wait(second, -1), TAILRACE_IO_ERROR);
   EXPECT_EQ(tailrace_flush(run), TAILRACE_OK);

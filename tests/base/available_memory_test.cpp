@@ -1,4 +1,4 @@
-// AvailableMemory, by the files of machines and control groups that the test makes.
+// AvailableMemory, with the test's own files for machines and control groups.
 #include "base/memory/available_memory.hpp"
 
 #include <gtest/gtest.h>

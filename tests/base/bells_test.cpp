@@ -1,4 +1,4 @@
-// Doorbell and WaitBell with real threads: no ring is lost, and nobody waits who need not.
+// Doorbell and WaitBell with real threads: no ring is lost, and no thread waits needlessly.
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// The server's half of the protocol, as the place runs it: sleeps until `work()` says that it found some.
+// The server's half of the protocol, as in the place: sleeps until `work()` finds some.
 template <class Work>
 void serve_once(Doorbell& bell, Work work) {
   for (;;) {
@@ -78,7 +78,7 @@ TEST(Doorbell, ARingAfterPrepareEndsTheSleep) {
   bell.prepare();
   bell.ring();
   bell.sleep();
-  // One that comes from elsewhere (io_uring), at any time.
+  // A ring from elsewhere (io_uring), at any time.
   EXPECT_EQ(eventfd_write(bell.fd(), 1), 0);
   bell.prepare();
   bell.sleep();

@@ -1,5 +1,4 @@
-// EndedNumbers against a plain set: regular programs in any direction, irregular ones, and a million numbers.
-// run.
+// EndedNumbers against a plain set: regular programs in either direction, irregular ones, and a million numbers.
 #include "base/ended_numbers.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// EpollSet: what is reported, how often, and with a client that does as it likes with a shared event counter.
+// EpollSet: which events it reports, how often, and with a client that misuses a shared event counter.
 #include "base/os/epoll_set.hpp"
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ TEST_F(EpollSetTest, WhoSharesTheCounterCanOnlySilenceHimself) {
   const FileDescriptor hostile(dup(a.get()));
   uint64_t count = 0;
   raise(hostile.get());
-  ASSERT_EQ(read(hostile.get(), &count, sizeof count), 8);  // emptied before anybody looked
+  ASSERT_EQ(read(hostile.get(), &count, sizeof count), 8);  // emptied before anyone looked
   ASSERT_EQ(fcntl(hostile.get(), F_SETFL, 0), 0);           // and a read would wait now
   raise(b.get());
   EXPECT_EQ(now(), Tags{2});

@@ -129,14 +129,14 @@ size_t open_descriptors() {
   return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
-// Small files never go past the page cache: a second descriptor for that would be for nothing.
+// Small files never bypass the page cache, so a second descriptor for that would be useless.
 TEST(OsFile, IsOpenedForTheSecondTimeWhenThatIsAskedFor) {
   const ScratchDirectory directory;
   const size_t before = open_descriptors();
   Result<OsFile> file = OsFile::open(directory / "file", OsFile::Mode::create, true);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(open_descriptors(), before + 1);
-  // By then something else may have its name.
+  // By then another file may have its name.
   ASSERT_EQ(::rename((directory / "file").c_str(), (directory / "other").c_str()), 0);
   std::ofstream(directory / "file") << "x";
   const int direct = file.value().direct();

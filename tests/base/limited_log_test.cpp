@@ -1,4 +1,4 @@
-// A log that clients can make say as much as they like: it stays small, and no client hides what is said of another.
+// A log that clients can fill without limit: it stays small, and no client hides another's lines.
 #include "base/limited_log.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(LimitedLog, OneClientDoesNotHideAnother) {
   EXPECT_EQ(lines.lines.back(), "iteration 4711 is dropped");
 }
 
-// Whoever is here before them is not hidden by any number of clients that come and go.
+// Clients that come and go, in any number, do not hide one that was here before.
 TEST(LimitedLog, ClientsThatComeAndGoDoNotFillIt) {
   Lines lines;
   {
@@ -92,7 +92,7 @@ TEST(LimitedLog, ALongMessageIsCut) {
   ASSERT_EQ(lines.lines.size(), 1U);
   EXPECT_LT(lines.bytes, LimitedLog::kMostMessage + 100);
   EXPECT_TRUE(lines.has("bytes more"));
-  // Not within a character.
+  // Not cut within a character.
   std::string umlauts;
   for (int i = 0; i < 2000; ++i) umlauts += "ü";
   log.warning("{}", "a" + umlauts);

@@ -1,4 +1,4 @@
-// Memory whose file is cut short is replaced by zeros and marked; a fault anywhere else ends the process.
+// Memory of a truncated file is replaced by zeros and marked; a fault anywhere else ends the process.
 #include "base/memory/memory_guard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// MappedMemory: as large as asked for, aligned to a huge page, and touched by nobody but those who use it.
+// MappedMemory: it has the requested size, is aligned to a huge page, and only its users touch it.
 #include "base/memory/memory_map.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files under names of tailrace's own, in a directory where somebody else puts links, FIFOs and files.
+// Files under tailrace's own names, in a directory where another user puts links, FIFOs and files.
 #include "base/os/own_file.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ constexpr uid_t kStranger = 65534;
 class OwnFile : public ::testing::Test {
  protected:
   void SetUp() override { std::ofstream(directory_ / "victim") << "precious"; }
-  // Whatever happens under tailrace's names, nobody's file is written.
+  // Whatever happens under tailrace's names, no other file is written.
   void TearDown() override { EXPECT_EQ(text("victim"), "precious"); }
 
   std::string text(const std::string& name) {

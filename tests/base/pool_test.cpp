@@ -1,4 +1,4 @@
-// The two-ended pool with real threads: one allocates, several give back; the bytes of a block are its holder's
+// The two-ended pool with real threads: one allocates, several give back; the bytes of a block belong to its holder
 // alone.
 #include "base/memory/pool.hpp"
 
@@ -33,7 +33,7 @@ struct SharedPool {
   WaitBell owner_bell;
 };
 
-// One thread that gives blocks back, and the way to it.
+// One thread that gives blocks back, and its ring.
 struct Finisher {
   SpscRing<Filled>::Counters counters;
   std::vector<Filled> slots = std::vector<Filled>(16);
@@ -42,7 +42,7 @@ struct Finisher {
   uint64_t wrong = 0;
   uint64_t seen = 0;
 
-  // Until a block of no bytes comes.
+  // Runs until a block of no bytes comes.
   void run(SharedPool& shared) {
     FreeStack<> stack(shared.head, shared.links);
     for (;;) {

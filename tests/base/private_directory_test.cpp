@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Missing = PrivateDirectory::Missing;
 
-constexpr auto kLong = 60s;  // never waited for, unless something is broken
+constexpr auto kLong = 60s;  // never reached, unless something is broken
 
 std::string refusal(const std::string& path, Missing missing = Missing::create) {
   const Result<PrivateDirectory> directory = PrivateDirectory::open(path, missing);
@@ -131,9 +131,9 @@ TEST(PrivateDirectory, DirectoriesInIt) {
   EXPECT_FALSE(job.value().still_there()) << "another one of the same name";
 }
 
-// A server that leaves removes the directory while clients come: what they cannot make there they make again
-// elsewhere, if they can tell. (Some file systems refuse new files a moment before the path is gone.)
-// A server that ends removes its directory while the next one, or a client, makes it.
+// A server that leaves removes the directory while clients come: what they cannot create there they create again
+// elsewhere, if they notice. (Some file systems refuse new files shortly before the path is gone.) A server that ends
+// removes its directory while the next one, or a client, creates it.
 TEST(PrivateDirectory, IsMadeThoughOthersRemoveIt) {
   const ScratchDirectory scratch;
   const std::string path = scratch / "private";

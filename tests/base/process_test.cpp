@@ -1,4 +1,4 @@
-// Processes that are watched, started and ended, and what they get from who starts them.
+// Processes that are watched, started and ended, and what they inherit from the process that starts them.
 #include "base/os/process.hpp"
 
 #include <fcntl.h>
@@ -18,14 +18,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 60s;  // never waited for, unless something is broken
+constexpr auto kLong = 60s;  // never reached, unless something is broken
 
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// A list of a directory would have a descriptor of its own.
+// Listing the directory would open a descriptor of its own.
 const std::string kListDescriptors = "for i in $(seq 0 100); do [ -e /proc/$$/fd/$i ] && echo $i; done; ";
 
 class ProcessTest : public ::testing::Test {

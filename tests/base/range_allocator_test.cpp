@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kPage = RangeAllocator::kPage;
 
-// The allocator and what is known of it from outside.
+// The allocator and a model of it.
 class Checked {
  public:
   Checked(uint64_t size, uint32_t max_nodes) : ranges_(size, max_nodes), max_nodes_(max_nodes) {}
@@ -67,8 +67,8 @@ class Checked {
     }
   }
 
-  // A range may be refused for want of nodes, or if no hole is clearly larger: good fit looks at few of the holes
-  // that are nearly as large as what is asked for.
+  // A range may be refused for lack of nodes, or if no hole is clearly larger: good fit examines only a few of the
+  // holes that are hardly larger than the request.
   void expect_refusal_was_right(uint64_t bytes) const {
     uint64_t end = 0;
     uint64_t largest = 0;

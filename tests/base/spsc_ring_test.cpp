@@ -22,7 +22,7 @@ struct Memory {
 
 const uint32_t kStarts[] = {0, 1, 3, 0x7fffffffu, 0x80000000u, 0xfffffff8u, 0xfffffffdu, 0xffffffffu};
 
-// For every number of elements in the ring, at every start of the counters: what each side sees.
+// Checks what each side sees, for every number of elements in the ring, and every start of the counters.
 TEST(SpscRing, FullAndEmptyAsATable) {
   for (const uint32_t start : kStarts) {
     for (const size_t size : {1u, 2u, 4u, 8u}) {
@@ -55,7 +55,7 @@ TEST(SpscRing, FullAndEmptyAsATable) {
   }
 }
 
-// A side that is made anew over counters that have run already (the server of place `core` after a crash).
+// A new side over counters that already run (the server of place `core` after a crash).
 TEST(SpscRing, ANewSideTakesOverWhereTheOldOneWas) {
   for (const uint32_t start : kStarts) {
     SCOPED_TRACE(start);

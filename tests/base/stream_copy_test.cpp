@@ -1,5 +1,5 @@
-// stream_copy: the same bytes as memcpy, and none beside them, for every size around its borders and any alignment of
-// the source.
+// stream_copy: it copies the same bytes as memcpy, and no others, for every size around its limits and any alignment
+// of the source.
 #include "base/memory/stream_copy.hpp"
 
 #include <gtest/gtest.h>

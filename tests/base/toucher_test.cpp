@@ -1,4 +1,4 @@
-// Toucher: the first part first, up to the end; passes over what others take; ends when it is asked.
+// Toucher: it touches the first part first, up to the end, skips memory that others take, and ends on request.
 #include "base/memory/toucher.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace {
 constexpr size_t kPart = Toucher::kPart;
 using Part = std::pair<size_t, size_t>;
 
-// Takes for a toucher; each part waits until the test lets it go.
+// Touches for a toucher; each part waits until the test lets it go.
 class Gate {
  public:
   Toucher::Options options() {
@@ -44,8 +44,8 @@ class Gate {
     changed_.wait(lock, [&] { return seen.size() >= parts; });
   }
 
-  std::vector<Part> seen;  // to be read when the thread stands, or has ended
-  size_t last = SIZE_MAX;  // after so many, no more
+  std::vector<Part> seen;  // to read when the thread is stopped, or has ended
+  size_t last = SIZE_MAX;  // parts after which it takes no more
 
  private:
   bool take(Part part) {
@@ -96,8 +96,8 @@ TEST(Toucher, PassesOverWhatIsTakenByOthers) {
   Gate gate;
   Toucher toucher(8 * kPart, gate.options());
   gate.await(1);
-  toucher.pass_over(3 * kPart + 4096);  // the part that it ends in is not whole
-  toucher.pass_over(kPart);             // … and what has been said stays so
+  toucher.pass_over(3 * kPart + 4096);  // the part in which it ends is not complete
+  toucher.pass_over(kPart);             // … and this does not undo it
   gate.let_go(1);
   gate.await(2);
   EXPECT_EQ(gate.seen[1], Part(3 * kPart, kPart));
@@ -116,7 +116,7 @@ TEST(Toucher, EndsWhereNoMoreIsToBeHad) {
   EXPECT_EQ(gate.seen.size(), 2u);
 }
 
-// There is so much memory that it would never end by itself.
+// There is so much memory that it would not end by itself.
 TEST(Toucher, EndsWhenItIsAsked) {
   std::atomic<size_t> taken{0};
   Toucher::Options options;
@@ -146,7 +146,7 @@ TEST(Toucher, IsTheParentsAlone) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    delete toucher;  // must not wait for a thread that is not there
+    delete toucher;  // must not wait for a thread that does not exist
     _exit(0);
   }
   int status = 0;

@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Missing = PrivateDirectory::Missing;
 
-constexpr auto kLong = 60s;  // never waited for, unless something is broken
+constexpr auto kLong = 60s;  // never reached, unless something is broken
 constexpr auto kNone = 0s;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }

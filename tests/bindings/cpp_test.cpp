@@ -1,4 +1,4 @@
-// Tests of tailrace.hpp: that it says in C++ what the C interface says, and owns what it says it owns.
+// Tests of tailrace.hpp: it offers in C++ what the C interface offers, and owns what it claims to own.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,7 +230,7 @@ TEST_F(CppBinding, TheDestructorPrintsWhatItCannotThrow) {
   EXPECT_NE(printed.find("tailrace: while closing: close iteration 3"), std::string::npos) << printed;
 }
 
-// The child's objects are copies of the parent's: their calls throw, and their end is nothing.
+// The child's objects are copies of the parent's: their calls throw, and their end does nothing.
 TEST_F(CppBinding, AChildHasNothingOfItsParents) {
   tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
   out.write("height", 0, plane_);

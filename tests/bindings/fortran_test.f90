@@ -1,5 +1,5 @@
-! Tests of the Fortran module: each verb, each type and rank, and what it says when something is wrong.
-! With the argument `stop` it shows that a failure without `status` ends the program.
+! Tests of the Fortran module: each verb, each type and rank, and its messages on errors. With the argument `stop` it
+! shows that a failure without `status` ends the program.
 program fortran_test
   use, intrinsic :: iso_c_binding, only: c_int, c_long_double
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64, error_unit

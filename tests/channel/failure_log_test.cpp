@@ -1,4 +1,4 @@
-// FailureLog: each failure is told once, the memory is bounded, and none is forgotten.
+// FailureLog: it reports each failure once, its memory is bounded, and it forgets none.
 #include "channel/failure_log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// IterationLog: one record an iteration, the latest of them, and a reader never gets the numbers of two iterations as
-// those of one.
+// IterationLog: one record for each of the latest iterations; a reader never gets the numbers of two iterations as
+// one's.
 #include "channel/iteration_log.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(IterationLog, GoesOnForAServerThatDiedWhileItBeganOne) {
   EXPECT_EQ(all[1].iteration, 2);
 }
 
-// A client may write anything there: then nonsense is shown, and nothing worse happens.
+// A client may write anything there: then the figures are nonsense, but nothing worse happens.
 TEST(IterationLog, BelievesNothing) {
   IterationLog::Shared shared;
   IterationLog log(shared);

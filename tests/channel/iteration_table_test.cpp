@@ -1,4 +1,4 @@
-// How many iterations of a client are unfinished, as its server tells it.
+// The number of unfinished iterations of a client, as its server reports it.
 #include "channel/iteration_table.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST_F(IterationTableTest, CountsWhatHasBegunAndNotLeft) {
   EXPECT_TRUE(table_.has_room_for(8));
 }
 
-// As a server does that goes on after another's death.
+// As a server does that replaces a dead one.
 TEST_F(IterationTableTest, GivenBackTwiceIsGivenBackOnce) {
   table_.take(0);
   table_.give_back(0);
@@ -36,7 +36,7 @@ TEST_F(IterationTableTest, GivenBackTwiceIsGivenBackOnce) {
   EXPECT_EQ(table_.count(), 1u);
 }
 
-// One who is late must be able to end what the others wait for.
+// A late client must be able to end the iteration that the others wait for.
 TEST_F(IterationTableTest, WhatOthersHaveBegunMayBeginBeyondTheLimit) {
   table_.set_limit(2);
   table_.begun_by_any(3);
@@ -63,7 +63,7 @@ TEST_F(IterationTableTest, WhatAnEarlierServerSaidIsForgotten) {
   EXPECT_EQ(table_.count(), 1u);
 }
 
-// The client's side of the memory is the client's.
+// The client's side of the memory is under the client's control.
 TEST_F(IterationTableTest, FullOrSenselessItHarmsNobody) {
   for (int64_t iteration = 0; iteration < 2 * IterationTable<>::kWords; ++iteration) {
     table_.take(iteration);

@@ -1,4 +1,4 @@
-// TicketTable: slots that are used again, and a table that is full. tests/interleave has the threads.
+// TicketTable: reused slots, and a full table. tests/interleave has the threads.
 #include "channel/ticket_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// ClientMemory and ServerLink without a server: the test plays it, by the channel's other ends.
+// ClientMemory and ServerLink without a server: the test plays the server, at the channel's other ends.
 #include "client/client_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-// A channel in private memory. A client that waits has the server do something, once.
+// A channel in private memory. A client that waits makes the server do something, once.
 class PlayedPlace final : public Place {
  public:
   explicit PlayedPlace(uint64_t pages)
@@ -77,7 +77,7 @@ class ClientMemoryTest : public ::testing::Test {
     EXPECT_OK(sent.status());
     return sent.value();
   }
-  // Returns the bytes that are not free, as the client knows once it has looked.
+  // Returns the bytes that are not free, as the client knows after a look.
   uint64_t held() {
     memory_.pool().collect();
     return memory_.pool().held();
@@ -182,7 +182,7 @@ TEST_F(ClientMemoryTest, ATicketThatFailedSaysWhyOnce) {
     server_.end_ticket(ticket, false);
   };
   EXPECT_EQ(link_.await(ticket).fault().message, "no space");
-  EXPECT_EQ(link_.await(ticket).fault().message, "wait: this request failed, and its failure has been told already");
+  EXPECT_EQ(link_.await(ticket).fault().message, "wait: this request failed, and its failure was already reported");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The verbs over a storage that works: what is handed over is what is published, and what is out of order is refused.
+// The verbs over a storage that works: what is handed over is published, and calls out of order are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(Session, WaitTimesOutAndTheRequestGoesOn) {
   EXPECT_EQ(rig.client().wait(ticket, std::chrono::milliseconds(0)).code(), TAILRACE_TIMEOUT);
   EXPECT_EQ(rig.client().wait(ticket, std::chrono::milliseconds(1)).code(), TAILRACE_TIMEOUT);
   rig.gate().open();
-  // As long as can be said: for ever, and not a number that has overflowed.
+  // The longest possible time: without limit, and without an overflow.
   EXPECT_OK(rig.client().wait(ticket, std::chrono::milliseconds(kMax)));
   EXPECT_OK(rig.client().wait(kNoTicket, std::nullopt));
   EXPECT_EQ(rig.client().wait(ticket + 1, std::nullopt).code(), TAILRACE_INVALID_ARGUMENT);
@@ -145,7 +145,7 @@ TEST(Session, WhatIsOutOfOrderIsRefused) {
   EXPECT_EQ(client.alloc("a", 0).status().code(), TAILRACE_WRONG_ORDER);
   EXPECT_EQ(client.borrow("a", 0, data.data()).status().code(), TAILRACE_WRONG_ORDER);
   EXPECT_EQ(client.signal("e", 0).code(), TAILRACE_WRONG_ORDER);
-  EXPECT_OK(client.end_iteration(77));  // of which nothing was handed over
+  EXPECT_OK(client.end_iteration(77));  // no block was handed over for it
   EXPECT_EQ(client.write("a", 77, data.data()).code(), TAILRACE_WRONG_ORDER);
   EXPECT_OK(client.flush());
   rig.stop();
@@ -161,7 +161,7 @@ TEST(Session, NoMoreThan64OpenIterations) {
   const Status refused = client.write("c", 64, page(1).data());
   EXPECT_EQ(refused.code(), TAILRACE_WRONG_ORDER);
   EXPECT_NE(refused.fault().message.find("oldest is 0"), std::string::npos) << refused.fault().message;
-  ASSERT_OK(client.write("a", 63, page(2).data()));  // of one that is open
+  ASSERT_OK(client.write("a", 63, page(2).data()));  // that iteration is open
   ASSERT_OK(client.end_iteration(0));
   ASSERT_OK(client.write("c", 64, page(1).data()));
   for (int64_t iteration = 1; iteration <= 64; ++iteration) ASSERT_OK(client.end_iteration(iteration));
@@ -243,7 +243,7 @@ TEST(Session, CloseTellsOfIterationsThatWereNotEnded) {
   EXPECT_EQ(Hdf5File::open(*rig.bytes(rig.path(2) + ".part")), nullptr);
 }
 
-// For `durable` a sync lies between each two of: everything else, the head, the new name.
+// For `durable` there is a sync between each two of: everything else, the head, the new name.
 TEST(Session, DurableSyncsBetweenBodyHeadAndName) {
   Config config = small_config(8);
   config.storage.durability = Durability::durable;
@@ -263,8 +263,8 @@ TEST(Session, DurableSyncsBetweenBodyHeadAndName) {
   EXPECT_EQ(order, "wsHsRD");
 }
 
-// Whatever the storage delays: the head begins when every other byte of the file has been written, and the new name
-// comes when the head has been.
+// Whatever the storage delays: the head begins when every other byte of the file is written, and the new name comes
+// after the head.
 TEST(Session, TheHeadIsWrittenLast) {
   for (const Durability durability : {Durability::accepted, Durability::written, Durability::durable}) {
     Config config = small_config(16);

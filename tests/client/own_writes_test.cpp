@@ -1,4 +1,4 @@
-// OwnWrites against a plain model: for each byte of each file, which write has it.
+// OwnWrites against a plain model: for each byte of each file, the write that has it.
 #include "client/own_writes.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ class Model {
     pending_.insert({block, sequence_});
   }
 
-  // Any of those under way; its block may be used again.
+  // Ends one of those under way; its block may be reused.
   void end() {
     if (pending_.empty()) return;
     const auto it = std::next(pending_.begin(), static_cast<ptrdiff_t>(dice_.below(pending_.size())));

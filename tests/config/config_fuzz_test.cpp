@@ -1,6 +1,6 @@
-// Random edits of right configurations: every one is read or refused with a message, and none crashes or throws.
+// Random edits of right configurations: each one is accepted or refused with a message, and none crashes or throws.
 //
-// The seed is printed; TAILRACE_SEED=<seed> repeats a run, TAILRACE_MUTATIONS=<n> makes it longer.
+// The test prints the seed; TAILRACE_SEED=<seed> repeats a run, TAILRACE_MUTATIONS=<n> makes it longer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -36,7 +36,7 @@ std::string read_whole(const std::string& path) {
   return text.str();
 }
 
-// Pieces that mean something to YAML or to the schema: found sooner than by chance.
+// Pieces with a meaning for YAML or the schema, which chance would rarely produce.
 constexpr std::string_view pieces[] = {
     "\n",
     "\t",

@@ -1,8 +1,8 @@
-// The reading of configurations: right files field by field, wrong files message by message.
+// Reading of configurations: right files field by field, wrong files message by message.
 //
-// Each file of wrong/ says in its first line what it expects to be told:
+// The first line of each file in wrong/ has the expected error:
 //   # expect: line=5 column=3 key=storage.durability message=did you mean
-// The column may be left out; the message is a part of what follows the key.
+// The column may be left out; the message is a part of the text after the key.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Result<Config> read_path(const std::string& path) {
   return read_config(input);
 }
 
-// The least configuration with `section` in it.
+// The smallest configuration with `section` in it.
 Result<Config> read_with(const std::string& section) {
   return read_text("tailrace: 1\nname: a\n" + section +
                    "\nlayouts:\n  l: {type: int8, shape: [4]}\nvariables:\n  v: {layout: l}\n");
@@ -464,7 +464,7 @@ TEST(file, that_is_too_long) {
 }
 
 TEST(file, that_is_nothing_but_brackets) {
-  // yaml-cpp descends once a bracket; it has to stop before the stack ends.
+  // yaml-cpp recurses for each bracket; it must stop before the stack overflows.
   for (const char* bracket : {"[", "{", "- ", "? ", "[{", "&a "}) {
     std::string text;
     while (text.size() < 200'000) text += bracket;
@@ -502,7 +502,7 @@ TEST(many, variables_and_layouts) {
   EXPECT_FALSE(index.find("v"));
 }
 
-// Names that are declared are told, but not all of so many.
+// The message lists declared names, but not all of so many.
 TEST(many, words_are_not_all_told) {
   std::string text = with_variables(1000);
   const auto result = read_text(text.replace(text.find("v17: {layout: l17"), 17, "v17: {layout: nil"));

@@ -1,4 +1,4 @@
-// Units: golden factors and powers, and what is refused with which advice.
+// Units: known factors and powers, and refusals with their advice.
 #include "model/unit.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Changes while a program runs: parameters, and with them the length of arrays, and which variables are written. In
-// both places; random sequences are compared with a plain model, in the files and by reading, whoever dies meanwhile.
+// both places; random sequences are compared with a plain model, in the files and by reading, whichever process dies
+// meanwhile.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -110,7 +111,7 @@ class Changes : public ::testing::TestWithParam<const char*> {
 TEST_P(Changes, AnArrayHasAnotherLengthInEachIteration) {
   ChangingRun run(text(), directory_);
   for (int64_t step = 0; step < 6; ++step) {
-    const int64_t n = step * 7 % 5 * 100;  // 0 as well
+    const int64_t n = step * 7 % 5 * 100;  // including 0
     ASSERT_EQ(run.set({{"n", n}, {"first", step}}), TAILRACE_OK) << run.error().message;
     EXPECT_EQ(run.info("x").shape[0], static_cast<uint64_t>(n));
     EXPECT_EQ(run.info("plane").bytes, static_cast<uint64_t>(3 * n) * sizeof(int32_t));
@@ -125,7 +126,7 @@ TEST_P(Changes, AnArrayHasAnotherLengthInEachIteration) {
     ASSERT_EQ(tailrace_end_iteration(run, step), TAILRACE_OK);
   }
   ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
-  // Now n is 0 and first 5: an earlier block is read with its own values alone.
+  // Now n is 0 and first is 5: an earlier block can only be read with its own values.
   std::vector<double> back(200);
   EXPECT_EQ(tailrace_read(run, "x", 1, back.data()), TAILRACE_WRONG_SHAPE);
   EXPECT_TRUE(run.error().says("[200]") && run.error().says("[0]")) << run.error().message;
@@ -283,7 +284,7 @@ TEST_P(Changes, AVariableIsSwitchedOnAndOff) {
   EXPECT_FALSE(test::fs::exists(directory_.path() / test::file_of(0, 4)));
 }
 
-// Particles of a node: each client has its part of the whole, which is another one each time, and may be none.
+// Particles of a node: each client has its part of the whole, another one each time, and perhaps none.
 TEST(ChangesOfANode, PartsOfOneArrayMoveBetweenClients) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -435,7 +436,8 @@ class Pair {
     if (status == TAILRACE_OK) values_ = to;
   }
 
-  // By layout in the configuration's order; which of two reasons is told first is no promise, but one status is.
+  // By layout in the configuration's order. Which of two reasons is reported first is not promised, but the status
+  // is.
   tailrace_status expected(const Values& to) const {
     if (to == values_) return TAILRACE_OK;
     if (to.n < 0 || to.first + to.n > to.total) return TAILRACE_WRONG_SHAPE;
@@ -518,7 +520,7 @@ class Pair {
 
   void end() {
     while (!allocated_.empty()) {
-      // Blocks that cannot be committed any more, as another shape of them came, are off.
+      // Blocks that cannot be committed any more, since another shape of them came, are switched off.
       const std::string name = allocated_.begin()->first;
       if (!may_come(name.c_str())) {
         on_[name] = false;

@@ -1,4 +1,4 @@
-// Writing by test::Config in the tests of place `core`, and checks of the files.
+// Writes by test::Config in the tests of place `core`, and checks the files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ inline const char* const kVariables[] = {"a", "b", "c", "d", "e", "f"};
 inline Config core_config() {
   Config config;
   config.place = "{kind: core, cpus: none}";
-  config.log = "{level: error}";  // of the server, beside the files
+  config.log = "{level: error}";  // the server's log is beside the files
   return config;
 }
 
@@ -28,14 +28,14 @@ inline std::string file_of(int client, int64_t iteration) {
   return name;
 }
 
-// The log of a server that a client has started, where the configuration names none.
+// Returns the log of a server that a client has started, if the configuration names none.
 inline fs::path log_of(const fs::path& directory, int server = 0) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   return directory / ("run_core" + std::to_string(server) + "_" + host + ".log");
 }
 
-// All variables of an iteration.
+// Writes all variables of an iteration.
 inline tailrace_status write_blocks(tailrace_client* client, int64_t iteration, int different = 0) {
   for (int variable = 0; variable < 6; ++variable) {
     const std::vector<double> values = block(iteration, variable + different);

@@ -1,9 +1,9 @@
 // core_flood CONFIGURATION DIRECTORY NAME CLIENT TIMES nonsense | refused | goes | drops | sits: a client of place
-// `core` that gives the server something to say, TIMES times, of the job NAME that writes to DIRECTORY.
+// `core` that makes the server log something, TIMES times, in the job NAME that writes to DIRECTORY.
 //
-// nonsense: connects, says what is no greeting, and closes. refused: greets with a configuration that is none, and
-// long. goes: comes as client CLIENT, CLIENT + 1, …, and goes without a word. drops: comes once, and says of TIMES
-// iterations that they are dropped. sits: comes, says a byte, and waits to be killed.
+// nonsense: connects, sends something that is not a greeting, and closes. refused: greets with a long text that is
+// not a configuration. goes: comes as client CLIENT, CLIENT + 1, …, and goes without goodbye. drops: comes once, and
+// drops TIMES iterations. sits: comes, prints a byte, and waits to be killed.
 #include <poll.h>
 #include <sched.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
-// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` gone
-// wild.
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` that
+// misbehaves.
 //
-// Attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY, greets the server
-// as any client does (now and then it already lies), and then writes LIES times something into what it shares with
-// it: its ring, counters, pool, free stack, tickets, bells and socket, or cuts the segment short. Says a byte after
-// each attachment. Ends well whatever the server makes of it, as long as there is one. With `cut` it tells no lie but
-// that one: it writes LIES whole iterations, each byte of them kHonest, and cuts the segment while they are on their
-// way. With `silent` it connects TIMES times, says nothing, says a byte when all of them are there, and waits until
-// the server has closed them.
+// It attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY. It greets the
+// server as any client does (sometimes already with a lie). Then it writes something LIES times into what it shares
+// with the server: its ring, counters, pool, free stack, tickets, bells and socket; or it truncates the segment. It
+// prints a byte after each attachment. It ends normally whatever the server does, as long as there is one. With `cut`
+// truncation is its only lie: it writes LIES whole iterations, each byte of them kHonest, and truncates the segment
+// while they are on their way. With `silent` it connects TIMES times, sends nothing, prints a byte when all
+// connections exist, and waits until the server has closed them.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -49,10 +49,10 @@ bool only_cuts = false;
 
 uint64_t below(uint64_t limit) { return random_bits() % limit; }
 bool one_in(uint64_t many) { return below(many) == 0; }
-// All orders of magnitude are as likely, and the ends of the range.
+// All orders of magnitude are equally likely; so are the ends of the range.
 uint64_t any_number() { return one_in(8) ? ~uint64_t{0} - below(4) : random_bits() >> below(64); }
 
-// As a writer that races with the server would.
+// Like a writer that races with the server.
 void scribble(std::byte* at, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
     reinterpret_cast<std::atomic<unsigned char>*>(at + i)->store(static_cast<unsigned char>(random_bits()),
@@ -88,7 +88,7 @@ std::optional<Attached> attach(const RuntimeDirectory& job, const ConfigInput& i
 
 // ---- lies -----------------------------------------------------------------------------------------------------
 
-// A path or a list of extents in a block, mostly a sound one.
+// Puts a path or a list of extents into a block, usually a valid one.
 void put_file_block(Attached& at, const Descriptor& verb) {
   std::byte* const block = at.segment->pool().data() + verb.bytes.address;
   if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
@@ -125,7 +125,7 @@ Descriptor some_file_verb(Attached& at, Descriptor verb) {
                one_in(32) ? static_cast<uint32_t>(any_number()) : length, verb.bytes.handed};
   } else if (verb.verb == Verb::file_truncate || verb.verb == Verb::file_allocate) {
     const bool cuts = verb.verb == Verb::file_truncate && !one_in(32);
-    // Never so much that the machine's disk is full; what no file may have is refused.
+    // Never so much that the machine's disk becomes full; sizes that no file may have are refused.
     verb.range = {cuts ? 0 : below(10000), one_in(32) ? kMostFileEnd + 1 : below(10000)};
   } else if (verb.verb != Verb::file_sync && verb.verb != Verb::file_size && verb.verb != Verb::file_close) {
     if (verb.verb == Verb::file_remove && !one_in(32)) verb.variable = 0;
@@ -134,7 +134,7 @@ Descriptor some_file_verb(Attached& at, Descriptor verb) {
   return verb;
 }
 
-// A verb that could be meant.
+// Returns a verb that could be valid.
 Descriptor some_verb(Attached& at) {
   Descriptor verb;
   constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
@@ -167,7 +167,7 @@ Descriptor some_verb(Attached& at) {
   return some_file_verb(at, verb);
 }
 
-// One that could not.
+// Returns one that could not.
 Descriptor no_verb(Attached& at) {
   Descriptor verb = some_verb(at);
   switch (below(9)) {
@@ -231,7 +231,7 @@ void ring_bell(Attached& at) {
   const uint64_t one = 1;
   fcntl(at.bell.get(), F_SETFL, O_NONBLOCK);
   if (!at.segment->control().server_asleep.claim() && !one_in(8)) return;
-  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full: so it has rung
+  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full, so it has rung
 }
 
 void abuse_socket(Attached& at) {
@@ -240,7 +240,7 @@ void abuse_socket(Attached& at) {
   (void)at.socket.send(bytes, files, kAnswer);
 }
 
-// Takes the file from under the server's feet; now and then gives it back, empty.
+// Truncates the server's file; sometimes restores its size, with zeros.
 void cut(Attached& at) {
   const uint64_t size = at.segment->pool().size() + at.parts().size();
   const uint64_t left = one_in(2) ? 0 : below(size);
@@ -249,7 +249,7 @@ void cut(Attached& at) {
   at.cut = true;
   const uint64_t one = 1;
   fcntl(at.bell.get(), F_SETFL, O_NONBLOCK);
-  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full: so it has rung
+  if (::write(at.bell.get(), &one, sizeof one) < 0) return;  // it is full, so it has rung
 }
 
 void any_lie(Attached& at) {
@@ -263,7 +263,7 @@ void any_lie(Attached& at) {
   }
 }
 
-// An attachment's lies are of one kind: lies that end it at once would hide the others.
+// The lies of an attachment are of one kind: lies that end it at once would hide the others.
 constexpr uint64_t kMoods = 9;
 void lie(Attached& at, uint64_t mood) {
   const bool now = one_in(2);
@@ -282,7 +282,7 @@ void lie(Attached& at, uint64_t mood) {
 }
 
 void leave(Attached& at) {
-  if (one_in(2)) return;  // without a word
+  if (one_in(2)) return;  // without goodbye
   const Goodbye goodbye;
   (void)at.socket.send(std::as_bytes(std::span(&goodbye, 1)), {}, kAnswer);
   for (int i = 0; i < 16 && !at.cut; ++i) any_lie(at);  // it goes on after its goodbye
@@ -320,7 +320,7 @@ void write_and_cut(Attached& at, int iterations) {
   if (ftruncate(at.segment->fd(), static_cast<off_t>(left)) != 0) std::exit(1);
 }
 
-// Returns when none of them is open any more.
+// Returns when none of the connections is open any more.
 void connect_and_say_nothing(const RuntimeDirectory& job, int times) {
   std::vector<UnixSocket> silent;
   for (int time = 0; time < times; ++time) {

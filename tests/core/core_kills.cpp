@@ -1,13 +1,13 @@
 // core_kills [--kills N] [--seed S] [--servers N] [--sync]: kill -9 of clients and servers of place `core` at random
 // moments (promises 1, 3 and 5).
 //
-// In each round a few clients run, each a process of its own, and whoever is killed is replaced: a server by its
-// clients, a client by another one. With --servers they have several, of which one at a time is killed; with --sync a
-// server is not replaced by its clients, but by the next one that comes: they go on by themselves. When all is over,
-// what they wrote is compared with what they had been told: every iteration whose end a client was told of is in its
-// file to the bit, whoever died; no file is incomplete; no call has failed; no segment, ledger or lock is left. The
-// moment of a kill is measured by the clients' progress and a few spins, never by a clock. The seed is printed, and
-// repeats what is random here; the machine's part is its own.
+// In each round a few clients run, each in a separate process, and each killed process is replaced: a server by its
+// clients, a client by another one. With --servers they have several servers, of which one at a time is killed. With
+// --sync the clients do not replace a server but go on by themselves; the next client that comes starts one. At the
+// end, the files are compared with what the clients were told: every iteration whose end was confirmed is in its file
+// to the bit, whichever process died; no file is incomplete; no call has failed; no segment, ledger or lock is left.
+// The moment of a kill depends on the clients' progress and a few spins, never on a clock. The seed is printed, and
+// repeats the random parts, but not the machine's timing.
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -61,7 +61,7 @@ struct Client {
     scenario.share(job);
   }
 
-  // Reads one byte of its progress; false at its end.
+  // Reads one byte of its progress; returns false at its end.
   bool hear() {
     char byte = 0;
     if (!process.read_byte(byte)) return false;
@@ -92,7 +92,7 @@ class Round {
       if (kills_ > 0 && random_() % 16 == 0) strike();
     }
     node_.wait_end_of_servers();
-    // If the last client was killed, and its server with it, nobody was left to go on.
+    // If the last client was killed, and its server with it, none was left to continue.
     for (const int status : node_.drain(options_.servers))
       complain("tailrace-core --drain ended with " + std::to_string(status));
     for (const auto& client : clients_) check(*client);
@@ -105,7 +105,7 @@ class Round {
   uint64_t kills_left() const { return kills_; }
 
  private:
-  // Half of the rounds in memory, where all is quick, the rest where TMPDIR is.
+  // Half of the rounds are in memory, where everything is fast, the rest in TMPDIR.
   test::fs::path somewhere() {
     return random_() % 2 == 0 ? test::fs::path("/dev/shm") : test::fs::temp_directory_path();
   }
@@ -116,7 +116,7 @@ class Round {
     clients_.push_back(std::make_unique<Client>(number, seed, seed_, options_, directory_));
   }
 
-  // A byte of every client that has said something. False when none is running.
+  // Reads a byte from every client that has printed something. Returns false when none is running.
   bool hear_somebody() {
     std::vector<pollfd> polled;
     std::vector<Client*> of;
@@ -163,7 +163,7 @@ class Round {
     victim.process.end(SIGKILL);
     ++totals_.clients;
     kills_ -= std::min<uint64_t>(kills_, 1);
-    if (kills_ > 0) start_client();  // under another number: this one is still being written
+    if (kills_ > 0) start_client();  // under another number: the data of this one are still being written
   }
 
   void check(const Client& client) {
@@ -177,7 +177,7 @@ class Round {
       totals_.published += published ? 1 : 0;
       totals_.unfinished += unfinished ? 1 : 0;
       if (iteration < client.ended && !published) complain(name + " is missing");
-      // The call that it was killed in may or may not have ended; nothing comes after that.
+      // The call in which it was killed may or may not have ended; nothing comes after that.
       if (iteration > client.ended && published) complain(name + " was never ended");
       if (unfinished && (published || iteration != client.ended)) complain(name + ".part is left");
       if (!published) continue;
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
   std::printf("core_kills --kills %llu --seed %llu --servers %d%s\n", static_cast<unsigned long long>(kills),
               static_cast<unsigned long long>(seed), options.servers, options.sync ? " --sync" : "");
   std::fflush(stdout);
-  // Servers are nobody's children: here they become ours, and are taken from the system's table at the round's end.
+  // Servers have no parent: here they become our children, and are reaped at the round's end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Totals totals;
   for (uint64_t round = 0, left = kills; left > 0 && totals.wrong == 0; ++round) {

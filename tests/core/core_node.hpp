@@ -1,8 +1,8 @@
-// A node for tests of place `core`: a runtime directory of its own, in which the servers that clients start are
-// found, killed and waited for.
+// CoreNode: a node for tests of place `core`: a separate runtime directory, in which it finds, kills and waits for
+// the servers that clients start.
 //
-// Every process that this one starts from then on uses it, by its environment. What servers are there is asked of the
-// system (/proc), not of tailrace.
+// Every process that this one starts afterwards uses it, by its environment. It finds servers through the system
+// (/proc), not through tailrace.
 #pragma once
 
 #include <poll.h>
@@ -25,7 +25,7 @@
 
 namespace test {
 
-// Waits until the process has ended; at once if there is none of that number.
+// Waits until the process has ended; returns at once if there is none of that number.
 inline void wait_end_of(pid_t process) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
   if (handle < 0) return;
@@ -35,7 +35,7 @@ inline void wait_end_of(pid_t process) {
   close(handle);
 }
 
-// Returns the text as far as it is there: a file of a process (/proc) may end in the middle, as its process does.
+// Returns as much of the text as there is: a file of a process (/proc) may end in the middle when its process does.
 inline std::string text_of(const fs::path& path) {
   const std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -46,15 +46,15 @@ inline std::string text_of(const fs::path& path) {
 class CoreNode {
  public:
   CoreNode() : root_("/dev/shm") { setenv("TAILRACE_RUNTIME_DIR", root_.path().c_str(), 1); }
-  // Servers that a failed test leaves behind go with it.
+  // Kills servers that a failed test leaves behind.
   ~CoreNode() { kill_servers(SIGKILL); }
   CoreNode(const CoreNode&) = delete;
   CoreNode& operator=(const CoreNode&) = delete;
 
   const fs::path& root() const { return root_.path(); }
 
-  // Processes of the server's program that serve this node, or only those of one number. One that is just being
-  // started may not be among them.
+  // Returns the processes of the server's program that serve this node, or only those with one number. May miss one
+  // that is just starting.
   std::vector<pid_t> servers(int number = -1) const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -69,21 +69,21 @@ class CoreNode {
     return found;
   }
 
-  // Sends `signal` to all, or to those of one number; returns to how many.
+  // Sends `signal` to all, or to those with one number; returns how many there were.
   int kill_servers(int signal, int number = -1) const {
     int hit = 0;
     for (const pid_t server : servers(number)) hit += kill(server, signal) == 0 ? 1 : 0;
     return hit;
   }
 
-  // Until the last one has ended.
+  // Waits until the last one has ended.
   void wait_end_of_servers(int number = -1) const {
     for (std::vector<pid_t> left = servers(number); !left.empty(); left = servers(number)) {
       for (const pid_t server : left) wait_end_of(server);
     }
   }
 
-  // Runs the server's program on all that dead jobs have left; returns the statuses of those that did not end well.
+  // Runs the server's program on everything that dead jobs have left; returns the statuses of runs that failed.
   std::vector<int> drain(int cores = 1) const {
     std::vector<int> failed;
     for (const std::string& job : jobs()) {
@@ -96,10 +96,10 @@ class CoreNode {
     return failed;
   }
 
-  // Jobs that have a directory.
+  // Returns the jobs that have a directory.
   std::vector<std::string> jobs() const { return root_.names(); }
 
-  // Everything that lies in the runtime directory, below it.
+  // Returns everything in the runtime directory, by its path below it.
   std::vector<std::string> leavings() const {
     std::vector<std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(root_.path())) {

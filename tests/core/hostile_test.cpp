@@ -1,7 +1,7 @@
-// A client gone wild beside two that are not (promise 7): the server throws it out, lives, and serves the others as
-// if nothing were.
+// A misbehaving client beside two correct ones (promise 7): the server throws it out, lives, and serves the others as
+// usual.
 //
-// TAILRACE_SEED=… repeats what is random here, TAILRACE_LIES=… makes it longer.
+// TAILRACE_SEED=… repeats the random parts, TAILRACE_LIES=… makes it longer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -71,7 +71,7 @@ TEST(Hostile, ClientHarmsNobodyElse) {
        {"is refused", "is lost: it sent", "is lost: its ring", "is lost: its shared memory"}) {
     EXPECT_NE(log.find(noticed), std::string::npos) << "no lie of the kind '" << noticed << "' was noticed";
   }
-  // The server ends, so nothing of the hostile one is thought to be under way.
+  // When the server ends, no verb of the hostile client counts as under way.
   node.wait_end_of_servers();
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
   std::printf("%llu attachments of %llu lies from seed %llu; %lld honest iterations\n",
@@ -79,7 +79,8 @@ TEST(Hostile, ClientHarmsNobodyElse) {
               static_cast<unsigned long long>(seed), static_cast<long long>(iteration));
 }
 
-// More than the server keeps, and for longer: another client comes and writes meanwhile, and the server can end.
+// More connections than the server keeps, and for longer: another client comes and writes meanwhile, and the server
+// can end.
 TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -104,7 +105,7 @@ TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// Blocks that it had written before are in the files, or are not published: nobody reads a zero in the place of its
+// Blocks that it had written before are in the files, or are not published: no reader finds zeros instead of its
 // bytes.
 TEST(Hostile, ClientThatCutsItsMemoryShortPublishesNothingWrong) {
   const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());
@@ -158,8 +159,8 @@ TEST(Hostile, ClientThatCutsItsMemoryShortPublishesNothingWrong) {
   std::printf("%d iterations published; seed %llu\n", published, static_cast<unsigned long long>(seed));
 }
 
-// The process that runs actions looks at the memory, too, and may die of it. Then it is told to the clients, as any
-// crash of an action is; all blocks are stored, and the server goes on.
+// The process that runs actions reads the memory, too, and may die of it. The clients are told, as for any crash of
+// an action; all blocks are stored, and the server continues.
 TEST(Hostile, ClientThatCutsItsMemoryShortUnderAnActionLosesNobodyABlock) {
   const uint64_t seed = from_environment("TAILRACE_SEED", std::random_device{}());
   SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
@@ -178,7 +179,7 @@ TEST(Hostile, ClientThatCutsItsMemoryShortUnderAnActionLosesNobodyABlock) {
   bool told = false;
   for (char byte = 0; hostile.read_byte(byte); ++iterations) {
     const tailrace_status wrote = test::write_iteration(honest, iterations);
-    // One that tells of the action has been carried out.
+    // A call that reports the action's failure was carried out.
     EXPECT_TRUE(wrote == TAILRACE_OK || honest.error().status == TAILRACE_ACTION_FAILED) << honest.error().message;
     told = told || wrote != TAILRACE_OK;
     if (wrote != TAILRACE_OK) break;
@@ -186,7 +187,7 @@ TEST(Hostile, ClientThatCutsItsMemoryShortUnderAnActionLosesNobodyABlock) {
   for (char byte = 0; hostile.read_byte(byte);) {
   }
   EXPECT_EQ(hostile.wait_end(), 0) << "the server has gone";
-  const tailrace_status closed = honest.close();  // may be told of it only here
+  const tailrace_status closed = honest.close();  // may be the first to report it
   std::printf("told of an action: %s\n", told || closed != TAILRACE_OK ? "yes" : "no");
   node.wait_end_of_servers();
   for (int64_t of = 0; of < iterations; ++of) test::expect_exact(directory.path() / test::file_of(0, of), of);

@@ -1,5 +1,5 @@
-// How many iterations may be unfinished where clients share files, and how many files the server may have open
-// (promise 2).
+// How many iterations may be unfinished if clients share files, and how many files the server may have open (promise
+// 2).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@ using test::Directory;
 constexpr int64_t kIterations = 30;
 constexpr uint32_t kLimit = 3;
 
-// One of two that share a file of each iteration.
+// One of two clients that share a file for each iteration.
 class Client {
  public:
   Client(const Directory& directory, int number) : number_(number) {
@@ -60,7 +60,7 @@ size_t unfinished(const Directory& directory) {
       std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".part"); }));
 }
 
-// The first one waits for the second, which must be able to end what the first waits for.
+// The first one waits for the second, which must be able to end the iteration that the first waits for.
 TEST(Iterations, WhoIsAheadWaitsForWhoIsLate) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -91,14 +91,14 @@ TEST(Iterations, WhoIsAheadWaitsForWhoIsLate) {
   EXPECT_EQ(files, size_t{kIterations});
 }
 
-// The files that `process` may have open.
+// Returns how many files `process` may have open.
 uint64_t limit_of(pid_t process) {
   rlimit limit{};
   EXPECT_EQ(prlimit(process, RLIMIT_NOFILE, nullptr, &limit), 0);
   return limit.rlim_cur;
 }
 
-// The program's own limit stays what it is.
+// The program's own limit does not change.
 TEST(Iterations, TheServerRaisesItsOwnLimitOfFiles) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

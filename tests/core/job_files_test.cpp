@@ -1,8 +1,8 @@
-// One file for all clients of a job (storage.file_per: job): tiles that are put together while servers and clients
-// die (promises 1, 3 and 5).
+// One file for all clients of a job (storage.file_per: job): tiles that are combined while servers and clients die
+// (promises 1, 3 and 5).
 //
-// What is in the files is compared with whole arrays that are made here, element by element. TAILRACE_SEED=… repeats
-// what is random here; the machine's part is its own.
+// The test compares the files with whole arrays that it computes, element by element. TAILRACE_SEED=… repeats the
+// random parts, but not the machine's timing.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -112,7 +112,7 @@ std::string file_of(int64_t iteration) {
   return name;
 }
 
-// The parts of all clients but one; what that one has not written is 0.
+// Expects the parts of all clients but one, and 0 for what that one has not written.
 void expect_whole(const test::fs::path& path, int64_t iteration, size_t without = kClients) {
   const test::Hdf5File file(path);
   ASSERT_TRUE(file.opened()) << path;
@@ -180,7 +180,7 @@ TEST(JobFiles, AreWholeThoughServersDieInTheMiddle) {
   for (int64_t iteration = 0; iteration < kIterations; ++iteration) {
     ASSERT_NO_FATAL_FAILURE(expect_whole(directory.path() / file_of(iteration), iteration));
   }
-  // The server's end is not waited for: a client that closed before the last of them knew it is there till its
+  // The test does not wait for the server's end: it keeps a client that closed before the last one knew it until its
   // process ends.
   expect_no_other_files(directory, kIterations);
 }

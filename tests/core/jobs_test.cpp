@@ -1,5 +1,5 @@
-// Jobs of one user on one node keep apart, other users are kept out, and what a dead job left in shared memory is
-// written by whoever comes next (promises 5 and 7).
+// Jobs of one user on one node stay apart, other users are refused, and the next process writes what a dead job left
+// in shared memory (promises 5 and 7).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -45,7 +45,7 @@ TEST(Jobs, OfAnotherNameOrDirectoryDoNotMeet) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// The client reports the server's findings as if they were its own: here the lock of a client elsewhere.
+// The client reports the server's errors as its own: here the lock of a client elsewhere.
 TEST(Jobs, ARefusalNamesTheFileAndTheOperation) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -111,8 +111,8 @@ TEST(Jobs, OfAnotherUserAreRefused) {
 
 // ---- what a dead job left -----------------------------------------------------------------------------------
 
-// A job that was killed whole: client 0 had ended iterations 0 and 1 and begun 2, and its server, stopped before, had
-// taken nothing but the blocks of 0.
+// A job that was killed as a whole: client 0 had ended iterations 0 and 1 and begun 2, and its server, stopped
+// before, had taken only the blocks of 0.
 class DeadJob : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -157,7 +157,7 @@ class DeadJob : public ::testing::Test {
 
   std::string log() const { return test::text_of(test::log_of(directory_)); }
 
-  // Puts something else into a file of the job's; returns what was there.
+  // Overwrites a file of the job; returns its contents.
   std::string spoil(const char* name, const std::string& with) {
     const std::string before = test::text_of(job_ / name);
     std::fstream(job_ / name, std::ios::in | std::ios::out | std::ios::binary) << with;
@@ -227,9 +227,8 @@ TEST_F(DeadJob, ASegmentThatNoClientEverGotIsRemoved) {
   expect_all_there();
 }
 
-// Two servers of one node take clients in and let them go beside each other. One that dies leaves of a client
-// nothing, its note, or its note and its segment; what else lies there (an older version left segments alone) is in
-// nobody's way.
+// Two servers of one node admit and dismiss clients side by side. One that dies leaves of a client nothing, its note,
+// or its note and its segment; any other file there (an older version left segments without notes) disturbs nobody.
 TEST(TwoServers, WhatOneLeftHalfMadeIsNoObstacleBesideTheOther) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -254,7 +253,7 @@ TEST(TwoServers, WhatOneLeftHalfMadeIsNoObstacleBesideTheOther) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// Whoever begins does not take the other's clients, nor what the other has taken in or let go in this moment.
+// A server that begins takes neither the other's clients, nor those that the other is just admitting or dismissing.
 TEST(TwoServers, BeginAndEndBesideEachOther) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -286,7 +285,7 @@ TEST(TwoServers, BeginAndEndBesideEachOther) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// A file of a node waits for all clients of the node: one that never comes is waited for, and that is said.
+// A file of a node waits for all clients of the node: it waits for one that never comes, and reports that.
 TEST(MissingClient, IsSaidToBeMissing) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -323,7 +322,7 @@ TEST(Drain, DoesNotTouchALivingJob) {
   node.wait_end_of_servers();
 }
 
-// Nodes may share the directory: each server has a log of its own.
+// Nodes may share the directory: each server has its own log.
 TEST(ServerLog, HasTheNameOfItsHost) {
   const CoreNode node;
   const Directory directory("/dev/shm");

@@ -1,5 +1,4 @@
-// The server's log stays small whatever its clients, and those who are none, make it say; and what is said of an
-// honest client is in it.
+// The server's log stays small whatever clients and strangers make it log, and lines about an honest client remain.
 //
 // TAILRACE_LIES=… makes it longer.
 #include <gtest/gtest.h>

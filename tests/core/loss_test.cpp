@@ -1,4 +1,4 @@
-// The server is gone, or does not answer (promise 5): what clients are told, and what becomes of their data.
+// The server is gone, or does not answer (promise 5): the clients' errors, and the fate of their data.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -35,7 +35,7 @@ pid_t only_server(const CoreNode& node) {
   return servers.empty() ? -1 : servers[0];
 }
 
-// Stopped, it answers nobody, so that who waits for it waits until it is killed, or continued.
+// A stopped server answers nobody, so a client that waits for it waits until it is killed or continued.
 void stop(pid_t process) {
   ASSERT_GT(process, 1);  // -1 would be every process of this user
   kill(process, SIGSTOP);
@@ -114,7 +114,7 @@ TEST(ServerLoss, BeforeCloseIsNoLoss) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// A client that has given up on a server is not waited for by the next one, and may come again.
+// The next server does not wait for a client that has given up, which may come again.
 TEST(ServerLoss, AfterTheClientHasLeftIsNoLoss) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -125,7 +125,7 @@ TEST(ServerLoss, AfterTheClientHasLeftIsNoLoss) {
     ASSERT_TRUE(run.opened()) << run.error().message;
     stop(only_server(node));
     ASSERT_EQ(test::write_iteration(run, iteration), TAILRACE_OK);
-    EXPECT_NE(run.close(), TAILRACE_OK);  // it is told that nothing of it may be written
+    EXPECT_NE(run.close(), TAILRACE_OK);  // it reports that nothing of it may be written
     kill_server(node);
   }
   EXPECT_EQ(node.drain(), std::vector<int>());
@@ -135,7 +135,7 @@ TEST(ServerLoss, AfterTheClientHasLeftIsNoLoss) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// Nothing made it look after its server, which another client had replaced.
+// The client had no reason to look for its server, which another client had replaced.
 TEST(ServerLoss, WhoNeverNoticesItMayLeaveAndComeAgain) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -239,7 +239,8 @@ class DeadAlone : public ::testing::Test {
     client.end(SIGKILL);
     for (const int64_t iteration : {0, 1}) {
       test::expect_exact(directory_.path() / file_of(0, iteration), iteration);
-      test::fs::remove(directory_.path() / file_of(0, iteration));  // if it comes again, old bytes were written again
+      test::fs::remove(directory_.path() / file_of(0, iteration));  // if it comes again, the next server has
+                                                                    // rewritten old bytes
     }
   }
 
@@ -264,7 +265,7 @@ TEST_F(DeadAlone, TheSameClientMayComeAgain) {
   OpenRun run(sync_config(), directory_, 0);
   ASSERT_TRUE(run.opened()) << run.error().message;
   EXPECT_EQ(test::write_iteration(run, 3), TAILRACE_OK);
-  kill_server(node_);  // the next one must not believe what the first server had written down
+  kill_server(node_);  // the next one must not trust the first server's records
   EXPECT_EQ(test::write_iteration(run, 4), TAILRACE_OK);
   EXPECT_EQ(run.close(), TAILRACE_OK);
   for (const int64_t iteration : {3, 4}) test::expect_exact(directory_.path() / file_of(0, iteration), iteration);
@@ -328,7 +329,7 @@ TEST(ServerStopped, LongerThanPatienceIsATimeoutAndItGoesOnAfterwards) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// The child has all descriptors of its parent's, and keeps them open. (It must not use the client.)
+// The child has all its parent's descriptors, and keeps them open. (It must not use the client.)
 TEST(Fork, OfAnApplicationWithAnOpenClientChangesNothing) {
   const CoreNode node;
   const Directory directory("/dev/shm");

@@ -1,4 +1,4 @@
-// Many clients on few processors: nothing is lost, and shared memory is what it should be and no more (promise 2).
+// Many clients on few processors: nothing is lost, and shared memory has the right size (promise 2).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -22,7 +22,7 @@ test::Config small_config() {
   return config;
 }
 
-// Everything in the runtime directory, as the system counts it.
+// Returns the size of everything in the runtime directory, by the system's count.
 uint64_t shared_memory(const CoreNode& node) {
   uint64_t bytes = 0;
   std::error_code gone;  // as the directory of a job goes with its server
@@ -46,7 +46,7 @@ bool write_all(tailrace_client* client, int number) {
   return true;
 }
 
-// The life of a client: says that it is open, and writes when `go` closes.
+// The life of a client: it reports that it is open, and writes when `go` closes.
 [[noreturn]] void be_client(int number, const Directory& directory, int opened, int go) {
   OpenRun run(small_config(), directory, number);
   char byte = run.opened() ? 'o' : '!';

@@ -1,7 +1,7 @@
-// `merge:` in place `core`, with several clients of one file: who sees what is pending, what a read implies, what is
+// `merge:` in place `core`, with several clients of one file: who sees pending writes, what a read causes, what is
 // counted, and that all clients must agree.
 //
-// With `by: count`, writes stay pending until somebody waits for them, so that nothing here depends on time.
+// With `by: count`, writes stay pending until something waits for them, so nothing here depends on time.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -46,7 +46,7 @@ tailrace_file_stats stats_of(OpenRun& run, const char* path) {
   return stats;
 }
 
-// Two clients of one file. The first has written, and that has come to the server.
+// Two clients of one file. The first has written, and the server has that.
 struct TwoClients {
   CoreNode node;
   Directory directory{"/dev/shm"};
@@ -93,7 +93,7 @@ TEST(MergeCore, ReadAfterWrittenImpliesThatTheBytesAreInTheFile) {
   EXPECT_EQ(stats_of(two.writer, "a.raw").bytes_from_memory, 0u);
 }
 
-// Columns of a matrix by turns: what one client sees is what the server did for both.
+// Columns of a matrix in turns: each client sees what the server did for both.
 TEST(MergeCore, WhatIsCountedOfAFileIsOfAllItsClients) {
   constexpr uint64_t kRows = 64;
   constexpr uint64_t kPiece = 100;
@@ -120,7 +120,7 @@ TEST(MergeCore, WhatIsCountedOfAFileIsOfAllItsClients) {
   EXPECT_GT(of.requests_merged, kRows);
 }
 
-// A server that dies and another that goes on: what the first had counted stays.
+// A server dies and another replaces it: the first one's counts remain.
 TEST(MergeCore, WhatIsCountedOutlivesTheServer) {
   TwoClients two("{}");
   ASSERT_EQ(tailrace_file_sync(two.written), TAILRACE_OK);
@@ -135,7 +135,7 @@ TEST(MergeCore, WhatIsCountedOutlivesTheServer) {
   EXPECT_EQ(of.after.bytes, 12u);
 }
 
-// Nobody waits for what it has handed over, and it is written all the same.
+// Nothing waits for what it has handed over, and it is written all the same.
 TEST(MergeCore, WhatADeadClientHasHandedOverIsNotHeld) {
   const CoreNode node;
   const Directory directory("/dev/shm");

@@ -1,4 +1,4 @@
-// Raw files that have their name when they are whole, through the server of a node, when clients and servers die.
+// Raw files that get their name when they are complete, through the server of a node, when clients and servers die.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ std::string text_of(const test::fs::path& path) {
 
 class PublishedServerLoss : public testing::TestWithParam<const char*> {};
 
-// Whenever servers die: each file is whole, and nothing else has its name.
+// Whenever servers die, each file is complete, and no other file has its name.
 TEST_P(PublishedServerLoss, LosesNoFileAndShowsNoHalfOne) {
   const uint64_t seed = test::seed_of_test();
   SCOPED_TRACE("repeat with TAILRACE_SEED=" + std::to_string(seed));
@@ -69,7 +69,7 @@ TEST_P(PublishedServerLoss, LosesNoFileAndShowsNoHalfOne) {
 INSTANTIATE_TEST_SUITE_P(OnServerLoss, PublishedServerLoss, testing::Values("restart", "sync"),
                          [](const auto& of) { return std::string(of.param); });
 
-// Earlier failures are not forgotten with the server.
+// Failures before the server's death are not forgotten.
 TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNext) {
   const CoreNode node;
   const Directory directory;  // on a file system whose files end before 2^62
@@ -87,7 +87,7 @@ TEST(PublishedFilesCore, OneThatFailedBeforeTheServersDeathIsNotPublishedByTheNe
   EXPECT_TRUE(run.error().says("a.raw.partial")) << run.error().message;
   EXPECT_FALSE(test::fs::exists(directory.path() / "a.raw"));
   EXPECT_EQ(text_of(directory.path() / "a.raw.partial"), "good");
-  // The server may have died before it had marked the write as ended: the next one does it again, and it fails again.
+  // The server may have died before it marked the write as ended; then the next one repeats it, and it fails again.
   const tailrace_status closed = run.close();
   EXPECT_TRUE(closed == TAILRACE_OK || closed == TAILRACE_EARLIER_FAILURE) << closed;
 }
@@ -115,7 +115,7 @@ TEST(PublishedFilesCore, OfADeadClientAPartIsLeftUnlessItHadClosedIt) {
   EXPECT_EQ(other.close(), TAILRACE_OK);
 }
 
-// Nobody is left: what was closed is published by whoever drains the node.
+// No client is left: draining the node publishes what was closed.
 TEST(PublishedFilesCore, WhatIsLeftWhenAllHaveDiedIsDrained) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -137,7 +137,7 @@ TEST(PublishedFilesCore, WhatIsLeftWhenAllHaveDiedIsDrained) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// Clients of one server do not come between each other.
+// Clients of one server do not interfere.
 TEST(PublishedFilesCore, ASecondOpenerIsRefused) {
   const CoreNode node;
   const Directory directory("/dev/shm");

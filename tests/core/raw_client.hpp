@@ -1,4 +1,4 @@
-// A client of place `core` by hand: what the programs share that speak as clients do and then misbehave.
+// A hand-made client of place `core`, for programs that speak as clients do and then misbehave.
 #pragma once
 
 #include <sys/mman.h>
@@ -26,9 +26,9 @@ struct Attached {
   std::unique_ptr<tailrace::impl::Segment> segment;
   uint64_t block_bytes = 0;
   uint64_t sequence = 0;
-  uint32_t opened = 0;        // the latest number of a raw file, …
-  bool cut = false;           // nothing in the segment can be looked at any more
-  uint32_t opened_block = 0;  // … and the block that it was opened with
+  uint32_t opened = 0;        // the latest number of a raw file
+  bool cut = false;           // the segment is truncated and cannot be read any more
+  uint32_t opened_block = 0;  // the block of that file's opening
 
   tailrace::impl::Channel& channel() { return segment->channel(); }
   std::span<std::byte> parts() {
@@ -36,14 +36,14 @@ struct Attached {
   }
 };
 
-// A file in memory that holds `text`.
+// Returns a file in memory that contains `text`.
 inline tailrace::impl::FileDescriptor file_of(const std::string& text) {
   tailrace::impl::FileDescriptor file(memfd_create("hostile", MFD_CLOEXEC));
   if (!file.is_open() || ::write(file.get(), text.data(), text.size()) < 0) std::exit(1);
   return file;
 }
 
-// Takes the server's answer to a greeting; nothing if it has refused.
+// Reads the server's answer to a greeting; returns nothing if it has refused.
 inline std::optional<Attached> welcomed(tailrace::impl::UnixSocket socket, uint64_t block_bytes) {
   using namespace tailrace::impl;
   Welcome welcome;

@@ -1,7 +1,7 @@
 // Raw files through the server of a node: clients that interleave in one file, and deaths (promises 1, 4, 5).
 //
-// What is in a file at the end is compared with a plain model of it, byte by byte. TAILRACE_SEED=… repeats what is
-// random here; the machine's part is its own.
+// The test compares the final file with a plain model of it, byte by byte. TAILRACE_SEED=… repeats the random parts,
+// but not the machine's timing.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,7 +32,7 @@ tailrace_file open_file(OpenRun& run, const std::string& path, int mode = kWrite
   return file;
 }
 
-// Rows of a matrix, in turns of several clients, each of which writes every so-manieth column of pieces.
+// Several clients write rows of a matrix in turns, each at a regular stride of columns.
 TEST(RawFilesCore, RowsOfOneMatrixByManyClientsEqualAPlainModel) {
   constexpr size_t kClients = 4;
   constexpr uint64_t kRow = 3000;  // bytes
@@ -95,7 +95,7 @@ TEST(RawFilesCore, RandomListsOfTwoClientsEqualAPlainModel) {
   OpenRun second(config, directory, 1);
   ASSERT_TRUE(first.opened() && second.opened());
   const tailrace_file files[] = {open_file(first, "data.raw"), open_file(second, "data.raw")};
-  // Each has a part of the file for itself, so that what is there does not depend on who was quicker.
+  // Each has its own part of the file, so the contents do not depend on which is faster.
   constexpr uint64_t kPart = 2'000'000;
   FileModel models[2];
   for (int step = 0; step < 60; ++step) {
@@ -119,7 +119,7 @@ TEST(RawFilesCore, RandomListsOfTwoClientsEqualAPlainModel) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// One opening for both: what one cuts, the other has cut; and nobody removes what another has open.
+// Both share one opening: a truncate of one affects the other; and neither removes what the other has open.
 TEST(RawFilesCore, ClientsHaveOneLength) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -201,7 +201,7 @@ TEST_P(RawFilesServerLoss, LosesNothingInTheMiddleOfLists) {
 INSTANTIATE_TEST_SUITE_P(OnServerLoss, RawFilesServerLoss, testing::Values("restart", "sync"),
                          [](const auto& of) { return std::string(of.param); });
 
-// The server is stopped, so that nothing of it has been looked at.
+// The server is stopped, so it has seen none of this.
 TEST(RawFilesCore, WhatAStoppedAndKilledServerHadNotSeenIsWrittenByTheNext) {
   const CoreNode node;
   const Directory directory("/dev/shm");
@@ -249,7 +249,7 @@ TEST(RawFilesCore, WhatADeadClientHadHandedOverIsWritten) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
-// Nobody is left: what was handed over waits in shared memory.
+// No client is left: what was handed over waits in shared memory.
 TEST(RawFilesCore, WhatIsLeftWhenAllHaveDiedIsDrained) {
   const CoreNode node;
   const Directory directory("/dev/shm");

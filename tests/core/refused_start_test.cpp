@@ -1,4 +1,4 @@
-// A start of a server that comes to nothing leaves nothing behind.
+// A failed start of a server leaves nothing behind.
 #include <gtest/gtest.h>
 
 #include "core_files.hpp"

@@ -1,4 +1,4 @@
-// The server of a node that stops or dies, for tests of what its clients see.
+// Stops or kills the server of a node, for tests of what its clients see.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ inline Config config_with_loss(const std::string& on_server_loss) {
   return config;
 }
 
-// Returns when it has stopped.
+// Stops the server, and returns when it has stopped.
 inline void stop_server(const CoreNode& node) {
   const std::vector<pid_t> servers = node.servers();
   ASSERT_EQ(servers.size(), 1u);

@@ -1,4 +1,4 @@
-// Shared memory that is too small, or fills up behind an open client's back: told by a status, never by a signal.
+// Shared memory that is too small, or fills up while a client is open: a status reports it, never a signal.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/statvfs.h>
@@ -56,7 +56,7 @@ TEST_F(SharedMemory, ForTwoClientsIsToldToTheSecond) {
   test::expect_exact(directory_.path() / test::file_of(0, 0), 0);
 }
 
-// With the server stopped, the pages that it has taken already are taken from it, and the disk is filled.
+// With the server stopped, its pages are taken away, and the disk is filled.
 TEST_F(SharedMemory, ThatFillsUpIsToldByTheVerbThatNeedsIt) {
   OpenRun run(config("4 MiB"), directory_, 0);
   ASSERT_TRUE(run.opened()) << run.error().message;

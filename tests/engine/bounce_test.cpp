@@ -1,5 +1,5 @@
-// Bounce buffers, as requests see them: writes of memory that no direct transfer can use go past the page cache all
-// the same, are waited for when all buffers are in use, and hold up nobody else.
+// Bounce buffers, from the requests' side: writes of memory that no direct transfer can use bypass the page cache all
+// the same, wait when all buffers are in use, and delay no other request.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ EngineRigOptions bouncing(uint64_t bytes, uint32_t count) {
   return options;
 }
 
-// Memory that begins 16 bytes behind a page, as malloc and NumPy give it.
+// Memory that begins 16 bytes after a page, as from malloc and NumPy.
 class OddMemory {
  public:
   OddMemory(uint64_t bytes, char first) : memory_(bytes + 2 * kPage), bytes_(bytes) {
@@ -48,7 +48,7 @@ TEST(Bounce, OddMemoryGoesDirectAndArrives) {
   OddMemory odd(30 * kPage + 7, 'A');
   const std::string expected = odd.text();
   rig.submit(Operation::write, file, {odd.to(kPage)});
-  rig.ends.then = [&](const Request&, const Status&) { odd.scribble(); };  // it is the program's again
+  rig.ends.then = [&](const Request&, const Status&) { odd.scribble(); };  // the program may use it again
   rig.run_until_idle();
   EXPECT_EQ(rig.text("f.part").substr(kPage), expected);
   EXPECT_EQ(rig.engine.counts().transfers.direct, 7U);     // of 4 pages …
@@ -57,7 +57,7 @@ TEST(Bounce, OddMemoryGoesDirectAndArrives) {
   rig.run_until_idle();
 }
 
-// One that waits for a buffer began earlier, and ends later.
+// A write that waits for a buffer began earlier, and ends later.
 TEST(Bounce, ShortWritesDoNotWaitForBuffers) {
   EngineRig rig(bouncing(2 * kPage, 1));
   const FileId file = rig.create("f", 0);

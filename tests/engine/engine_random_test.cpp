@@ -1,5 +1,5 @@
 // Random programs on the engine over a storage that misbehaves, compared with a plain model of files: for every byte,
-// which writes touched it, in the order they were made.
+// the writes that touched it, in the order they were made.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Step {
   std::set<uint64_t> unended;  // tokens of earlier steps of the file that had not ended when this was submitted
 
   bool covers(uint64_t offset) const { return byte_at(offset) != nullptr; }
-  // Where the byte at `offset` of the file lies in memory, or null.
+  // Returns where the byte at `offset` of the file is in memory, or null.
   const std::byte* byte_at(uint64_t offset) const {
     for (const Piece& piece : pieces) {
       if (piece.extent.offset <= offset && offset < piece.extent.end()) {
@@ -79,7 +79,7 @@ struct ModelFile {
 
 class Program {
  public:
-  // `exact`: only bad ranges fail, so that it is known which requests must fail.
+  // `exact`: only bad ranges fail, so the test knows which requests must fail.
   Program(uint64_t seed, bool exact) : dice_(seed), exact_(exact), any_(seed), rig_(options(seed), scheduler()) {
     rig_.ends.then = [this](const Request&, const Status&) {
       if (rig_.engine.room() > 0 && dice_.chance(15)) submit_something();
@@ -201,7 +201,7 @@ class Program {
     if (operation == Operation::write || operation == Operation::read) {
       step.fence = dice_.chance(6);
       step.client = static_cast<uint32_t>(dice_.below(2));
-      // Memory lies as the file does, modulo the page, half of the time: then it can go direct.
+      // Half of the time memory has the same offset within a page as the file, so that transfers can be direct.
       const uint64_t shift = dice_.chance(50) ? 0 : dice_.below(64);
       step.memory.reset(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, kFileBytes + 2 * kPageBytes)));
       for (const Extent& extent : some_extents()) {
@@ -256,7 +256,7 @@ class Program {
   bool inherits(const ModelFile& file, size_t number) const {
     const Step& step = file.steps[number];
     if (step.operation != Operation::read) return false;
-    // Requests before a fence that it waits for have been told by that.
+    // A fence before it already accounts for requests that the fence waits for.
     size_t first = number;
     while (first > 0 && !(file.steps[first].is_fence() && waits_for(step, file.steps[first]))) --first;
     const Step& fence = file.steps[first];
@@ -317,7 +317,7 @@ class Program {
     check_end(file);
   }
 
-  // The failure of a list, of its own, names the piece that it is about, and that has bad bytes.
+  // The failure of a list itself names the piece, and that has bad bytes.
   void check_piece(const ModelFile& file, const Step& step) const {
     if (step.pieces.size() < 2) return;
     const std::string& message = rig_.ends.of(step.token).fault().message;

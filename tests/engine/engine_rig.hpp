@@ -1,4 +1,4 @@
-// The rig of the engine's tests: an engine over storage in memory with faults above it, and a sink that remembers.
+// EngineRig: an engine over storage in memory with faults above it, and a sink that remembers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace tailrace::impl {
 
-// Learns the end of every request; none may end twice, or while it is submitted.
+// Records the end of every request; no request may end twice, or during its submission.
 class Ends final : public CompletionSink {
  public:
   void ended(const Request& request, const Status& status) override {
@@ -32,7 +32,7 @@ class Ends final : public CompletionSink {
   const Status& of(uint64_t token) const { return all.at(token); }
 
   std::map<uint64_t, Status> all;  // by token
-  std::vector<uint64_t> order;     // tokens as they ended
+  std::vector<uint64_t> order;     // tokens in the order of their ends
   bool submitting = false;
   std::function<void(const Request&, const Status&)> then;
 };
@@ -53,7 +53,7 @@ class EngineRig {
         faults(picky, doorbell, options.seed, options.plan),
         engine(faults, scheduler ? *scheduler : fifo, clock, options.engine) {}
 
-  // A file whose first `size` bytes are there, as zeros.
+  // Creates a file whose first `size` bytes are zeros.
   FileId create(const std::string& name, uint64_t size) {
     const Result<FileId> file = engine.open(name + ".part", OpenMode::create, 0, name);
     EXPECT_TRUE(file.ok());
@@ -63,7 +63,7 @@ class EngineRig {
     return file.value();
   }
 
-  // Returns the token by which `ends` knows the request.
+  // Returns the token of the request in `ends`.
   uint64_t submit(Operation operation, FileId file, std::vector<Piece> pieces = {}, bool fence = false,
                   uint32_t client = 0, bool immediate = false) {
     Request request;

@@ -1,4 +1,4 @@
-// Engine: its promises one by one. engine_random_test.cpp tries them all at once.
+// Engine: its promises one by one. engine_random_test.cpp tests them all together.
 #include "engine/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -168,7 +168,7 @@ TEST(Engine, AFailureInAMergedAccessNamesThePieceOfEachRequest) {
   std::vector<uint64_t> tokens;
   for (uint32_t client = 0; client < 3; ++client) {
     std::vector<Piece> rows;
-    // The rows in the wrong order: they are counted as they lie in the file.
+    // The rows are in the wrong order; they are counted as they are in the file.
     for (const uint64_t row : {2, 0, 1}) rows.push_back(piece_of(30 * row + 10 * client, texts[client]));
     tokens.push_back(rig.submit(Operation::write, file, rows, false, client));
   }
@@ -199,7 +199,7 @@ TEST(Engine, AFailedReadNamesThePieceToo) {
             "read 'f.part': the file ends before byte 110: piece 2 of 2, 20 bytes at offset 90");
 }
 
-// Nothing comes of asking the system for it again: a list of many such pieces would take seconds to fail.
+// It is useless to ask the system again: a list of many such pieces would take seconds to fail.
 TEST(Engine, AReadBeyondTheEndOfAFileIsTriedOnce) {
   EngineRig rig;
   const FileId file = rig.create("f", 100);
@@ -211,7 +211,7 @@ TEST(Engine, AReadBeyondTheEndOfAFileIsTriedOnce) {
   EXPECT_EQ(rig.engine.counts().transfers.transfers, 1u);
 }
 
-// The file ends, for a client, where its own writes do, though they wait: what lies before them is a hole.
+// For a client, the file ends where its own writes end, even while they wait: the bytes before them are a hole.
 TEST(Engine, AWriteThatWaitsMakesAHoleBeforeIt) {
   EngineRigOptions options;
   options.engine.gather.delay = std::chrono::seconds(1);
@@ -234,7 +234,7 @@ TEST(Engine, AWriteThatWaitsMakesAHoleBeforeIt) {
   rig.run_until_idle();
 }
 
-// Whatever fails, a fence after it fails too, close and remove excepted; another file goes on.
+// After any failure a fence fails too, except close and remove; other files continue.
 TEST(Engine, AFailureEndsAllThatDependsOnTheWholeFile) {
   EngineRig rig({.plan = {.rules = {{.on = FaultOn::write, .path_contains = "bad", .error = ENOSPC}}}});
   const FileId bad = rig.create("bad", 10);
@@ -422,7 +422,7 @@ TEST(Engine, AReadBehindWritesNeedsNoStorage) {
   rig.run_until_idle();
 }
 
-// A read that must wait for another client's bytes gets its own from memory all the same.
+// A read that must wait for another client's bytes still gets its own from memory.
 TEST(Engine, AReadIsServedInPart) {
   EngineRig rig({.plan = {.delay_reaps = 5}});
   const FileId file = rig.create("f", 12);
@@ -457,7 +457,7 @@ TEST(Engine, AFailureOfTheLaterWriteIsTheEndOfBoth) {
   EXPECT_EQ(rig.ends.of(publish).code(), TAILRACE_NOT_PUBLISHED);
 }
 
-// Rows of a matrix, a column of each row from each of 64 clients, in whatever order they come.
+// Rows of a matrix, one column of each row from each of 64 clients, in any order.
 TEST(Engine, SmallWritesOfManyClientsBecomeFewLargeOnes) {
   constexpr uint64_t kPiece = 512;
   constexpr uint64_t kPieces = 4096;
@@ -489,7 +489,7 @@ EngineRigOptions sieving() {
   return options;
 }
 
-// Reads that lie near one another are one; what is between them is told to nobody.
+// Reads that lie near one another become one; the bytes between them go nowhere.
 TEST(Engine, ReadsThatLieNearOneAnotherAreOne) {
   EngineRig rig(sieving());
   const FileId file = rig.create("f", 0);
@@ -509,7 +509,7 @@ TEST(Engine, ReadsThatLieNearOneAnotherAreOne) {
   EXPECT_EQ(rig.engine.counts().sieved, 7u);
 }
 
-// A hole that cannot be read fails nobody, nor does a file that ends in a hole fail the bytes before it.
+// A hole that cannot be read fails no request, and a file that ends in a hole does not fail the bytes before it.
 TEST(Engine, AHoleThatCannotBeReadFailsNobody) {
   EngineRig rig(sieving());
   const FileId file = rig.create("f", 40);

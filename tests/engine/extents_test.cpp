@@ -1,4 +1,4 @@
-// Lists of extents: which are refused, and what is left of one without some bytes.
+// Lists of extents: which are refused, and the rest of a list without some bytes.
 #include "model/extents.hpp"
 
 #include <gtest/gtest.h>

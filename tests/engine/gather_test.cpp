@@ -1,4 +1,4 @@
-// Gather: what is held back, and when it leaves.
+// Gather: which requests it holds back, and when they leave.
 #include "engine/merge/gather.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// merge: executing the joined accesses does what executing the requests one by one does.
+// merge: executing the joined accesses has the same result as executing the requests one by one.
 #include "engine/merge/merge.hpp"
 
 #include <gtest/gtest.h>

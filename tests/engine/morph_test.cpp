@@ -1,4 +1,4 @@
-// The rule of morphing, tried on random requests: whatever it allows, nobody waits in a circle.
+// The rule of morphing, tested on random requests: whatever it allows, no requests wait in a circle.
 #include "engine/queue/morph.hpp"
 
 #include <gtest/gtest.h>
@@ -22,17 +22,17 @@ TEST(MorphRule, AsATable) {
   EXPECT_EQ(may_take_from(one, 0), 1u);
   EXPECT_EQ(may_take_from(one, 3), 1u);
   EXPECT_EQ(may_take_from(one, 4), 0u);
-  // The one that must be waited for makes another wait that would have done without it.
+  // The request that must be waited for adds a wait that was otherwise unnecessary.
   std::vector<MorphCandidate> chain{{0, 9, 5, 0}, {1, 6, 3, 0}};
   EXPECT_EQ(may_take_from(chain, 3), 0u);
   EXPECT_EQ(may_take_from(chain, 2), 2u);
-  // Requests that a candidate waits for: whoever takes from it waits for them, too.
+  // Requests that a candidate waits for: a request that takes from it waits for them, too.
   std::vector<MorphCandidate> inherits{{0, 9, 9, 7}, {1, 5, 5, 0}};
   EXPECT_EQ(may_take_from(inherits, 0), 1u);
   EXPECT_EQ(inherits[0].slot, 0u);
 }
 
-// Writes that may take from any earlier ones, or wait for any, at random. Those that took end together.
+// Random writes that may take from any earlier ones, or wait for any. Those that took from each other end together.
 TEST(MorphRule, NobodyWaitsInACircle) {
   for_seeds(300, [](uint64_t seed) {
     Dice dice(seed);
@@ -63,7 +63,7 @@ TEST(MorphRule, NobodyWaitsInACircle) {
         std::replace(bonds.begin(), bonds.end(), other, bond);
       }
     }
-    std::map<const Bond*, int> state;  // 1: on the way, 2: known to end
+    std::map<const Bond*, int> state;  // 1: in progress, 2: known to end
     const std::function<bool(const Bond*)> ends = [&](const Bond* bond) {
       if (state[bond] != 0) return state[bond] == 2;
       state[bond] = 1;

@@ -1,4 +1,4 @@
-// PendingIndex against a plain model: for every byte, who writes it last, from where, and who reads it since.
+// PendingIndex against a plain model: for every byte, its last writer, the source, and the readers since.
 #include "engine/queue/pending_index.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ class IndexRun {
     const uint32_t slot = next_++;
     const std::vector<Piece> pieces = some_pieces();
     std::vector<Piece> left;
-    uint64_t at = 0;  // all are told of in order
+    uint64_t at = 0;  // the index reports everything in order
     seen_ = 0;
     const uint64_t expected = held_in(pieces);
     const auto found = [&](const Extent& extent, const PendingIndex::Run& run) {

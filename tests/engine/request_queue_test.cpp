@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kFileBytes = 24;
 
-// Which bytes of the file the request reads or writes; said byte by byte, unlike in the queue.
+// Returns the bytes of the file that the request reads or writes, one by one, unlike the queue.
 std::set<uint64_t> bytes_of(const Request& request) {
   std::set<uint64_t> bytes;
   for (const Piece& piece : request.pieces) {
@@ -169,7 +169,7 @@ struct MorphRig {
     last = ready_now != nullptr;
     return last ? ready_now->slot : static_cast<uint32_t>(token - 1);  // slots are given out from 0 on
   }
-  // Tokens of what ends when the request has been carried out.
+  // Returns the tokens of the requests that end when this one has been carried out.
   std::vector<uint64_t> finish(uint32_t slot, const Status& status = {}) {
     ended.clear();
     queue.finish(slot, status, ended, ready);
@@ -231,7 +231,7 @@ TEST(Morph, WhatHasBegunIsWaitedFor) {
   rig.queue.begin(first);
   rig.admit(Operation::write, 0, a);
   EXPECT_FALSE(rig.last);
-  // The third takes all from the second, and waits for the first in its place.
+  // The third takes everything from the second, and waits for the first instead.
   const uint32_t third = rig.admit(Operation::write, 0, a);
   EXPECT_FALSE(rig.last);
   EXPECT_EQ(rig.finish(first), (Tokens{1}));
@@ -266,8 +266,8 @@ TEST(Morph, NotFromAnotherClientNorPastAFence) {
   EXPECT_EQ(rig.queue.counts().overwritten, 0u);
 }
 
-// Client 2 waits for the first write of client 1. Were the second to take bytes from the first while it waits for
-// client 2, nobody would ever end.
+// Client 2 waits for the first write of client 1. If the second took bytes from the first while it waits for client
+// 2, no request would ever end.
 TEST(Morph, NobodyWaitsInACircle) {
   MorphRig rig;
   std::string a(10, 'a');
@@ -282,9 +282,9 @@ TEST(Morph, NobodyWaitsInACircle) {
   EXPECT_EQ(rig.ready[0]->token, 2u);
 }
 
-// Writes of two clients to a few bytes, begun and carried out in any order. Whenever the process might die, whoever
-// goes on writes again what was not known to have ended, in the order of admission: then each byte is of its last
-// writer.
+// Writes of two clients to a few bytes, begun and carried out in any order. If the process dies at any moment, its
+// successor rewrites everything not known to have ended, in the order of admission: then each byte has the value of
+// its last writer.
 class Deaths {
  public:
   explicit Deaths(uint64_t seed) : dice_(seed) {}
@@ -304,7 +304,7 @@ class Deaths {
   }
 
  private:
-  using File = std::array<size_t, 24>;  // by offset: who wrote last, from 1
+  using File = std::array<size_t, 24>;  // by offset: the last writer, from 1
 
   static void write(File& file, const Piece& piece, size_t who) {
     std::fill_n(file.begin() + static_cast<ptrdiff_t>(piece.extent.offset), piece.extent.length, who);
@@ -333,7 +333,7 @@ class Deaths {
     const Request* const request = take(ready_, dice_.below(ready_.size()));
     const auto left = queue_.begin(request->slot);
     left_[request->token] = {left.begin(), left.end()};
-    if (dice_.chance(50)) write_all(*request);  // its bytes are down before that is known
+    if (dice_.chance(50)) write_all(*request);  // its bytes are written before that is known
     begun_.push_back(request);
   }
 
@@ -368,7 +368,7 @@ class Deaths {
   std::vector<const Request*> begun_;
   std::vector<RequestQueue::Ended> ended_;
   std::set<uint64_t> told_;
-  std::map<uint64_t, std::vector<Piece>> left_;  // by token: what begin() said
+  std::map<uint64_t, std::vector<Piece>> left_;  // by token: what begin() returned
   File file_ = {};
   File wanted_ = {};
 };
@@ -391,11 +391,11 @@ TEST(Steal, OwnBytesAreCopiedAndTheRestIsRead) {
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].extent.end(), 2u);
   EXPECT_EQ(left[1].extent.offset, 6u);
-  // The bytes of another client are waited for.
+  // It waits for another client's bytes.
   std::string other(10, '.');
   rig.admit(Operation::read, 0, other, 1);
   EXPECT_FALSE(rig.last);
-  // Stolen bytes need not be read before they are written again; those that are read from storage must.
+  // Bytes taken from memory need no read before they are overwritten; those read from storage do.
   rig.admit(Operation::write, 2, a, 2);
   EXPECT_FALSE(rig.last);
   std::string own(2, '.');

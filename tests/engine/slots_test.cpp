@@ -1,5 +1,5 @@
-// Slots: what is held and when it is let go, against a plain model in simulated time; and that servers that take
-// turns do not write at once.
+// Slots: what is held and when it is released, against a plain model in simulated time; servers that take turns do
+// not write at once.
 #include "engine/schedule/slots.hpp"
 
 #include <gtest/gtest.h>
@@ -35,12 +35,12 @@ class Program {
     return &requests_.back();
   }
 
-  // It is `now`: takes what goes.
+  // Sets the time to `now`, and takes the requests that may go.
   void look(Scheduler& from, Nanoseconds now) {
     now_ = now;
     while (const Request* request = from.next(now)) taken_.push_back(request->token);
   }
-  // Returns the requests that have gone since the last call, and go now.
+  // Returns the requests that went since the last call, and those that go now.
   std::vector<uint64_t> take(Scheduler& from) {
     look(from, now_);
     return std::exchange(taken_, {});
@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SlotsProgram, testing::Range<uint64_t>(1, 201));
 
 // ---- several servers on one storage -----------------------------------------------------------------------------
 
-// A device on which a byte takes a microsecond. Writes down when each transfer was under way.
+// A device on which a byte takes a microsecond. It records when each transfer was under way.
 class TimedStorage final : public Storage {
  public:
   struct Span {
@@ -349,7 +349,7 @@ struct TimedServer {
     return options;
   }
 
-  // Brings an iteration of so many blocks of so many microseconds.
+  // Submits an iteration with the given number and length of blocks, in microseconds.
   void bring(uint64_t iteration, int blocks, uint64_t bytes) {
     for (int block = 0; block < blocks; ++block) {
       Request request;

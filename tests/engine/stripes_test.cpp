@@ -1,4 +1,4 @@
-// A request knows the data server of its first byte, so that a scheduler may order by it.
+// A request knows the data server of its first byte, so a scheduler can order by it.
 #include <gtest/gtest.h>
 
 #include <deque>

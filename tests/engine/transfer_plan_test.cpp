@@ -1,4 +1,4 @@
-// next_transfer: the cutting of accesses into transfers, as tables and as a property. Addresses are never touched.
+// next_transfer: how accesses are divided into transfers, as tables and as a property. Addresses are never touched.
 #include "engine/execute/transfer_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ TEST(NextTransfer, PartsOfAnAccess) {
   EXPECT_EQ(transfer.segments[1].iov_len, 50u);
 }
 
-// Where in memory the byte at `offset` of the access lies.
+// Returns where the byte at `offset` of the access is in memory.
 uint64_t memory_of(const Access& access, uint64_t offset) {
   uint64_t skip = offset - access.extent.offset;
   for (const iovec& segment : access.segments) {
@@ -253,7 +253,7 @@ TEST(NextTransfer, CoversEveryAccessOnce) {
     while (range.length > 0 && !::testing::Test::HasFailure()) {
       const PlannedTransfer transfer = next_transfer(access, range, limits);
       expect_transfer(access, range, limits, transfer);
-      // The storage takes only a part of it, now and then; of a direct one whole sectors.
+      // Sometimes the storage moves only a part; of a direct transfer, whole sectors.
       uint64_t moved = transfer.extent.length;
       if (dice.chance(30)) moved = transfer.direct ? 512 * dice.between(1, moved / 512) : dice.between(1, moved);
       range = {range.offset + moved, range.length - moved};

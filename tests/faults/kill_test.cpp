@@ -1,8 +1,8 @@
-// kill -9 at random moments (promise 3): no published file is ever incomplete, what was flushed is there, recovery
-// leaves a clean directory, and the next run finds nothing in its way.
+// kill -9 at random moments (promise 3): no published file is ever incomplete, flushed data are there, recovery
+// leaves a clean directory, and nothing obstructs the next run.
 //
-// TAILRACE_SEED=… repeats a run, TAILRACE_KILLS=… makes it longer. The moment is measured by the victim's progress
-// (its k-th byte) and a few spins, never by a clock.
+// TAILRACE_SEED=… repeats a run, TAILRACE_KILLS=… makes it longer. The moment depends on the victim's progress (its
+// k-th byte) and a few spins, never on a clock.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -50,7 +50,8 @@ struct Progress {
   }
 };
 
-// Lets the victim say `bytes` bytes and `spins` pass, sends `signal`, and returns all that it has said.
+// Waits until the victim has printed `bytes` bytes and `spins` have passed, sends `signal`, and returns everything
+// that it has printed.
 Progress kill_after(OtherProcess& victim, uint64_t bytes, uint64_t spins, int signal) {
   Progress progress;
   char byte = 0;
@@ -145,7 +146,7 @@ void expect_recovery(const Directory& directory, const Scenario& scenario) {
   EXPECT_TRUE(recover(directory, true).empty());
 }
 
-// The next run of the same simulation, over what the dead one and recovery have left.
+// Repeats the same simulation over what the dead one and recovery have left.
 void expect_next_run(const Directory& directory, const Scenario& scenario) {
   const std::string text = scenario.config();
   const std::string path = directory.path();
@@ -169,7 +170,7 @@ void expect_next_run(const Directory& directory, const Scenario& scenario) {
   expect_whole(directory, scenario, name_of(kIterations));
 }
 
-// Half of the kills in memory, where all is quick, the rest where TMPDIR is.
+// Half of the kills are in memory, where everything is fast, the rest in TMPDIR.
 test::fs::path somewhere(uint64_t number) {
   const test::fs::path memory = "/dev/shm";
   std::error_code ignored;
@@ -178,14 +179,14 @@ test::fs::path somewhere(uint64_t number) {
 
 std::string repeat(uint64_t seed) { return "repeat with TAILRACE_SEED=" + std::to_string(seed); }
 
-// `signal` at random moments of simulations, until `kills` of them have hit one that was not over; what half of them
-// leave lies there for the next run to step over.
+// Sends `signal` at random moments of simulations, until `kills` of them have hit one that was not over. The next run
+// finds the leftovers of half of them.
 void kill_often(uint64_t kills, int signal) {
   std::mt19937_64 random(seed_of_run());
   uint64_t completed = 0;
   uint64_t published = 0;
   uint64_t parts = 0;
-  const uint64_t most_runs = 3 * kills + 20;  // a slow machine's runs are over before the signal more often
+  const uint64_t most_runs = 3 * kills + 20;  // on a slow machine more runs are over before the signal
   uint64_t kill = 0;
   for (; kill - completed < kills && kill < most_runs; ++kill) {
     const Scenario scenario(seed_of_run() * 1000 + kill);
@@ -227,7 +228,7 @@ TEST(Kill, ByTerminationIsNoDifferent) {
   kill_often(20, SIGTERM);
 }
 
-// Stopped and continued at random moments, a simulation writes what it would have written.
+// A simulation that is stopped and continued at random moments writes the same.
 TEST(Stop, AndContinueChangesNothing) {
   SCOPED_TRACE(repeat(seed_of_run()));
   std::mt19937_64 random(seed_of_run());
@@ -243,7 +244,7 @@ TEST(Stop, AndContinueChangesNothing) {
       kill(victim.pid(), SIGSTOP);
       int status = 0;
       ASSERT_EQ(waitpid(victim.pid(), &status, WUNTRACED), victim.pid());
-      ended = !WIFSTOPPED(status);  // what it said last is still to be read
+      ended = !WIFSTOPPED(status);  // its last bytes are still to be read
       if (!ended) kill(victim.pid(), SIGCONT);
     }
     EXPECT_TRUE(progress.closed);

@@ -1,6 +1,6 @@
-// The output of a simulation that will be killed, all of it from one seed: so the process that writes it and the one
-// that checks the leftovers agree without a word. In place `core` all clients of a job write by one configuration in
-// what they share, which is that of a seed of the job's.
+// Scenario: the output of a simulation that will be killed, all of it from one seed, so that the process that writes
+// it and the one that checks the leftovers agree without communication. In place `core` all clients of a job use one
+// configuration for what they share, that of the job's seed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Scenario {
     when_full = policies[random() % 3];
     const size_t variables = 3 + random() % 3;
     for (size_t i = 0; i < variables; ++i) {
-      // From 64 bytes to 2 MiB, every order of magnitude as likely.
+      // From 64 bytes to 2 MiB, with every order of magnitude equally likely.
       const uint64_t largest = uint64_t{8} << (random() % 16);
       words.push_back(largest + random() % largest);
     }
@@ -46,7 +46,7 @@ struct Scenario {
     place = "core";
     backend = common.backend;
     durability = common.durability;
-    // The server of the second of two nodes that take turns: blocks wait in its memory.
+    // The server is on the second of two nodes that take turns, so blocks wait in its memory.
     if (job % 3 != 0) return;
     place = "core, node: 1, nodes: 2";
     turns = ", slots: true";
@@ -64,7 +64,7 @@ struct Scenario {
     uint64_t word = start(iteration, variable);
     for (uint64_t i = 0; i < words[variable]; ++i, word += kStep) block[i] = word;
   }
-  // The first word that is wrong, or how many words the block has.
+  // Returns the index of the first wrong word, or the number of words in the block.
   uint64_t first_wrong(int64_t iteration, size_t variable, const uint64_t* block) const {
     uint64_t word = start(iteration, variable);
     for (uint64_t i = 0; i < words[variable]; ++i, word += kStep) {

@@ -1,4 +1,4 @@
-// The comparison of a scenario's published file with its model.
+// Compares a scenario's published file with its model.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace test {
 
-// Returns the difference in the file of that iteration; "" if it holds exactly its blocks.
+// Returns the difference in the file of that iteration; "" if it contains exactly its blocks.
 inline std::string wrong_in(const std::filesystem::path& path, const Scenario& scenario, int64_t iteration) {
   const std::string name = path.filename();
   const Hdf5File file(path);

@@ -1,5 +1,5 @@
-// The application's signals are the application's (promise 6): its handlers run on its own threads only, and what
-// they interrupt is carried out all the same.
+// The application's signals (promise 6): their handlers run on the application's own threads only, and interrupted
+// calls are completed all the same.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,8 +34,8 @@ void catch_signal(int) {
   errno = before;
 }
 
-// A handler for `signal`, without SA_RESTART so that every system call it meets is interrupted; the former one comes
-// back at the end.
+// A handler for `signal`, without SA_RESTART, so that it interrupts every system call; restores the former one at the
+// end.
 class Handler {
  public:
   explicit Handler(int signal) : signal_(signal) {
@@ -148,7 +148,7 @@ TEST_P(Signals, StormOfTimersMeetsOnlyTheApplicationAndHarmsNothing) {
   expect_right(directory_, 60);
 }
 
-// The thread that uses tailrace blocks the signal, and another of the application's does not: that one gets it.
+// The thread that uses tailrace blocks the signal, and another thread of the application does not: that one gets it.
 TEST_P(Signals, ForAnotherThreadOfTheApplicationReachIt) {
   test::Config config;
   config.backend = GetParam();
@@ -188,7 +188,7 @@ TEST_P(Signals, ForAnotherThreadOfTheApplicationReachIt) {
   EXPECT_EQ(caught_elsewhere, 0U);
 }
 
-// No thread but the test's own takes any signal, and the mask of the caller's thread is as it was.
+// No thread but the test's own takes signals, and the mask of the caller's thread does not change.
 TEST_P(Signals, MasksAreLeftAlone) {
   test::Config config;
   config.backend = GetParam();
@@ -218,7 +218,7 @@ TEST_P(Signals, MasksAreLeftAlone) {
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
-// SIGTERM with a handler, as a batch system sends it before its SIGKILL: the run is closed in order.
+// SIGTERM with a handler, as a batch system sends it before its SIGKILL: the run closes in order.
 TEST_P(Signals, TerminationThatIsHandledLosesNothing) {
   test::Config config;
   config.backend = GetParam();

@@ -1,8 +1,8 @@
-// simulation DIRECTORY SEED ITERATIONS [CLIENT JOB [MORE]]: writes what Scenario(SEED) says, reads some of it back,
-// and says a byte on its standard output after each call: 'e' for an iteration that was ended, 'f' for a flush (all
-// ended before are published), '.' for any other, and 'c' after close. Says "!", and what went wrong on standard
-// error, if any call fails or reads something else. With CLIENT and JOB in place `core`, as that client of the job of
-// that seed; MORE is what its `place` has beside that.
+// simulation DIRECTORY SEED ITERATIONS [CLIENT JOB [MORE]]: writes the output of Scenario(SEED), and reads some of it
+// back. It prints a byte on its standard output after each call: 'e' for an ended iteration, 'f' for a flush (all
+// iterations that ended before are published), '.' for any other, and 'c' after close. It prints "!", and the error
+// on standard error, if any call fails or reads something else. With CLIENT and JOB it runs in place `core`, as that
+// client of the job with that seed; MORE is added to `place`.
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ void require(tailrace_status status, tailrace_client* client, const char* call) 
   _exit(1);
 }
 
-// By one of the three ways in, as `way` says. A borrowed block waits in `lent` until its ticket has ended.
+// Hands over in one of the three ways, as `way` says. A borrowed block stays in `lent` until its ticket has ended.
 void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable,
                uint64_t way, std::vector<std::vector<uint64_t>>& lent, std::vector<tailrace_ticket>& tickets) {
   const std::string name = test::Scenario::name(variable);

@@ -1,4 +1,4 @@
-// Chunking: whatever the shape, the chunks hold every element of the block once, in order, and fit the target.
+// Chunking: for any shape, the chunks contain every element of the block once, in order, and match the target size.
 #include "filter/chunking.hpp"
 
 #include <gtest/gtest.h>

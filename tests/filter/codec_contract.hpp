@@ -1,4 +1,4 @@
-// The contract of Codec, whichever compressor it is: bytes come back, room is respected, and no bytes make it fall.
+// The contract of Codec, for every compressor: it restores the bytes, respects the room, and survives any input.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace tailrace::impl {
 
-// Whole elements of 8 bytes, of which few are different: any compressor makes them smaller.
+// Returns whole elements of 8 bytes, with few different values, which any compressor makes smaller.
 inline std::vector<std::byte> dull_bytes(size_t elements, Dice& dice) {
   std::vector<std::byte> bytes(elements * 8, std::byte{0});
   for (size_t i = 0; i < bytes.size(); i += 8) bytes[i] = static_cast<std::byte>(dice.below(3));
@@ -25,7 +25,7 @@ inline std::vector<std::byte> noise(size_t size, Dice& dice) {
   return bytes;
 }
 
-// Compresses into exactly `room` bytes, behind which nothing may change. Empty if it failed.
+// Compresses into exactly `room` bytes, behind which nothing may change. Returns an empty vector if it failed.
 inline std::vector<std::byte> compressed(Codec& codec, std::span<const std::byte> from, size_t room) {
   std::vector<std::byte> to(room + 16, std::byte{0x5a});
   const size_t size = codec.compress(from, std::span(to).first(room));
@@ -41,7 +41,7 @@ inline void expect_back(Codec& codec, std::span<const std::byte> stream, const s
   EXPECT_EQ(back, bytes);
 }
 
-// `lets_grow`: given the room, it also makes a stream of bytes that do not get smaller.
+// `lets_grow`: given the room, it also compresses bytes that do not get smaller.
 inline void check_codec(Codec& codec, bool lets_grow) {
   constexpr int seeds = 30;
   for_seeds(seeds, [&](uint64_t seed) {
@@ -60,7 +60,7 @@ inline void check_codec(Codec& codec, bool lets_grow) {
     EXPECT_FALSE(codec.decompress({}, std::span(back).first(bytes.size())));
     std::vector<std::byte> broken = stream;
     broken[dice.below(broken.size())] ^= static_cast<std::byte>(dice.between(1, 255));
-    (void)codec.decompress(broken, std::span(back).first(bytes.size()));  // may succeed; must not fall
+    (void)codec.decompress(broken, std::span(back).first(bytes.size()));  // may succeed, but must not crash
 
     const std::vector<std::byte> random = noise(bytes.size(), dice);
     const std::vector<std::byte> grown = compressed(codec, random, codec.room_for(random.size()));

@@ -1,4 +1,4 @@
-// The codecs that server and HDF5 connector share.
+// The codecs that the server and the HDF5 connector share.
 #include <gtest/gtest.h>
 
 #include "filter/codecs/deflate.hpp"
@@ -42,7 +42,7 @@ TEST(Codecs, LevelsDiffer) {
   EXPECT_LT(compressed(thorough, bytes, bytes.size()).size(), compressed(fast, bytes, bytes.size()).size());
 }
 
-// Neither what a codec has made before nor room that it cannot use shows in what it makes.
+// A codec's output depends neither on earlier output nor on unused room.
 TEST(Codecs, WorkMemoryAndRoomDoNotShow) {
   Dice dice(3);
   const std::vector<std::byte> bytes = dull_bytes(3000, dice);

@@ -1,4 +1,4 @@
-// Fletcher32 against values worked out by hand, and against a plain model.
+// Fletcher32 against values calculated by hand, and against a plain model.
 #include "filter/codecs/fletcher32.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 uint32_t of_text(std::string_view text) { return fletcher32(std::as_bytes(std::span(text))); }
 
-// Sums modulo 65535; 65535 itself stands for 0, but where all words are 0.
+// Sums modulo 65535; 65535 itself stands for 0, except where all words are 0.
 uint32_t model(const std::vector<std::byte>& bytes) {
   uint64_t sum = 0;
   uint64_t sum_of_sums = 0;

@@ -14,7 +14,7 @@ except ImportError:
 
 
 def numbers(dtype, seed):
-    """Every half, the borders between them with their neighbours, and random bits."""
+    """Returns every half, the boundaries between them with their neighbours, and random bits."""
     halves = np.arange(0x10000, dtype=np.uint16).view(np.float16).astype(dtype)
     finite = np.sort(halves[np.isfinite(halves)])
     with np.errstate(invalid="ignore"):

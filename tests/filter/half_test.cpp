@@ -1,5 +1,5 @@
-// float16: every half there is, every border between two of them, in plain code and by the processor; what is told of
-// the loss. half_numpy.py compares with NumPy.
+// float16: every half, and every boundary between two of them, in plain code and by the processor; and the reported
+// loss. half_numpy.py compares with NumPy.
 #include "filter/half.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Half, EveryHalfComesBack) {
   }
 }
 
-// Between each half and the next one: a hair below the middle, the middle, and a hair above it.
+// Between each half and the next one: just below the middle, the middle, and just above it.
 template <class Number>
 void check_borders(ElementType type) {
   for (uint16_t half = 0; half < kLargest; ++half) {
@@ -85,7 +85,7 @@ TEST(Half, PlainCodeAndTheProcessorAgree) {
   });
 }
 
-// Mostly of ordinary size, so that most of them lose no more than others have before.
+// Mostly of ordinary size, so that most of them lose no more than earlier ones.
 template <class Number>
 void compare_losses(ElementType type) {
   for_seeds(50, [type](uint64_t seed) {

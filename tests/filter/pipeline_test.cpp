@@ -1,5 +1,5 @@
-// The pipeline: what is filtered comes back, whatever type, shape and filters; what does not become smaller is stored
-// as it is; and bytes that nobody filtered are refused.
+// The pipeline: filtered data come back, for all types, shapes and filters; what does not become smaller is stored
+// unfiltered; and bytes that were never filtered are refused.
 #include "filter/pipeline.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ void fill(Case& to, Dice& dice) {
   }
 }
 
-// Through the filter and back; the bytes that were stored.
+// Filters and restores; returns the stored bytes.
 uint64_t there_and_back(const Case& given) {
   ChunkFilter filter({&given.plan, 1});
   Bytes memory(given.plan.stored_chunk_bytes());
@@ -223,7 +223,7 @@ TEST(Pipeline, BytesThatNobodyFilteredAreRefused) {
       Dice random(seed);
       Bytes broken(whole.begin(), whole.end());
       broken[random.below(broken.size())] ^= static_cast<std::byte>(random.between(1, 255));
-      (void)filter.restore(given.plan, broken, 0, 0, back);  // may succeed; must not fall
+      (void)filter.restore(given.plan, broken, 0, 0, back);  // may succeed, but must not crash
     });
   }
 }

@@ -1,4 +1,4 @@
-// Shuffle against a plain model: any size of elements, any rest, any number of tiles.
+// Shuffle against a plain model: any size of elements, any remainder, any number of tiles.
 #include "filter/codecs/shuffle.hpp"
 
 #include <gtest/gtest.h>

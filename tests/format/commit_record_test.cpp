@@ -1,5 +1,5 @@
-// The commit record: what HDF5 has written is read back as it is, and one wrong bit anywhere makes it none. Files
-// that are not whole, or no files, are judged without the HDF5 library.
+// The commit record: what HDF5 has written is read back unchanged, and one wrong bit anywhere invalidates it. Files
+// that are incomplete, or not files, are judged without the HDF5 library.
 #include "format/hdf5/commit_record.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(WrittenRecord, ARootThatIsNotThereMakesTheFileIncomplete) {
   EXPECT_FALSE(find_dataset(os_files(), path_, 1, as_).ok());
 }
 
-// Found by fuzzing: opening a pipe waited for somebody to write into it, for ever.
+// Found by fuzzing: opening a pipe waited for ever for a writer.
 TEST_F(WrittenRecord, APipeOrADirectoryIsNoFile) {
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -1,4 +1,4 @@
-// The rig of the tests of filtered variables: plays the server and the engine, chunk by chunk, with a real file.
+// The rig of the tests of filtered variables: it acts as the server and the engine, chunk by chunk, with a real file.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace tailrace::impl {
 
-// Filters the block and writes its chunks where the format places them; places up to `together` of them by one call.
+// Filters the block and writes its chunks where the format places them, up to `together` chunks in one call.
 inline void put_filtered(Format& format, const Config& config, const Block& block,
                          const std::vector<std::byte>& bytes, const std::string& path, uint64_t together = 1) {
   const Variable& variable = config.variables[block.variable];
@@ -44,7 +44,8 @@ inline void finish_file(Format& format, int64_t iteration, const std::string& pa
   for (const PlannedWrite& write : writes_of(ending.value())) put(path, write);
 }
 
-// A variable a way of filtering: every compressor, shuffled and not, rounded and not, with chunks at the edge.
+// Returns a variable for each way of filtering: every compressor, with and without shuffle and rounding, with chunks
+// at the edge.
 inline Config filtered_config(std::vector<std::string> paths) {
   struct Way {
     const char* name;
@@ -78,7 +79,7 @@ inline Config filtered_config(std::vector<std::string> paths) {
   return config;
 }
 
-// Element `i` of variable `variable`: the same formula as in read_filtered.py. Noise is pseudo-random.
+// Returns element `i` of variable `variable`, by the same formula as read_filtered.py. Noise is pseudo-random.
 inline uint64_t noise(uint64_t i) {
   uint64_t x = (i + 1) * 0x9e3779b97f4a7c15;
   x ^= x >> 29;
@@ -95,7 +96,7 @@ void fill_with(std::vector<std::byte>& bytes, uint64_t variable, bool is_noise) 
   }
 }
 
-// Numbers that float16 cannot hold, some of them too large for it.
+// Fills in numbers that float16 cannot represent, some of them too large for it.
 inline void fill_with_lossy(std::vector<std::byte>& bytes) {
   for (uint64_t i = 0; i < bytes.size() / sizeof(float); ++i) {
     const float number = static_cast<float>(i) * 123.456f;

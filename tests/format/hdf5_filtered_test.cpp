@@ -1,5 +1,6 @@
-// Filtered variables: their chunks are found again, in the image and in the file, and hold what was handed over; what
-// comes twice, is lost or is stored in another way. Strangers read them too: h5dump here, h5py in read_filtered.py.
+// Filtered variables: their chunks are found again, in the image and in the file, with the data that were handed
+// over; also chunks that come twice, are lost or are stored in another way. Independent readers read them too: h5dump
+// here, h5py in read_filtered.py.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +18,7 @@ FilterPlan plan_for(const Config& config, uint32_t index) {
   return plan_of(config.variables[index], config.layout_of(config.variables[index]));
 }
 
-// The block as a reader puts it together from the file.
+// Returns the block as a reader assembles it from the file.
 std::vector<std::byte> restored(const Config& config, uint32_t index, const std::vector<PlacedChunk>& chunks,
                                 const std::string& path) {
   const FilterPlan plan = plan_for(config, index);
@@ -36,7 +37,7 @@ std::vector<std::byte> restored(const Config& config, uint32_t index, const std:
   return block;
 }
 
-// The values of the variable, rounded if it is.
+// Returns the values of the variable, rounded if configured.
 std::vector<std::byte> as_stored(const Config& config, uint32_t index) {
   std::vector<std::byte> values = filtered_values(config, index);
   const Layout& layout = config.layout_of(config.variables[index]);

@@ -1,4 +1,4 @@
-// Hdf5Format: what it remembers, forgets and looks up; events; devices in turn.
+// Hdf5Format: what it remembers, forgets and finds; events; devices in turn.
 #include "format/hdf5/hdf5_format.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST(Hdf5Format, FilesGoToTheDevicesInTurn) {
     EXPECT_EQ(names.final_path, directory / ("sim_c12_00000" + std::to_string(iteration) + ".h5"));
     for (const PlannedWrite& write : whole_iteration(format, config, iteration)) put(names.final_path, write);
   }
-  // Another run finds them on whichever device they are.
+  // Another run finds them on any device.
   Hdf5Format later(config, os_files(), format_options(12));
   for (int64_t iteration = 0; iteration < 4; ++iteration)
     EXPECT_TRUE(later.locate(block_of(config, 1, iteration, 12)).ok());
@@ -220,7 +220,7 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   ASSERT_TRUE(whole.has_value());
   EXPECT_EQ(std::vector<std::byte>(whole->begin(), whole->begin() + 32), pattern(32, 1));
   EXPECT_EQ(format.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND) << "of a finished one";
-  // Another program that goes by the file alone.
+  // Another program that knows only the file.
   Hdf5Format later(configs[0], os_files(), format_options());
   const Result<Located> found = later.locate(block_of(configs[0], 0, 7, 0));
   ASSERT_TRUE(found.ok()) << found.status().fault().message;

@@ -1,5 +1,5 @@
-// In whatever order the bytes of a file are written, it is no HDF5 file before the head is there, and a whole one
-// after it.
+// In whatever order the bytes of a file are written, it is not an HDF5 file before it has its head, and a complete
+// one after that.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Every element type in every rank: what HDF5 reads back is what was placed.
+// Every element type in every rank: HDF5 reads back what was placed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -26,7 +26,7 @@ std::vector<SampleVariable> all_types(const std::vector<uint64_t>& shape) {
   return variables;
 }
 
-// Bytes that are valid values of any type: of long double only 10 of the 16 are.
+// Returns bytes that are valid values of any type; for long double only 10 of the 16 matter.
 std::vector<std::byte> values(const Layout& layout, uint64_t seed) {
   std::vector<std::byte> bytes = pattern(layout.bytes(), seed);
   if (layout.type != ElementType::long_double) return bytes;

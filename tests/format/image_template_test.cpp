@@ -1,5 +1,5 @@
-// ImageTemplate: what is made from the last image is what HDF5 would have written, byte for byte, and only of files
-// that are alike.
+// ImageTemplate: what it makes from the last image is what HDF5 would have written, byte for byte, and it does so
+// only for files that are alike.
 #include "format/hdf5/image_template.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class Series {
     return template_.described() == described;
   }
 
-  // Has every variable in it, in the order of `order`, or as they are.
+  // Completes an iteration with every variable, in the order of `order` if given.
   bool complete(int64_t iteration, std::vector<uint32_t> order = {}) {
     if (order.empty()) order = all();
     return complete(iteration, [&](IterationPlan& plan) { place(plan, iteration, order); });
@@ -74,7 +74,7 @@ class Series {
     for (const uint32_t variable : order) place(plan, block_of(config_, variable, iteration, client));
   }
 
-  // Half of the chunks of filtered blocks are stored as they are.
+  // Half of the chunks of filtered blocks are stored unfiltered.
   void place(IterationPlan& plan, const Block& block, uint64_t smaller_by = 1) const {
     const Variable& variable = config_.variables[block.variable];
     if (!is_in_chunks(variable, *block.layout)) {
@@ -155,7 +155,7 @@ TEST(ImageTemplate, AnotherNumberOfDigitsIsDescribedAnew) {
   EXPECT_FALSE(series.complete(7));
 }
 
-// So many that their metadata lie on both sides of the raw data, in many pieces.
+// So many variables that their metadata lie on both sides of the raw data, in many pieces.
 TEST(ImageTemplate, RawDataThatLieElsewhereAreFound) {
   Series series(many(300));
   std::vector<uint32_t> order = series.all();
@@ -201,7 +201,7 @@ TEST(ImageTemplate, WhatHasBeenMadeStaysAsItIs) {
   EXPECT_EQ(images.described(), 1u);
 }
 
-// Each of these is described anew once, and then again the template of what follows it.
+// HDF5 describes each of these once, and then the template works again for its successors.
 TEST(ImageTemplate, WhatDiffersIsDescribedAnew) {
   Config config = many(5);
   config.variables[4].compress = {Compressor::zstd, 3, true, 4096};
@@ -276,7 +276,7 @@ TEST(ImageTemplate, AnotherLayoutIsDescribedAnew) {
   }
 }
 
-// HDF5 then puts them where they are not looked for.
+// HDF5 then stores them in a place that the template does not search.
 TEST(ImageTemplate, ManyAttributesOfAnIterationAreDescribedEachTime) {
   Series series(many(3));
   const auto fill = [&](IterationPlan& plan) {

@@ -1,4 +1,4 @@
-// IterationPlan: where raw data go, against what must hold of any such plan.
+// IterationPlan: the places of raw data, against the rules for any such plan.
 #include "format/hdf5/iteration_plan.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// ObjectHeader: finds values where HDF5 has put them, and nothing in bytes that are not whole.
+// ObjectHeader: it finds values where HDF5 has put them, and nothing in incomplete bytes.
 #include "format/hdf5/object_header.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(WrittenHeaders, OneWrongBitMakesItNone) {
   EXPECT_TRUE(header_at(image_.iteration));
 }
 
-// Even one that somebody has sealed is read within its bounds.
+// Even a forged one, with a valid checksum, is read within its bounds.
 TEST_F(WrittenHeaders, AForgedOneIsReadWithinItsBounds) {
   const Extent chunk = header_at(image_.iteration)->attribute("time", 8)->chunk;
   const std::vector<std::byte> before = bytes_;

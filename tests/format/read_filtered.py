@@ -18,7 +18,7 @@ SHAPE = (13, 7, 50)
 COUNT = int(np.prod(SHAPE))
 SHUFFLE, DEFLATE, ZSTD = 2, 1, 32015
 
-# Name, type in the file, filters in it.
+# Name, type in the file, and filters.
 VARIABLES = [
     ("deflated", "float32", [SHUFFLE, DEFLATE]),
     ("deflated_unshuffled", "float64", [DEFLATE]),
@@ -74,7 +74,7 @@ def check_loss(dataset, name, original):
 
 def check_masks(dataset, name):
     masks = {dataset.id.get_chunk_info(i).filter_mask for i in range(dataset.id.get_num_chunks())}
-    # Of noise only the last chunk, half of which are zeros beyond the edge, becomes smaller.
+    # Of noise, only the last chunk becomes smaller, half of which are zeros beyond the edge.
     assert masks == ({0, 3} if name.startswith("noise") else {0}), f"{name}: {masks}"
 
 

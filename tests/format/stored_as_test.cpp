@@ -1,4 +1,4 @@
-// stored_as: where a block lies in its dataset, against a plain model that numbers the elements of the whole array.
+// stored_as: the place of a block in its dataset, against a plain model that numbers the elements of the whole array.
 #include "format/hdf5/stored_as.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
     }
     in_one_piece += found.size() == 1;
     in_several += found.size() > 1;
-    // A dataset of its own it fills.
+    // It fills a dataset of its own.
     const std::vector<Extent> alone = extents_of(of, {"u_c3", &of, false}, begin);
     ASSERT_EQ(alone.size(), of.empty() ? 0u : 1u);
     if (!of.empty()) {
@@ -133,7 +133,7 @@ TEST(StoredAs, InAFileOfAJobTilesShareADatasetToo) {
   EXPECT_EQ(stored_as(variable, too_many, FilePer::job, 2).name, "u_c2");
 }
 
-// A filtered block's size is not known before: it cannot have a place in a shared dataset.
+// A filtered block's size is not known in advance, so it cannot have a place in a shared dataset.
 TEST(StoredAs, FilteredBlocksHaveTheirOwn) {
   Variable variable;
   variable.name = "u";

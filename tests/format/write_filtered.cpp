@@ -1,4 +1,4 @@
-// Writes one file with every way of filtering in it, for read_filtered.py to read: write_filtered FILE
+// Writes one file with every way of filtering in it, for read_filtered.py: write_filtered FILE
 #include "filtered_file.hpp"
 
 int main(int count, char** arguments) {

@@ -1,4 +1,4 @@
-// The rig of the format's tests: plays the engine, with a vector of bytes or a real file as the file.
+// The rig of the format's tests: it acts as the engine, with a vector of bytes or a real file as the file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace tailrace::impl {
 
-// The files that formats find what was written in.
+// Returns the files in which formats look for earlier output.
 inline FileSystem& os_files() {
   static OsFileSystem files;
   return files;
@@ -43,14 +43,14 @@ inline void put(std::vector<std::byte>& file, const PlannedWrite& write) {
 }
 
 inline void put(const std::string& path, const PlannedWrite& write) {
-  std::ofstream(path, std::ios::binary | std::ios::app);  // there, and not emptied
+  std::ofstream(path, std::ios::binary | std::ios::app);  // creates it, or leaves its contents
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(static_cast<std::streamoff>(write.offset));
   file.write(reinterpret_cast<const char*>(write.bytes.data()), static_cast<std::streamsize>(write.bytes.size()));
   ASSERT_TRUE(file.good());
 }
 
-// Where a block goes that lies in one piece.
+// Returns the place of a block that is stored in one piece.
 inline Result<Extent> place_whole(Format& format, const Block& block) {
   const Result<Placement> placement = format.place(block);
   if (!placement.ok()) return placement.status();
@@ -59,7 +59,7 @@ inline Result<Extent> place_whole(Format& format, const Block& block) {
   return extents.empty() ? Extent{} : extents[0];
 }
 
-// The writes that complete a file, the head last.
+// Returns the writes that complete a file, the head last.
 inline std::vector<PlannedWrite> writes_of(const PublicationPlan& plan) {
   std::vector<PlannedWrite> writes;
   for (const PublicationStep& step : plan.steps) {
@@ -71,7 +71,7 @@ inline std::vector<PlannedWrite> writes_of(const PublicationPlan& plan) {
   return writes;
 }
 
-// All writes of an iteration with every variable in it, the head last.
+// Returns all writes of an iteration with every variable in it, the head last.
 inline std::vector<PlannedWrite> whole_iteration(Format& format, const Config& config, int64_t iteration) {
   std::vector<PlannedWrite> writes;
   for (uint32_t variable = 0; variable < config.variables.size(); ++variable) {

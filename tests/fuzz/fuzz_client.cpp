@@ -1,10 +1,10 @@
-// Fuzzes the messages of clients to the server of a node: their greetings' configurations, and the verbs in their
-// rings.
+// Fuzzes the messages of clients to the server of a node: the configurations in their greetings, and the verbs in
+// their rings.
 //
-// The first byte says what the input is: a client's message about itself (even), or verbs of two clients (odd), some
-// as they stand and some nearly right; the clients share a node's files. Properties: nothing crashes; a message that
-// is refused says why in one line, and one that is believed has absolute paths; a client that breaks the rules is
-// shown the door, and when both have gone nothing is under way, whatever they sent; only reads write to a pool.
+// The first byte says what the input is: a client's greeting (even), or verbs of two clients (odd), some as they are
+// and some nearly valid; the clients share a node's files. Properties: nothing crashes; a refused message gives the
+// reason in one line, and an accepted one has absolute paths; a client that breaks the rules is thrown out, and when
+// both have gone nothing is under way, whatever they sent; only reads write to a pool.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -78,7 +78,7 @@ Config config_of_client(int client) {
   return config;
 }
 
-// A client's side: what it shares with the server.
+// A client's side: the memory that it shares with the server.
 struct Shared {
   explicit Shared(const ChannelSizes& sizes)
       : layout(sizes), parts(layout.bytes() / 64 + 1), pool(kPool / 64), view(make()) {}
@@ -120,7 +120,7 @@ class Node final : public ClientRings::Host {
     if (here_.contains(client) && !shared_[static_cast<size_t>(client)]->view.ring.push(verb)) work();
   }
 
-  // The block of a verb about a raw file: a path or a list of extents, mostly a sound one.
+  // Fills in the block of a verb about a raw file: a path or a list of extents, usually a valid one.
   void fill(int client, const Descriptor& verb, const uint8_t* from) {
     std::byte* const pool = shared_[static_cast<size_t>(client)]->pool[0].bytes;
     if (verb.bytes.address + 256 > kPool) return;
@@ -148,7 +148,7 @@ class Node final : public ClientRings::Host {
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
 
-  // Both go, and all that they sent comes to an end.
+  // Both go, and everything that they sent ends.
   void end() {
     for (const int client : here_) {
       if (!rings_.gone(client)) rings_.lose(client, client == 0);
@@ -185,7 +185,7 @@ class Node final : public ClientRings::Host {
   std::set<int> here_ = {0, 1};  // not dismissed
 };
 
-// Eight bytes: mostly a verb that could be one.
+// Builds a verb from eight bytes, usually one that could be valid.
 Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
   Descriptor verb;
   verb.verb = static_cast<Verb>(from[0] % (static_cast<uint8_t>(Verb::file_remove) + 1));

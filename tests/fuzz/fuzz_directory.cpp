@@ -1,6 +1,6 @@
-// Directories that recovery is let loose on. Each line of the input is a file: its name, and behind a tab what is in
-// it. Property: recovery comes to an end; of names that are not those of unfinished files and locks nothing is
-// touched; looking changes nothing; and what it says that it did has been done.
+// Directories for recovery. Each line of the input is a file: its name and, after a tab, its contents. Properties:
+// recovery ends; it touches only names of unfinished files and locks; looking changes nothing; and it has done what
+// it reports.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void empty_directory() {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) fs::remove_all(entry.path());
 }
 
-// Returns the contents; a thing that is no file has its kind as its contents.
+// Returns the contents; anything but a file has its kind as contents.
 Contents contents() {
   Contents found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory())) {

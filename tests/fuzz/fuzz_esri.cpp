@@ -1,6 +1,6 @@
 // ESRI grids. Property: a text is refused with tsunami::Error, or it has rows × columns finite heights at points that
-// are finite and apart, and the same grid written out again reads back equal. Inputs that begin like gzip go through
-// a file.
+// are finite and distinct, and the same grid, written out, reads back equal. Inputs that begin like gzip go through a
+// file.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using tsunami::Raster;
 
-// A file that only this process has, with a path.
+// A file of this process alone, with a path.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) : fd_(memfd_create("grid", MFD_CLOEXEC)) {

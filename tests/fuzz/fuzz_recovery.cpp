@@ -1,10 +1,10 @@
-// Files that a crash may leave, and such as only malice makes: is_complete and find_dataset.
+// Files that a crash may leave, and malicious ones: is_complete and find_dataset.
 //
-// The first byte says what the input is: a file as it stands (3), or a script that damages one of ours. Properties:
-// neither function falls or leaves HDF5 with open objects; a file whose superblock is not the written one, or that is
-// shorter than it says, is not complete; one that is complete by no forgery opens in HDF5; and what find_dataset
-// finds lies within the file, for an undamaged file where the format put it. Files with forged checksums are shown to
-// is_complete alone: HDF5 1.14.6 falls over those whose B-trees lie (H5F_get_checksums reads beyond a node).
+// The first byte says what the input is: a file as it is (3), or a script that damages one of ours. Properties:
+// neither function crashes or leaves HDF5 with open objects; a file whose superblock is not the written one, or that
+// is shorter than it claims, is not complete; one that is complete without forgery opens in HDF5; and what
+// find_dataset finds is within the file, for an undamaged file where the format put it. Only is_complete sees files
+// with forged checksums: HDF5 1.14.6 crashes on those with wrong B-trees (H5F_get_checksums reads beyond a node).
 #include <hdf5.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ bool opens(const std::string& path) {
   return file.valid();
 }
 
-// Finds a few datasets; how many were found.
+// Looks for a few datasets; returns how many it found.
 size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& file, bool damaged) {
   impl::OsFileSystem files;
   const impl::Layout layout = SampleFile::layout();

@@ -1,8 +1,9 @@
-"""Fuzz target for what the Python package reads: result files, traces, tables of write times, and quantities.
+"""Fuzz target for everything that the Python package reads: result files, traces, tables of write times, and
+quantities.
 
-The first byte of an input says what the rest is: 0 a JSON file, 1 a CSV file, 2 the text of a quantity. Properties:
-a wrong input is one error of ours with a message that can be printed; a result that is accepted is written and read
-back equal; a trace has finite times, and nothing ends before it begins; of write times all figures are finite.
+The first byte of an input says what the rest is: 0 a JSON file, 1 a CSV file, 2 the text of a quantity. Properties: a
+wrong input is one error of ours with a printable message; an accepted result, when written, reads back equal; a trace
+has finite times, and nothing ends before it begins; all figures of write times are finite.
 
 Run as a script it fuzzes with Atheris (libFuzzer's options and corpora as arguments); `check` alone needs no Atheris.
 """
@@ -29,7 +30,7 @@ _path = pathlib.Path(_folder.name)
 
 
 def check(data: bytes) -> None:
-    """One input; an AssertionError, or whatever else is raised, is a bug."""
+    """Checks one input; an AssertionError, or any other exception, is a bug."""
     kind = KINDS[data[0] % len(KINDS)] if data else KINDS[0]
     if kind == "quantity":
         _check_quantity(data[1:])
@@ -104,12 +105,12 @@ def _check_quantity(data: bytes) -> None:
         assert show(value)
 
 
-# What is put in place of a value.
+# Replacements for a value.
 ODD = (None, True, "", "v0", "\ud800", "\x1b[31m", 0, -1, 1, 2, 0.5, 1e308, -1e308, 10**400, [], {}, [1, 1], {"a": 1})
 
 
 def mutate(data: bytes, random: random_numbers.Random) -> bytes:
-    """Another input: where it is JSON, with another value, without one, or with one twice; else with other bytes."""
+    """Returns another input: of JSON, with a changed, missing or duplicated value; otherwise with other bytes."""
     try:
         document = json.loads(data[1:])
     except (ValueError, RecursionError):
@@ -128,7 +129,7 @@ def mutate(data: bytes, random: random_numbers.Random) -> bytes:
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Where values stand, each as its holder and its key; no deeper than documents of ours are."""
+    """Returns the places of values, each as its holder and its key; no deeper than in our documents."""
     found: list[tuple[Any, Any]] = []
     todo = [(value, 0)]
     while todo:
@@ -157,7 +158,7 @@ def _mutate_for_libfuzzer(data: bytes, most: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Fuzzes until told to stop."""
+    """Fuzzes until it is stopped."""
     if atheris is None:
         sys.exit("fuzz_results: found no atheris, expected the package of that name (pip install atheris)")
     with atheris.instrument_imports(include=["tailrace"]):

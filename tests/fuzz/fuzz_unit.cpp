@@ -1,5 +1,6 @@
-// Units. Property: a text is refused with a message, which is readable if the text is; or it has a positive factor,
-// whole powers, and means the same when its symbol is read again, with spaces around it, or as a quotient by nothing.
+// Units. Property: a text is refused with a message, which is readable if the text is; or it has a positive factor
+// and integer powers, and means the same when its symbol is read again, with spaces around it, or as a quotient by
+// nothing.
 #include <cmath>
 #include <string>
 

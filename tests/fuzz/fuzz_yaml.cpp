@@ -1,5 +1,5 @@
-// Configurations. Property: a text is refused with one readable message that names its place, or everything that
-// follows from the Config holds: sizes, bounds, unique names, units that mean the same when read again.
+// Configurations. Property: a text is refused with one readable message that names its place, or the Config has all
+// its properties: sizes, bounds, unique names, units that mean the same when read again.
 #include <algorithm>
 #include <cmath>
 #include <string>

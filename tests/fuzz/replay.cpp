@@ -1,6 +1,6 @@
-// Reads kept inputs once through a fuzz target, where there is no libFuzzer: `fuzz_<target> FILE-OR-FOLDER…`.
+// Runs kept inputs once through a fuzz target, where there is no libFuzzer: `fuzz_<target> FILE-OR-FOLDER…`.
 //
-// Says which file it is at, so that one that ends the process is known. Never makes inputs of its own.
+// It prints each file first, so that one that ends the process is known. It never generates inputs.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

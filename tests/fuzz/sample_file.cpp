@@ -73,7 +73,7 @@ SampleFile::SampleFile(size_t variables) : variables_(variables) {
   find_sums();
 }
 
-// A block of metadata begins with its kind and ends with its checksum: where, trying tells.
+// A block of metadata begins with its kind and ends with its checksum; trying finds the end.
 void SampleFile::find_sums() {
   constexpr std::string_view kinds[] = {"OHDR", "OCHK", "FRHP", "FHDB", "BTHD", "BTLF"};
   const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
@@ -118,7 +118,7 @@ void SampleFile::edit(Input& script, uint64_t operation, std::vector<std::byte>&
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), count, std::byte{0});
       return;
     }
-    default: {  // bytes of another place
+    default: {  // bytes from another place
       const size_t from = metadata_at(script.number(2));
       const size_t count = std::min<size_t>(script.number(1), room);
       if (from + count <= bytes.size()) std::memmove(bytes.data() + at, bytes.data() + from, count);

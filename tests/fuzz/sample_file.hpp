@@ -1,6 +1,6 @@
-// SampleFile: a file as tailrace writes it, as bytes, and a way to damage it that knows where its metadata are.
+// SampleFile: the bytes of a file that tailrace writes, and a way to damage it that knows where its metadata are.
 //
-// For fuzz_recovery alone. A damage is a short script, so that inputs stay small and every byte of one matters.
+// For fuzz_recovery alone. A damage is a short script, so that inputs stay small and every byte of them matters.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tailrace::fuzz {
 
-// Reads numbers off the front of an input; zeros when it has ended.
+// Reads numbers from the front of an input; zeros after its end.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -39,14 +39,14 @@ class SampleFile {
 
   size_t variables() const { return variables_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }
-  // Where the raw data of each variable lie.
+  // Returns where the raw data of each variable are.
   const std::vector<uint64_t>& offsets() const { return offsets_; }
 
-  // Runs the script. Sets `forged` if it made checksums right again, which no accident does.
+  // Runs the script. Sets `forged` to true if it corrected checksums, which no accident does.
   std::vector<std::byte> damaged(Input& script, bool& forged) const;
 
  private:
-  // Bytes with their checksum behind them.
+  // Bytes followed by their checksum.
   struct Summed {
     size_t begin, end;
   };
@@ -59,7 +59,7 @@ class SampleFile {
   size_t variables_;
   std::vector<std::byte> bytes_;
   std::vector<uint64_t> offsets_;
-  std::vector<size_t> metadata_;  // offsets of the bytes that are metadata and not zero
+  std::vector<size_t> metadata_;  // offsets of metadata bytes that are not zero
   std::vector<Summed> sums_;
 };
 

@@ -1,4 +1,4 @@
-// A folder of this process alone, in memory where there is such a place; removed when the process ends as it should.
+// A folder of this process alone, in memory if possible; removed at a normal end of the process.
 #pragma once
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// The frame of every fuzz target: the function that libFuzzer or replay.cpp calls, and checks on messages.
+// The frame of every fuzz target: the function that libFuzzer or replay.cpp calls, and checks of messages.
 //
-// A property that does not hold ends the process (TAILRACE_REQUIRE), which is what the fuzzer looks for.
+// A property that does not hold ends the process (TAILRACE_REQUIRE), which the fuzzer detects.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace tailrace::fuzz {
 
-// Returns true if `text` is UTF-8 as Python takes it: no stray, missing or overlong bytes, no surrogates. With
-// `printable`, also no control characters, not even those beyond ASCII.
+// Returns true if `text` is UTF-8 as Python accepts it: no stray, missing or overlong bytes, no surrogates. With
+// `printable`, it also has no control characters, including those beyond ASCII.
 inline bool is_utf8(std::string_view text, bool printable = false) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
@@ -39,7 +39,7 @@ inline bool is_utf8(std::string_view text, bool printable = false) {
   return true;
 }
 
-// A message is one line that a terminal and Python can show.
+// Requires that a message is one line that a terminal and Python can show.
 inline void require_readable(std::string_view message) {
   TAILRACE_REQUIRE(!message.empty());
   TAILRACE_REQUIRE(is_utf8(message, true));

@@ -13,21 +13,21 @@ PLACES = ("thread", "core")
 
 
 def environment(directory, place="thread", budget="16MiB", config=None, close=None):
-    """With the connector; what it needs beside the files is in `directory`."""
+    """Returns the environment with the connector, whose own files are in `directory`."""
     added = run_command.variables(config, *((place, budget) if config is None else (None, None)), {}, close=close)
     return {**without(directory), **added}
 
 
 def without(directory):
-    """The same without the connector."""
-    # Who imports netCDF4 has HDF5_PLUGIN_PATH set by it, for filters that fit its own HDF5 only.
+    """Returns the environment without the connector."""
+    # Importing netCDF4 sets HDF5_PLUGIN_PATH, for filters that only fit its own HDF5.
     inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     return {**inherited, "XDG_RUNTIME_DIR": str(directory), "TAILRACE_RUNTIME_DIR": str(directory / "run"),
             "LD_LIBRARY_PATH": str(HDF5 / "lib")}
 
 
 def as_nobody_special():
-    """What a command begins with so that the modes of files bind it, root too."""
+    """Returns the beginning of a command for which file modes are binding, even for root."""
     if os.geteuid() != 0:
         return []
     without_them = "-dac_override,-dac_read_search"
@@ -35,14 +35,14 @@ def as_nobody_special():
 
 
 def hdf5_program(name):
-    """A program of HDF5 itself."""
+    """Returns a program of HDF5 itself."""
     if not (HDF5 / "bin" / name).exists():
         pytest.skip(f"no {name} in .deps/hdf5-tests: tools/build_hdf5_tests.sh makes it")
     return HDF5 / "bin" / name
 
 
 def execute(*command, env=None, **more):
-    """Runs a program that must end well, without a complaint; returns what it printed."""
+    """Runs a program that must succeed without a complaint; returns what it printed."""
     done = subprocess.run([str(each) for each in command], env=env, capture_output=True, text=True, timeout=60,
                           check=False, **more)
     assert done.returncode == 0 and not done.stderr, f"exit code {done.returncode}: {done.stdout}{done.stderr}"

@@ -1,5 +1,5 @@
 // The filters that the HDF5 connector applies beside the program: their codecs keep the port's contract, and a chunk
-// that one of them fails with is what it was.
+// for which one fails stays unchanged.
 #include "hdf5_vol/filters/chunk_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ ByteBuffer buffer_of(const Bytes& bytes, size_t more) {
 
 Bytes copy_of(const ByteBuffer& buffer) { return {buffer.data(), buffer.data() + buffer.size()}; }
 
-// The way back from `stored`, as a reader goes it, to `size` bytes.
+// Restores `stored` to `size` bytes, as a reader does.
 Bytes undone(const std::vector<ChunkFilter>& filters, Bytes stored, size_t size) {
   FilterMemory memory;
   for (size_t i = filters.size(); i-- > 0;) {
@@ -128,7 +128,7 @@ TEST(ChunkFilter, NoiseIsWhatItWasWhereTheCompressorFails) {
   }
 }
 
-// With room for what filters add, a thread's chunks go round in the same memory.
+// Once there is room for what filters add, a thread's chunks circulate in the same memory.
 TEST(ChunkFilter, NoMemoryIsTakenForFurtherChunks) {
   for (const ChunkFilter& compressor : {kDeflate, kZstd, kLzf, kBlosc, kSzip}) {
     FilterMemory memory;
@@ -156,7 +156,7 @@ TEST(ChunkFilter, LevelsAreThoseThatAreAskedFor) {
     codec_of({Kind::deflate, {level}}, memory);
     EXPECT_EQ(memory.deflate->level(), static_cast<int>(level));
   }
-  // Levels that there are not, as HDF5's filter takes them.
+  // Invalid levels, as HDF5's filter handles them.
   codec_of({Kind::zstd, {0}}, memory);
   EXPECT_EQ(memory.zstd->level(), 1);
   codec_of({Kind::zstd, {1000}}, memory);

@@ -1,4 +1,4 @@
-"""How tests hold back what an HDF5 program has closed without waiting, and look at it meanwhile."""
+"""How tests hold back what an HDF5 program has closed without waiting, and inspect it meanwhile."""
 
 import os
 import pathlib
@@ -8,14 +8,14 @@ from tailrace.cli import core_server
 
 
 def lacks_seal(path):
-    """Whether the file has HDF5's signature, and cannot be opened yet."""
+    """Returns True if the file has HDF5's signature, and cannot be opened yet."""
     text = pathlib.Path(path).read_bytes()[:4096]
     at = text.find(b"\x89HDF\r\n\x1a\n")
     return at >= 0 and text[at + 8:at + 16] == b"tailrace"
 
 
 def stopped_server():
-    """Stops the one server of the node, which then writes nothing; returns its process."""
+    """Stops the node's only server, which then writes nothing; returns its process."""
     (server,) = [one["process"] for job in core_server.jobs() for one in job["servers"] if one.get("alive")]
     os.kill(server, signal.SIGSTOP)
     while "\nState:\tT" not in pathlib.Path(f"/proc/{server}/status").read_text():

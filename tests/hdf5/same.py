@@ -1,5 +1,5 @@
-"""Whether two HDF5 files hold the same: objects, attributes, types, filters, chunks and values. Filters of hdf5plugin
-are understood where it is installed; h5diff does not know them."""
+"""Compares two HDF5 files: objects, attributes, types, filters, chunks and values. It supports hdf5plugin's filters
+if that is installed; h5diff does not."""
 
 import contextlib
 
@@ -54,7 +54,7 @@ def filters(dataset):
 
 
 def chunks(dataset):
-    """Which there are, and which filters were left out; but lzf does not always make the same of the same bytes."""
+    """Returns which chunks exist, and which filters were left out; lzf's output for the same bytes varies."""
     if dataset.chunks is None:
         return None
     stored = [dataset.id.get_chunk_info(index) for index in range(dataset.id.get_num_chunks())]

@@ -1,4 +1,4 @@
-// The explorer itself: it finds the classic mistakes, and only those. Each mistake stands beside its mended form.
+// The explorer itself: it finds the classic mistakes, and only those. Each mistake is beside its corrected form.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -15,7 +15,7 @@ using std::memory_order_relaxed;
 using std::memory_order_release;
 using std::memory_order_seq_cst;
 
-// Two threads count; `add` is how.
+// Two threads count, each by `add`.
 template <class Add>
 InterleavedRun counting(Add add) {
   auto count = std::make_shared<InterleavedAtomic<int>>(0);
@@ -56,7 +56,7 @@ TEST(Explorer, RandomSchedulesFindItWithoutTheSearch) {
   EXPECT_NE(result.report().find("seed 1"), std::string::npos);
 }
 
-// A sleeper that looks for work and then sleeps, and a waker; `announce_first` is the mended form.
+// A sleeper that looks for work and then sleeps, and a waker; `announce_first` is the correct form.
 InterleavedRun sleeping(bool announce_first) {
   struct Shared {
     InterleavedAtomic<bool> work{false};

@@ -1,4 +1,4 @@
-// FreeStack under every interleaving: each block pushed comes back exactly once, and what its finisher did with it
+// FreeStack under every interleaving: each pushed block comes back exactly once, and what its finisher did with it
 // happened before the owner has it again.
 #include "base/sync/free_stack.hpp"
 
@@ -57,7 +57,7 @@ TEST(FreeStack, TwoFinishersAndAnOwnerThatCollects) {
   EXPECT_TRUE(result.complete);
 }
 
-// The ABA situation: a block comes back, is used again and pushed again while another finisher is inside push().
+// The ABA situation: a block comes back, is reused and pushed again while another finisher is inside push().
 TEST(FreeStack, ABlockThatIsReusedWhileAnotherIsPushed) {
   const auto result = explore([]() -> InterleavedRun {
     auto pool = std::make_shared<Pool>(2);

@@ -1,7 +1,7 @@
-// How the server of a node sleeps over the rings of all its clients, under every interleaving: no verb is overheard.
+// How the server of a node sleeps over the rings of all its clients, under every interleaving: it misses no verb.
 //
-// The steps are those of place/node_rings.cpp and core/node_loop.cpp, with the event counter and the epoll set as the
-// kernel keeps them: an edge is remembered until it is waited for. A ring is here the count of what is in it.
+// The steps are those of place/node_rings.cpp and core/node_loop.cpp, with the event counter and the epoll set as in
+// the kernel: an edge is remembered until it is waited for. A ring is represented by the number of its elements.
 #include <gtest/gtest.h>
 
 #include <array>

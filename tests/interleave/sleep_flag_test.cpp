@@ -1,4 +1,4 @@
-// SleepFlag under every interleaving, as Doorbell uses it: no wake-up is lost, and no system call is made in vain.
+// SleepFlag under every interleaving, as Doorbell uses it: no wake-up is lost, and no system call is needless.
 #include "base/sync/sleep_flag.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace tailrace::impl::testing {
 namespace {
 
-// SleepFlag with plain stores and loads: the waker may look at the flag before its work is visible.
+// SleepFlag with plain stores and loads: the waker may read the flag before its work is visible.
 class FlagOfStoresAndLoads {
  public:
   void announce() { asleep_.store(true, std::memory_order_release); }
@@ -22,7 +22,7 @@ class FlagOfStoresAndLoads {
 };
 
 // A server that takes `wakers` pieces of work and sleeps on an eventfd (`bell`) while there is none, and the wakers
-// that bring a piece each. As in Doorbell.
+// that each bring a piece. As in Doorbell.
 template <class Flag>
 InterleavedRun serving(int wakers) {
   struct Shared {

@@ -23,7 +23,7 @@ struct Shared {
   std::vector<Watched<int>> slots;
 };
 
-// Pushes 1 … count, letting the consumer run while the ring is full.
+// Pushes 1 … count, and lets the consumer run while the ring is full.
 void produce(Shared& shared, int count) {
   Ring ring(shared.counters, shared.slots);
   for (int i = 1; i <= count; ++i) {

@@ -1,5 +1,5 @@
-// TicketTable under every interleaving, together with what stands around it in a channel: the ring that carries the
-// tickets to the server, and a bell that wakes the client. A client that sees a ticket's end sees the request's work.
+// TicketTable under every interleaving, together with its neighbours in a channel: the ring that carries the tickets
+// to the server, and a bell that wakes the client. A client that sees a ticket's end sees the request's work.
 #include "channel/ticket_table.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ void serve(Channel& channel, size_t requests) {
   }
 }
 
-// Opens `requests` tickets, as many at a time as there are slots, and waits for each.
+// Opens `requests` tickets, at most as many at a time as there are slots, and waits for each.
 void ask(Channel& channel, size_t requests) {
   TicketTable<InterleavedAtomic> tickets(channel.words);
   Ring ring(channel.counters, channel.ring_slots);
@@ -98,7 +98,7 @@ TEST(TicketTable, ASlotThatIsPendingIsNotGivenOut) {
   tickets.end(1, false);
   EXPECT_EQ(tickets.look(1), TicketState::failed);
   EXPECT_EQ(tickets.open(), 2u);
-  EXPECT_EQ(tickets.look(1), TicketState::done);  // its slot is in use: the failure log knows that it failed
+  EXPECT_EQ(tickets.look(1), TicketState::done);  // its slot is in use; the failure log knows that it failed
 }
 
 }  // namespace

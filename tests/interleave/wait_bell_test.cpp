@@ -1,7 +1,7 @@
 // The protocol of WaitBell under every interleaving: a client that waits for pieces of work, and servers that ring.
 //
-// The steps are those of base/wait_bell.hpp, with the futex as the kernel keeps it: to look at the word and to fall
-// asleep is one step. The simulator (docs/simulation.md) runs the bell itself, but cannot switch between two atomics.
+// The steps are those of base/wait_bell.hpp, with the futex as in the kernel: checking the word and falling asleep is
+// one step. The simulator (docs/simulation.md) runs the bell itself, but cannot switch between two atomics.
 #include <gtest/gtest.h>
 
 #include <memory>

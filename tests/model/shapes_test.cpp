@@ -1,4 +1,4 @@
-// Shapes against a plain model, and the ledger's settings of parameters thinned: whoever replays them sees the same.
+// Shapes against a plain model; and the ledger's thinned settings of parameters have the same effect when replayed.
 #include "model/shapes.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ std::vector<LedgerRecord> some_records(std::mt19937_64& random) {
       records.push_back(record);
       continue;
     }
-    // Sometimes given up before the last.
+    // Sometimes the call is given up before the last.
     const auto together = static_cast<uint32_t>(1 + random() % 3);
     const uint32_t sent = random() % 5 == 0 ? static_cast<uint32_t>(random() % together) : together;
     record.descriptor.verb = Verb::parameter;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The documents that `pattern` prints and the trace that it writes: valid JSON, with all that readers rely on.
+"""The documents that `pattern` prints and the trace that it writes: valid JSON, with everything that readers need.
 
     documents.py PATTERN SCRATCH_DIRECTORY
 """
@@ -23,7 +23,7 @@ RUN_KEYS = {
 
 
 def document(pattern, *arguments):
-    """What the program prints; it must print nothing else."""
+    """Returns what the program prints; it must print nothing else."""
     result = subprocess.run([pattern, *arguments], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
@@ -62,7 +62,7 @@ def check_trace(path, writer):
 
 
 def check_library_trace(run, path):
-    """tailrace's own trace is kept beside the program's, on the same clock."""
+    """tailrace's own trace is kept beside the program's, with the same clock."""
     library = path.with_suffix(".tailrace.json")
     assert run["library_trace"] == str(library)
     trace = json.loads(library.read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def check_others(pattern, scratch):
 
 
 def check_interrupted(pattern, scratch):
-    """A run that is told to end takes its files with it."""
+    """An interrupted run removes its files."""
     folder = scratch / "interrupted"
     command = [pattern, "run", "--write", "sync", "--iterations", "999999", "--passes", "1", "--bytes", "65536",
                "--dir", str(folder)]

@@ -1,4 +1,4 @@
-// The kernels compute what they say, and the same whoever computes it, in whatever portions.
+// The kernels compute what they claim, and always the same, on any number of threads and in any portions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -94,7 +94,7 @@ TEST(Mandelbrot, knows_who_belongs_to_the_set) {
     const auto row = static_cast<size_t>(std::lround((y + 1.25) / 2.5 * static_cast<double>(rows - 1)));
     return image[row * columns + column];
   };
-  EXPECT_EQ(at(0, 0), 256);    // inside: as many steps as there are at most
+  EXPECT_EQ(at(0, 0), 256);    // inside: the maximum number of steps
   EXPECT_EQ(at(-1, 0), 256);   // the disc to the left
   EXPECT_LE(at(-2, 1.25), 2);  // outside
   EXPECT_LE(at(0.5, -1.25), 3);
@@ -140,7 +140,7 @@ TEST_P(EveryKernel, computes_the_same_in_the_data_segment) {
 }
 
 TEST_P(EveryKernel, computes_the_same_on_several_threads) {
-  // Each thread of these has a grid or chain of its own, whose turn comes with every third pass.
+  // Each thread of these has its own grid or chain, whose turn comes with every third pass.
   const uint64_t share = GetParam() == "busy" || GetParam() == "spin" ? 3 : 1;
   const auto one = make_compute_worker({GetParam(), 1, Memory::heap});
   const auto three = make_compute_worker({GetParam(), 3, Memory::heap});

@@ -1,5 +1,5 @@
-// Every writer writes, of every iteration and variable, the block that was computed, and changes nothing of what is
-// computed; and a run leaves nothing behind.
+// Every writer writes, for every iteration and variable, the computed block, and does not change the computation; and
+// a run leaves nothing behind.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <algorithm>
@@ -47,7 +47,7 @@ const std::vector<Way>& ways() {
   return all;
 }
 
-// A directory of the test's own, which goes with it.
+// A directory for the test, removed with it.
 class Scratch {
  public:
   Scratch() {
@@ -72,7 +72,7 @@ RunOptions small_run(const fs::path& directory, const Way& way) {
   options.write.direct = way.direct;
   options.write.iterations = 7;
   options.write.variables = 3;
-  options.write.bytes = 3 * 100001;  // blocks that are no whole pages
+  options.write.bytes = 3 * 100001;  // blocks that are not whole pages
   options.write.directories = {(directory / "a").string(), (directory / "b").string()};
   return options;
 }
@@ -164,7 +164,7 @@ TEST_P(EveryWriter, takes_all_the_times) {
   for (const VariableTimes& times : result.variables) {
     for (size_t i = 0; i < iterations; ++i) {
       EXPECT_EQ(std::isnan(times.pst[i]), i >= last);
-      EXPECT_GE(times.write[i], 0);  // also: is known
+      EXPECT_GE(times.write[i], 0);  // also checks that it is known
       EXPECT_EQ(std::isnan(times.excess[i]), i >= last);
     }
   }

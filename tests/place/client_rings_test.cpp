@@ -1,4 +1,4 @@
-// ClientRings: what waits in a ring while the host has no room is not left there when the server sleeps.
+// ClientRings: verbs that wait in a ring while the host has no room are not left there when the server sleeps.
 #include "place/client_rings.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPool = 4096;
 
-// Gets room only as it is moved on.
+// A host that gets room only when it moves on.
 class HostWithoutRoom final : public ClientRings::Host, public RequestSink {
  public:
   bool has_room = false;
@@ -34,7 +34,7 @@ class HostWithoutRoom final : public ClientRings::Host, public RequestSink {
   bool idle() const override { return true; }
 };
 
-// Found by the simulator (core, seed 81): the room came in the last round before the server slept, and nobody was
+// Found by the simulator (core, seed 81): the room came in the last round before the server slept, and nothing was
 // left to wake it.
 TEST(ClientRings, RoomThatComesLateIsUsedBeforeSleep) {
   const ChannelMemory layout({.variables = 1, .ring = 4, .tickets = 4, .blocks = 4});

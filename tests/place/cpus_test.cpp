@@ -1,4 +1,4 @@
-// choose_cpus: what it chooses can be bound to, and it says why.
+// choose_cpus: its choice can be bound to, and it says why.
 #include "place/thread/cpus.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
-// A server's program as the tests of the rendezvous need it, good or bad: rendezvous_server MODE ROOT JOB NUMBER
-// NEWS.
+// A server's program for the tests of the rendezvous, good or bad: rendezvous_server MODE ROOT JOB NUMBER NEWS.
 //
 // Each that runs as a server adds a line with its number to the file NEWS. A good one answers each message with its
-// process's number, and ends when its last client has gone.
+// process id, and ends when its last client has gone.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +26,7 @@ void tell(const std::string& path) {
   if (write(file.get(), line.data(), line.size()) < 0) _exit(99);
 }
 
-// Until the process that started this one has gone.
+// Waits until the process that started this one has gone.
 void wait_for_starter() { (void)wait_for_events(kInheritedDescriptor, POLLRDHUP, 24h); }
 
 void serve(UnixListener& listener) {

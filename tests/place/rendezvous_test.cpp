@@ -1,4 +1,4 @@
-// Clients that meet a server, with real processes: one at a time, many at once, and servers that do not do well.
+// Clients that meet a server, with real processes: one at a time, many at once, and servers that fail.
 #include "place/core/rendezvous.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 60s;  // never waited for, unless something is broken
+constexpr auto kLong = 60s;  // never reached, unless something is broken
 
 class Rendezvous : public ::testing::Test {
  protected:
@@ -31,13 +31,13 @@ class Rendezvous : public ::testing::Test {
   StartOptions options(const std::string& mode, Nanoseconds limit = kLong) const {
     return {RENDEZVOUS_SERVER, {mode, root, "job", "0", news}, log, limit};
   }
-  // Meets a server of that kind, and returns the failure in words.
+  // Meets a server of that kind, and returns the failure's message.
   std::string failure_of(const std::string& mode, Nanoseconds limit = kLong) {
     const Result<UnixSocket> socket = meet(job, 0, options(mode, limit));
     code = socket.status().code();
     return socket.ok() ? "" : socket.status().fault().message;
   }
-  // The numbers of all that were servers, in turn.
+  // Returns the process ids of all servers, in order.
   std::vector<pid_t> servers() const {
     std::ifstream file(news);
     std::vector<pid_t> pids;
@@ -126,10 +126,10 @@ TEST_F(Rendezvous, WhatAKilledServerLeftIsNoObstacle) {
   part(std::move(second).value());
 }
 
-// Processes that all do the same at the same time, and end when they are told.
+// Processes that all do the same at the same time, and end on request.
 class Crowd {
  public:
-  // `act` returns a number of interest.
+  // `act` returns a number for the test.
   Crowd(int count, const std::function<pid_t(int)>& act) {
     if (pipe(go_) != 0 || pipe(told_) != 0 || pipe(leave_) != 0) abort();
     for (int i = 0; i < count; ++i) {
@@ -199,9 +199,9 @@ TEST_F(Rendezvous, ManyComeWhileServersEndAndTheirDirectoryGoes) {
   Crowd crowd(kClients, [&](int) {
     for (int i = 0; i < kTimes; ++i) {
       Result<RuntimeDirectory> own = RuntimeDirectory::open(root, "job");
-      if (!own.ok()) continue;  // the directory went between two steps
+      if (!own.ok()) continue;  // the directory was removed between two steps
       pid_t pid = -1;
-      for (int attempt = 0; attempt < 100 && pid < 0; ++attempt) {  // it may end while it is met: see meet()
+      for (int attempt = 0; attempt < 100 && pid < 0; ++attempt) {  // it may end during the meeting: see meet()
         Result<UnixSocket> met = meet(own.value(), 0, options("serves"));
         if (!met.ok()) return -3;
         pid = ask(met.value());
@@ -264,7 +264,7 @@ TEST_F(Rendezvous, AServerThatIsNeverReadyIsKilled) {
   EXPECT_EQ(code, TAILRACE_TIMEOUT);
   EXPECT_NE(message.find("was not ready within 300 ms: killed"), std::string::npos) << message;
   EXPECT_FALSE(is_there()) << "the election's lock has stayed";
-  for (const pid_t pid : servers()) {  // none if it was killed before it got so far
+  for (const pid_t pid : servers()) {  // none if it was killed before it got that far
     const Result<ProcessHandle> silent = ProcessHandle::open(pid);
     EXPECT_TRUE(!silent.ok() || silent.value().wait_end(kLong));
   }
@@ -311,7 +311,7 @@ TEST_F(Rendezvous, ASecondServerSaysThatThereIsOne) {
     EXPECT_EQ(second.code(), TAILRACE_CLIENT_IN_USE);
     EXPECT_NE(second.fault().message.find("server 0 of this job is running already"), std::string::npos);
     EXPECT_TRUE(ServerLock::take(again.value(), 1, 1ms).ok());
-    // One that holds the lock and does not listen: tried as often as makes sense, and no longer.
+    // It holds the lock and does not listen: a client tries as often as makes sense, and no longer.
     failure_of("serves");
     EXPECT_EQ(code, TAILRACE_SERVER_LOST);
   }

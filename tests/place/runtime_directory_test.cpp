@@ -1,4 +1,4 @@
-// RuntimeDirectory and where the server's program is looked for.
+// RuntimeDirectory, and the places where the server's program is looked for.
 #include "place/core/runtime_directory.hpp"
 
 #include <fcntl.h>

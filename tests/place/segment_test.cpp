@@ -1,5 +1,5 @@
-// Segment: its pages are there before anybody writes into them, in both mappings; where shared memory is full,
-// whoever asks is told so, and may ask again.
+// Segment: its pages are allocated before anyone writes into them, in both mappings; if shared memory is full, the
+// request fails and may be repeated.
 #include "place/core/segment.hpp"
 
 #include <fcntl.h>
@@ -46,15 +46,15 @@ class SegmentOnASmallDisk : public ::testing::Test {
     EXPECT_TRUE(segment.ok());
     return std::move(segment).value();
   }
-  // A segment of which nothing has been taken but the channel's parts.
+  // Creates a segment of which nothing is allocated but the channel's parts.
   void create_untaken(const std::string& name, uint64_t pool) {
-    ASSERT_TRUE(create(name, pool).ok());  // … and gone again, and its thread with it
+    ASSERT_TRUE(create(name, pool).ok());  // … and is gone again, with its thread
     const auto file = directory_->open_file(name, O_RDWR);
     ASSERT_TRUE(file.ok());
     ASSERT_EQ(fallocate(file.value().get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(pool)),
               0);
   }
-  // A file that leaves less than `bytes` of the disk.
+  // Creates a file that leaves less than `bytes` of the disk.
   void fill(uint64_t bytes) {
     const auto file = directory_->open_file("filler", O_RDWR | O_CREAT);
     ASSERT_TRUE(file.ok());
@@ -102,10 +102,10 @@ TEST_F(SegmentOnASmallDisk, ThatFillsUpLaterIsToldToWhoTakes) {
   EXPECT_NE(status.fault().message.find("8 MiB of a client's budget"), std::string::npos) << status.fault().message;
   ASSERT_TRUE(directory_->remove_file("filler").ok());
   ASSERT_TRUE(segment->take(*directory_, 3 * kMiB, 5 * kMiB).ok());
-  std::ranges::fill(segment->pool(), std::byte{1});  // … and no signal comes
+  std::ranges::fill(segment->pool(), std::byte{1});  // … and there is no signal
 }
 
-// Which part of it the one who made it has taken by then depends on the day.
+// How much of it its creator has allocated by then depends on timing.
 TEST_F(SegmentOnASmallDisk, IsTheSameFromBothSides) {
   constexpr uint64_t kPool = 7 * kMiB + 4096;
   const auto server = create("one", kPool);

@@ -1,5 +1,5 @@
-// ThreadPlace with a sink of the test's own: what is sent arrives once and in order, whatever the sink's pace, and a
-// stop loses nothing.
+// ThreadPlace with the test's own sink: what is sent arrives once and in order, at any pace of the sink, and a stop
+// loses nothing.
 #include "place/thread/thread_place.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kBudget = uint64_t{1} << 20;
 
-// Takes what it is sent, a few at a time, and ends each after some calls of progress().
+// Takes a few verbs at a time, and ends each after some calls of progress().
 class SlowSink final : public RequestSink {
  public:
   SlowSink(Channel& channel, Doorbell& doorbell, uint64_t seed)
@@ -32,7 +32,7 @@ class SlowSink final : public RequestSink {
   }
   void progress() override {
     ++calls;
-    // As a storage does: an end comes at any time, and the bell rings for it.
+    // As with a storage: an end comes at any time, and the bell rings for it.
     if (!open_.empty() && dice_.chance(60)) {
       if (open_.front().ticket != kNoTicket) channel_.tickets.end(open_.front().ticket, true);
       open_.erase(open_.begin());
@@ -115,14 +115,14 @@ TEST(ThreadPlace, NeverStartedAndStartedForNothing) {
   EXPECT_NE(place->description().find("thread"), std::string::npos);
 }
 
-// A sink that has no room at first, and gets it while it moves on, without anybody ringing for that.
+// A sink that has no room at first, and gets it while it moves on, without a ring.
 class FullAtFirst final : public RequestSink {
  public:
   explicit FullAtFirst(Channel& channel) : channel_(channel) {}
   bool ready() const override { return refused_ == 0 || room_; }
   void accept(const Descriptor& descriptor) override { channel_.tickets.end(descriptor.ticket, true); }
   void progress() override {
-    // The second look after the ring is seen to hold something is the one before falling asleep.
+    // The second look after the ring had something is the one before falling asleep.
     if (refused_ > 0 && !channel_.ring.empty() && --refused_ == 0) room_ = true;
     channel_.client_bell.ring();
   }
@@ -148,7 +148,7 @@ TEST(ThreadPlace, RoomThatComesWhileFallingAsleepIsUsed) {
   place->stop();
 }
 
-// Signals are the application's: the thread takes none.
+// Signals belong to the application: the thread takes none.
 class MaskSink final : public RequestSink {
  public:
   bool ready() const override { return true; }

@@ -1,4 +1,4 @@
-// The client that a door for unchanged programs has in a process, through the door's eyes.
+// The client that a door for unchanged programs has in a process, from the door's side.
 #include "process_client/process_client.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ProcessClientTest : public testing::Test {
     ::setenv("XDG_RUNTIME_DIR", scratch_.path().c_str(), 1);
     EXPECT_TRUE(client_.configure({.config = "", .place = "thread", .budget = 1 << 20, .summary = false}));
   }
-  // A door's client is never destroyed; this one is at the end of a test.
+  // A door's client is never destroyed; this one is, at the end of a test.
   ~ProcessClientTest() override { client_.end(); }
 
   std::string path(const std::string& name) const {

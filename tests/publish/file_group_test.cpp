@@ -1,4 +1,5 @@
-// The refusal of data that come too late for an iteration names it, who has ended it, and who was missing.
+// The refusal of data that come too late for an iteration names the iteration, the clients that ended it, and the
+// missing ones.
 #include "publish/file_group.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class SharedIteration : public testing::Test {
   SharedIteration() {
     for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client);
     EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
-    EXPECT_OK(files_.hold(7));                 // it stays until its end of the test
+    EXPECT_OK(files_.hold(7));                 // the hold stays until the end of the test
   }
   ~SharedIteration() override {
     files_.release(7);

@@ -1,5 +1,5 @@
-// Publication plans, carried out: by a whole session whose format has two files an iteration (the seam has room for
-// more than HDF5), with faults at each step.
+// Publication plans, carried out: by a whole session whose format has two files for each iteration (the port allows
+// more than HDF5 needs), with faults at each step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,8 +80,8 @@ TEST_P(Plans, TheIndexGetsItsNameLast) {
   EXPECT_EQ(order_of(rig), expected);
 }
 
-// Whatever fails: the client is told, and the index, without which nobody takes the rest for an iteration, has no
-// name.
+// Whatever fails, the client gets an error, and the index has no name; without it no reader takes the other file for
+// an iteration.
 TEST_P(Plans, WhatFailsLeavesNoIndex) {
   for (const FaultRule& rule : {FaultRule{FaultOn::rename, ".data.part"}, FaultRule{FaultOn::write, ".data.part"},
                                 FaultRule{FaultOn::write, ".index.part"}, FaultRule{FaultOn::rename, ".index.part"},

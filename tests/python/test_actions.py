@@ -1,6 +1,6 @@
-"""Actions of place core, end to end: real clients, a real server, its plugin hosts, and strangers' readers.
+"""Actions of place core, end to end: real clients, a real server, its plugin hosts, and independent readers.
 
-Nothing waits by the clock, except that functions that hang are cut by a short limit of their own.
+Nothing depends on a clock, except that a short limit ends functions that hang.
 """
 
 import os
@@ -37,8 +37,8 @@ actions:
 {actions}
 """
 
-# Opens as client argv[2], and runs the lines that it is given, one after the other: each one's answer is a line. What
-# is told of earlier requests goes into `told`.
+# Opens as client argv[2], and runs the lines that it gets, one after the other; it answers each with a line. Failures
+# of earlier requests go into `told`.
 CLIENT = """
 import sys, numpy as np, tailrace
 told = []
@@ -130,7 +130,7 @@ TAILRACE_PLUGIN_EXPORT int fails(const tailrace_plugin_call* call) {
 
 
 def data(client, variable, step):
-    """What CLIENT writes."""
+    """Returns what CLIENT writes."""
     rng = np.random.default_rng([client, step, len(variable)])
     if variable == "counts":
         return rng.integers(-1000, 1000, 50, dtype=np.int16)
@@ -161,7 +161,7 @@ def config(tmp_path, monkeypatch):
 
 
 class Client:
-    """A client in a process of its own."""
+    """A client in a separate process."""
 
     def __init__(self, config, number=0):
         self.number = number
@@ -186,7 +186,7 @@ class Client:
         self.process.stdin.close()
 
     def close(self):
-        """What was told there."""
+        """Returns the failures reported there."""
         self.begin_close()
         told = eval(self.process.stdout.readline())  # noqa: S307 (a list of texts, of our own)
         assert self.process.wait() == 0
@@ -220,7 +220,7 @@ def check_data(tmp_path, steps, number=0):
 
 
 def findings(group):
-    """Of the actions, by name."""
+    """Returns the attributes of the actions, by name."""
     prefix = "tailraceAction_"
     return {name.removeprefix(prefix): value for name, value in group.attrs.items() if name.startswith(prefix)}
 
@@ -319,7 +319,7 @@ def test_scope_node_runs_once_with_the_blocks_of_all(tmp_path, config, client):
     file = config('on: end_iteration, run: "python:functions.py:sums", scope: node, variables: [height]',
                   'on: storm, run: "python:functions.py:sums", scope: node, variables: [counts]', clients=4)
     writers = []
-    for number in range(4):  # the others have come when some have ended iterations already
+    for number in range(4):  # the others come when some have already ended iterations
         writers.append(client(file, number))
         writers[-1].run("step(0)", "step(1, 'storm')", "tell(out.flush)")
     for number in (2, 0, 3, 1):
@@ -360,14 +360,14 @@ def test_what_not_all_have_raised_is_stored_all_the_same(tmp_path, config, clien
     alone = client(file, 0)
     alone.run("step(0)", "tell(out.flush)")
     assert alone.close() == []
-    # The file is published when the server has seen that nobody else is left.
+    # The file is published when the server has seen that no client is left.
     wait_for_no_server()
     check_data(tmp_path, [0])
     assert findings(iteration(tmp_path, 0)) == {}
 
 
 def wait_for_no_server():
-    """Until the servers of this test have ended."""
+    """Waits until the servers of this test have ended."""
     for job in core_server.jobs():
         for server in job["servers"]:
             if server.get("process"):
@@ -425,7 +425,7 @@ def test_iterations_that_are_open_at_once_get_their_memory_back(tmp_path, config
 
 
 def test_a_slow_function_makes_the_program_wait_and_loses_nothing(tmp_path, config, client):
-    """As many iterations as fit and one more, again and again, while functions run."""
+    """Repeatedly one more iteration than fits, while functions run."""
     writer = client(config('on: end_iteration, run: "python:functions.py:sums", variables: [height]',
                            "on: end_iteration, run: statistics", budget="1 MiB", large=LARGE))
     writer.run(*(f"write({step}); write({step}, 'large'); tell(out.end_iteration, {step})" for step in range(12)))

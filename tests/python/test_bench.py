@@ -1,5 +1,5 @@
-"""`tailrace bench pattern`: the command, on a made-up program that answers at once, and on the real one where it is
-built (tiny sizes: nothing here is about speed)."""
+"""`tailrace bench pattern`: the command, on a fake program that answers at once, and on the real one if it is built
+(tiny sizes: nothing here tests speed)."""
 
 import json
 import os
@@ -67,7 +67,7 @@ print(json.dumps(answer))
 
 
 class Fake:
-    """The made-up program."""
+    """The fake program."""
 
     def __init__(self, folder):
         self.path = folder / "pattern"
@@ -94,7 +94,7 @@ def fake(tmp_path):
 
 @pytest.fixture
 def bench(tmp_path, fake, capsys):
-    """Runs the command with the made-up program; returns exit code, output and messages."""
+    """Runs the command with the fake program; returns exit code, output and messages."""
 
     def call(*arguments, directory=tmp_path / "out"):
         code = cli.main(["bench", "pattern", "--pattern", str(fake.path), "--dir", str(directory), "--bytes", "1MiB",
@@ -106,7 +106,7 @@ def bench(tmp_path, fake, capsys):
 
 
 def names(runs):
-    """The writers of runs, as the program was told."""
+    """Returns the writers of runs, from the program's arguments."""
     found = []
     for run in runs:
         words = run.split()
@@ -158,7 +158,7 @@ def test_rounds_turn_and_the_first_is_dropped(bench, fake, tmp_path):
     assert bench("--ratio", "1", "--repeats", "3", "--writers", "tailrace-borrow", "--json", file)[0] == 0
     # A probe, and trials that find C, come first.
     assert names(fake.runs()) == ["sync", "none", "none", "none",
-                                  "none", "sync", "tailrace borrow",  # to warm up
+                                  "none", "sync", "tailrace borrow",  # the warm-up
                                   "sync", "tailrace borrow", "none",
                                   "tailrace borrow", "none", "sync",
                                   "none", "sync", "tailrace borrow"]
@@ -202,7 +202,7 @@ def test_keep(bench, fake, tmp_path):
     (kept,) = (tmp_path / "out").iterdir()
     assert code == 0 and f"files:    {kept}" in said
     assert {entry.name for entry in kept.iterdir()} >= {"sync", "tailrace-alloc"}
-    # Only of the last round at each C/W: what is kept must fit.
+    # Only of the last round at each C/W: the kept files must fit.
     assert sum("--keep" in run for run in fake.runs()) == 2 * 4
     assert [entry.name for entry in (kept / "sync").iterdir()] == ["block"]
 
@@ -215,7 +215,7 @@ def test_the_ablation(bench, fake, tmp_path):
     assert [rung["name"] for rung in read.ablation][:3] == ["naive (posix-aio)", "unpinned", "pinned"]
     assert len(read.ablation) == 9 and list(read.points[0]["series"]) == ["none", "sync"]
     assert read.points[0]["c_over_w_asked"] == 1.0
-    assert len(fake.runs()) == 4 + 3 * 9  # the default stands on three rungs, and is run once a round
+    assert len(fake.runs()) == 4 + 3 * 9  # the default is on three rungs, and runs once a round
     modelled = {rung["name"]: rung["series"]["model"] for rung in read.ablation}
     assert modelled["buffered"] is None and modelled["direct"] == "model2"
 

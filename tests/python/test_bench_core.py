@@ -1,5 +1,5 @@
-"""`tailrace bench core` and `jitter`: the commands, on a made-up program that answers at once, and on the real one
-where it is built (tiny sizes: nothing here is about speed)."""
+"""`tailrace bench core` and `jitter`: the commands, on a fake program that answers at once, and on the real one if it
+is built (tiny sizes: nothing here tests speed)."""
 
 import json
 import os
@@ -15,8 +15,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CORE_BENCH = REPOSITORY / "build/release/bench/core/core_bench"
 
 # Answers as bench/core does, with times by formula: putting a block takes 2 ms by posix, 4 by hdf5, 1 by tailrace,
-# and, every fourth time, three times as long; a memcpy 10 ms and `write` 12; process p a tenth of p longer. Logs its
-# arguments beside itself, and fails at what its file `mood` has.
+# and every fourth time three times as long; a memcpy takes 10 ms and `write` 12; process p takes p tenths longer.
+# Logs its arguments beside itself, and fails at what its file `mood` names.
 CORE_BENCH_FAKE = '''\
 #!{python}
 import json, pathlib, sys
@@ -65,7 +65,7 @@ import json
 print(json.dumps({{"pattern_calibrate": 1, "passes": 100, "seconds_per_pass": 1e-3}}))
 '''
 
-# Writes what fio is waited for to write, and ends as fio does.
+# Writes what the test expects from fio, and ends as fio does.
 FIO_FAKE = '''\
 #!{python}
 import json, pathlib, signal, sys
@@ -97,7 +97,7 @@ def fake(tmp_path):
 
 @pytest.fixture
 def fio(tmp_path, monkeypatch):
-    """A made-up fio is the only program on PATH."""
+    """A fake fio is the only program on PATH."""
     executable(tmp_path / "bin/fio", FIO_FAKE)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("TAILRACE_MPI", raising=False)
@@ -105,7 +105,7 @@ def fio(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bench(tmp_path, fake, capsys):
-    """Runs a command with the made-up program; returns exit code, output and messages."""
+    """Runs a command with the fake program; returns exit code, output and messages."""
     def call(what, *arguments):
         code = cli.main(["bench", what, "--program", str(fake), "--dir", str(tmp_path / "out"),
                          *map(str, arguments)])
@@ -168,7 +168,7 @@ def test_bars_of_open(bench, tmp_path, fake):
 def test_handing_over_under_load(bench, tmp_path, fake, fio):
     found, said = document(bench, tmp_path, "core", "--only", "handover", "--quick")
     rows = {bar["name"].split(",")[0]: bar for bar in reversed(found["bars"])}
-    # Of 9 outputs the first is left out; of the others, two take three times as long.
+    # Of 9 outputs the first is left out; two of the others take three times as long.
     assert rows["core: write"]["median"] == pytest.approx(3) and not rows["core: write"]["met"]
     assert rows["HDF5 and fdatasync"]["median"] == pytest.approx(3) and rows["HDF5 and fdatasync"]["bar"] is None
     assert "fio wrote 123 MB/s" in said
@@ -176,7 +176,7 @@ def test_handing_over_under_load(bench, tmp_path, fake, fio):
 
 
 def test_what_the_host_disturbed_is_done_again(bench, tmp_path, fake, monkeypatch):
-    taken = iter([0.0, 100.0] + [100.0] * 100)  # all of the first run, nothing later
+    taken = iter([0.0, 100.0] + [100.0] * 100)  # the whole first run, nothing later
     monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: next(taken))
     found, said = document(bench, tmp_path, "core", "--only", "copy,calls")
     assert [words.split()[0] for words in commands(fake)] == ["copy", "copy", "calls"]
@@ -304,7 +304,7 @@ def test_a_runtime_directory_is_its_own_and_goes():
 
 @pytest.mark.skipif(not CORE_BENCH.is_file(), reason="the program core_bench is not built")
 def test_the_real_program(tmp_path, capsys):
-    """All parts, tiny; handing over only where there is fio."""
+    """Measures all parts with tiny sizes; the part handover only if there is fio."""
     file = tmp_path / "bars.json"
     assert cli.main(["bench", "core", "--quick", "--program", str(CORE_BENCH), "--dir", str(tmp_path / "out"),
                      "--json", str(file)]) == 0

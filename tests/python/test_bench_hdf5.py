@@ -1,4 +1,4 @@
-"""The benchmark of the HDF5 connector, tiny, so that it does not rot."""
+"""The benchmark of the HDF5 connector with tiny sizes, so that it does not rot."""
 
 import argparse
 import json

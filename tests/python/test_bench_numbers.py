@@ -1,4 +1,4 @@
-"""The test-bed's numbers and files: statistics, predictions, limits, and what is said of a wrong result file."""
+"""The test-bed's figures and files: statistics, predictions, limits, and the errors for a wrong result file."""
 
 import copy
 import json
@@ -90,10 +90,10 @@ def test_a_point():
     assert write["to_limit"]["median"] == pytest.approx(10.8 / 11)
     assert write["slowdown"]["median"] == pytest.approx(0.1)
     assert alloc["to_limit"]["median"] == pytest.approx(1.0)
-    # OO of a round is by the synchronous run of the same round.
+    # OO of a round refers to the synchronous run of the same round.
     assert (alloc["overlap"]["median"], alloc["overlap"]["least"]) == pytest.approx((0.75, 0.5))
     assert alloc["cache_misses"]["median"] == 7
-    # The least beside what the least inputs predict; the medians beside what medians do.
+    # The least beside the prediction from the least inputs; the medians beside that from the medians.
     assert found["tailrace-alloc"]["deviation"] == pytest.approx(0.0)
     assert found["sync"]["deviation_of_medians"] == pytest.approx(12 / 20 - 1)
     assert about["predicted_from"] == inputs.document() and about["predicted_from_medians"] == slower.document()
@@ -205,7 +205,7 @@ def test_truncated_anywhere(tmp_path):
         file.write_text(text[:length])
         with pytest.raises(result.ResultError) as raised:
             result.load(file)
-        # Cut inside a word or a number, it looks damaged, not cut.
+        # Cut inside a word or a number, it looks damaged, not truncated.
         assert f"{file}:" in str(raised.value) and "expected" in str(raised.value), str(raised.value)
 
 

@@ -1,5 +1,5 @@
-"""`tailrace bench small`: the command, on a made-up program that answers at once, and the real one where it is built
-(tiny sizes: nothing here is about speed). What that writes is compared with what NumPy says the file must be."""
+"""`tailrace bench small`: the command, on a fake program that answers at once, and on the real one if it is built
+(tiny sizes: nothing here tests speed). The real one's file is compared with NumPy's."""
 
 import json
 import pathlib
@@ -14,8 +14,8 @@ from tailrace.bench import small_patterns
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SMALL_BENCH = REPOSITORY / "build/release/bench/small/small_bench"
 
-# Answers as bench/small does: with the compactor on, 1 s; without one thing, 4 s; without all, 10; by pwrite, 5. Logs
-# its arguments beside itself, and fails at what its file `mood` has.
+# Answers as bench/small does: with the compactor on, 1 s; without one part, 4 s; without all, 10; by pwrite, 5. Logs
+# its arguments beside itself, and fails at what its file `mood` names.
 FAKE = '''\
 #!{python}
 import json, pathlib, sys
@@ -47,7 +47,7 @@ def fake(tmp_path):
 
 @pytest.fixture
 def bench(tmp_path, fake, capsys):
-    """Runs the command with the made-up program; returns the document and what was printed."""
+    """Runs the command with the fake program; returns the document and what was printed."""
     def call(*arguments, mpi="none"):
         file = tmp_path / "result.json"
         code = cli.main(["bench", "small", "--program", str(fake), "--dir", str(tmp_path / "out"), "--json",
@@ -155,7 +155,7 @@ def test_the_patterns_as_the_programs_are_told():
 
 
 def words(offsets, versions=0):
-    """What the 4-byte words at these offsets must be."""
+    """Returns the right 4-byte words for these offsets."""
     with np.errstate(over="ignore"):
         x = (np.asarray(offsets, np.uint64) // np.uint64(4) * np.uint64(0x9e3779b97f4a7c15)
              + np.asarray(versions, np.uint64) * np.uint64(0xbf58476d1ce4e5b9) + np.uint64(1))
@@ -166,9 +166,9 @@ def words(offsets, versions=0):
 
 
 def expected(pattern, size):
-    """The whole file."""
+    """Returns the whole file."""
     offsets = np.arange(0, size, 4)
-    if pattern == "overlap":  # pieces of 16 KiB, 4 KiB apart: the last that has a byte wins
+    if pattern == "overlap":  # pieces of 16 KiB, 4 KiB apart: the last one that has a byte wins
         return words(offsets, np.minimum(offsets // 4096, (size - 16384) // 4096))
     found = words(offsets)
     if pattern in ("plot", "corners"):
@@ -203,7 +203,7 @@ def test_the_real_program_writes_every_byte(tmp_path, monkeypatch, name, by_bloc
 
 @pytest.mark.skipif(not SMALL_BENCH.is_file(), reason="the program small_bench is not built")
 def test_the_real_command(tmp_path, capsys):
-    """Tiny, with the system's MPI where there is one."""
+    """Tiny, with the system's MPI if there is one."""
     file = tmp_path / "small.json"
     assert cli.main(["bench", "small", "--quick", "--only", "overlap,corners", "--program", str(SMALL_BENCH),
                      "--dir", str(tmp_path / "out"), "--json", str(file)]) == 0, capsys.readouterr().err

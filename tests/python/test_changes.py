@@ -1,4 +1,5 @@
-"""What changes while a program runs: parameters, and with them shapes; variables that are off. Read by strangers."""
+"""Changes while a program runs: parameters, and with them shapes; variables that are off. Independent readers read
+the files."""
 
 import os
 import select
@@ -57,7 +58,7 @@ pytestmark = pytest.mark.usefixtures("runtime_directory")
 
 
 def wait_for_no_server():
-    """Until the servers of this test have ended: one that has actions is a moment longer than its clients."""
+    """Waits until the servers of this test have ended: one with actions outlives its clients for a moment."""
     for job in core_server.jobs():
         for server in job["servers"]:
             try:
@@ -79,7 +80,7 @@ def config(tmp_path):
 
 
 def data(name, step, shape):
-    """Halves and wholes, which float16 keeps."""
+    """Returns multiples of a half, which float16 represents."""
     values = (np.arange(np.prod(shape)) % 512 / 2 + step).reshape(shape)
     return values.astype(np.float32 if name in ("deflated", "half") else np.float64)
 
@@ -198,7 +199,7 @@ def test_the_example_of_particles(tmp_path):
             meshes = file[f"data/{step}/meshes"]
             assert sorted(meshes) == ["identity", "position"] + ["velocity"] * (step % 2 == 0)
             assert sorted(meshes["identity"][:]) == list(range(900)), "each is there once"
-            # The parts of the clients, one after the other: each has what is in its quarter.
+            # The parts of the clients, side by side: each has what is in its quarter.
             blocks = sorted(map(tuple, meshes["position"].attrs["tailraceBlocks"].reshape(-1, 2)))
             position = meshes["position"][:]
             assert sum(count for _, count in blocks) == 900

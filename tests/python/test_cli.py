@@ -1,4 +1,4 @@
-"""The command line: what it prints, and its exit codes: 0 done, 1 found problems or failed, 2 wrong usage."""
+"""The command line: its output, and its exit codes: 0 success, 1 problems found or a failure, 2 wrong usage."""
 
 import json
 import subprocess
@@ -80,7 +80,7 @@ def test_inspect_of_a_file(run, series):
     for word in ("temperature", "float64", "4 × 6", "K", "of the air", "storm", "iteration 1", "software: tailrace",
                  "date: ", "tailraceClient: 0", "512.0 KiB"):
         assert word in text, word
-    assert "\x1b" not in text  # no colours where nobody sees them
+    assert "\x1b" not in text  # no colours without a terminal
 
 
 def test_inspect_as_json(run, series):

@@ -1,4 +1,4 @@
-"""Place core as users meet it: from the package, by the command line, after deaths. Nothing waits by the clock."""
+"""Place core as users meet it: from the package, by the command line, after deaths. Nothing depends on a clock."""
 
 import json
 import os
@@ -28,7 +28,7 @@ variables:
   temperature: {{layout: plane, unit: K}}
 """
 
-# Opens as client argv[2], says so, and then writes what it is told to: an iteration a line.
+# Opens as client argv[2], reports that, and then writes an iteration for each line that it gets.
 CLIENT = """
 import sys, numpy, tailrace
 client = tailrace.open(sys.argv[1], int(sys.argv[2]))
@@ -57,7 +57,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def clients():
-    """Starts clients; `tell` makes one write an iteration. Whoever lives at the end is killed."""
+    """Starts clients; `tell` makes one write an iteration. Kills those that are alive at the end."""
     started = []
 
     class Started:
@@ -102,7 +102,7 @@ def check_files(out, clients, steps):
 
 
 def kill_and_wait(pid):
-    """Of a process that is not a child of this one."""
+    """Kills a process that is not a child of this one, and waits for its end."""
     handle = os.pidfd_open(pid)
     os.kill(pid, signal.SIGKILL)
     select.select([handle], [], [])
@@ -147,7 +147,7 @@ def test_what_is_listed(run, config, clients, tmp_path):
 
 
 def wait_until_gone():
-    """The server goes by itself after its last client; its directory vanishes with it."""
+    """The server ends by itself after its last client; its directory vanishes with it."""
     while core_server.jobs():
         pass
 
@@ -234,7 +234,7 @@ def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cor
         os.kill(server, signal.SIGSTOP)
     for one in writers:
         one.tell(1)  # into shared memory alone
-    assert run("recover", out)[0] in (0, 1)  # of a living job nothing is touched
+    assert run("recover", out)[0] in (0, 1)  # recovery touches nothing of a live job
     assert {one["alive"] for one in core_server.jobs_of(out)[0]["clients"]} == {True}
     for one in writers:
         one.kill()
@@ -276,7 +276,7 @@ except tailrace.Error as error:
 
 
 def test_a_lost_server_has_a_status_of_its_own(run, config, tmp_path):
-    # In a process of its own: a job lives as long as the processes of its clients.
+    # In a separate process: a job lives as long as the processes of its clients.
     loser = subprocess.Popen([sys.executable, "-c", LOSER, config(", on_server_loss: fail")], text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert loser.stdout.readline() == "open\n"

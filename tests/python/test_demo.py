@@ -1,4 +1,4 @@
-"""`tailrace demo`: its numbers from made-up reports, its words, what it removes, and a tiny run of the real thing."""
+"""`tailrace demo`: its figures from made-up reports, its words, what it removes, and a tiny run of the real thing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Each thing that can go wrong ends in a tailrace.Error that names it."""
+"""Each possible fault ends in a tailrace.Error that names it."""
 
 import errno
 import os
@@ -77,7 +77,7 @@ def test_second_open_of_the_same_client(config, python):
         assert other.stdout.split()[-1] == str(int(Status.CLIENT_IN_USE)), other
         client.write("temperature", 0, ARRAY)
         client.end_iteration(0)
-    tailrace.open(file, client=3).close()  # … and afterwards it is free
+    tailrace.open(file, client=3).close()  # … and it can be opened afterwards
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_iteration_below_zero(client):
         client.write("temperature", -1, ARRAY)
 
 
-# Each call that takes an iteration, and what it calls itself.
+# Each call that takes an iteration, and its own name for it.
 WITH_ITERATION = {"write": lambda of, number: of.write("temperature", number, ARRAY),
                   "alloc": lambda of, number: of.alloc("temperature", number),
                   "commit": lambda of, number: of.commit("temperature", number),
@@ -258,7 +258,7 @@ def test_budget_held_by_blocks_not_committed(config):
             try:
                 client.commit(name, 0)
             except tailrace.Error as error:
-                assert error.code == Status.WRONG_ORDER  # this one was not handed out
+                assert error.code == Status.WRONG_ORDER  # alloc has not returned this one
         client.end_iteration(0)
 
 
@@ -284,7 +284,7 @@ def test_full_disk(config, small_disk):
         assert error.code == Status.IO_ERROR and error.earlier
         assert str(small_disk) in error.file and error.iteration is not None
         assert "No space left" in str(error)
-    # What is published is whole.
+    # Published files are complete.
     import h5py
     for path in small_disk.glob("*.h5"):
         with h5py.File(path) as file:

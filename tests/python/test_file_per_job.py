@@ -1,7 +1,7 @@
 """`file_per: job`: one file of an iteration for all clients, in which global arrays are ordinary datasets.
 
-What h5py reads is compared with NumPy arrays that are put together here. The clients are in this process, as many as
-one likes: they share a server as those of any program do.
+What h5py reads is compared with NumPy arrays that the tests compute. The clients are all in this process: they share
+a server as those of any program do.
 """
 
 import contextlib
@@ -178,7 +178,7 @@ variables:
         end_all((one, two), 7)
         one.write("u", 8, block)
         one.end_iteration(8)
-        two.close()  # without a word about it
+        two.close()  # without ending it
     for step in (7, 8):
         path = tmp_path / f"out/sim_{step:06d}.h5"
         expected = np.zeros((1024, 2048))
@@ -198,7 +198,7 @@ def random_cuts(random, length, most):
 
 
 def random_parts(random, shape, most):
-    """A grid of at most `most` blocks that cover the whole, of which some may be empty."""
+    """Returns a grid of at most `most` blocks that cover the whole; some of them may be empty."""
     parts = [[]]
     for length in shape:
         cuts = random_cuts(random, length, 3)
@@ -275,11 +275,11 @@ layouts:
 def test_a_second_server_of_the_same_files_is_refused(config, tmp_path):
     file = config(clients=2)
     with own_node(), tailrace.open(file, 0) as first:
-        with own_node(), pytest.raises(tailrace.Error) as caught:  # as if on another node
+        with own_node(), pytest.raises(tailrace.Error) as caught:  # as on another node
             tailrace.open(file, 1)
         assert caught.value.code == tailrace.Status.CLIENT_IN_USE
         assert ".sim_job.lock" in str(caught.value) and f"on {socket.gethostname()}" in str(caught.value)
-        # It has not been disturbed.
+        # It was not disturbed.
         with tailrace.open(file, 1) as second:
             first.write("own", 0, np.full(3, 7, "u1"))
             end_all((first, second), 0)
@@ -294,7 +294,7 @@ def test_a_client_that_counts_others_is_refused(config):
             other = text.replace("clients: 2" if "clients" in found else "file_per: job", found)
             with pytest.raises(tailrace.Error, match=expected):
                 tailrace.open("sim.yaml", 1, text=other)
-        tailrace.open("sim.yaml", 1, text=text).close()  # or the server would wait for it
+        tailrace.open("sim.yaml", 1, text=text).close()  # otherwise the server would wait for it
 
 
 def test_recover_removes_what_a_dead_job_left(config, tmp_path, run):

@@ -1,4 +1,4 @@
-"""What merging has made of requests, file by file: what statistics say, and how it is shown and drawn."""
+"""The effect of merging on requests, file by file: the statistics, and how they are shown and drawn."""
 
 import json
 
@@ -10,7 +10,7 @@ from tailrace import cli, files
 
 @pytest.fixture
 def statistics(config, out):
-    """Of a run that wrote rows of a raw file, read some back, and had an iteration."""
+    """Returns the statistics of a run that wrote rows of a raw file, read some back, and had an iteration."""
     file = config()
     file.write_text(file.read_text() + "measurements: {report: true}\nmerge: {by: count, count: 32}\n")
     with tailrace.open(file) as client:

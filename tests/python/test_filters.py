@@ -1,4 +1,5 @@
-"""`compress` and `precision`: strangers read what the filters made, in both places, whatever dies meanwhile."""
+"""`compress` and `precision`: independent readers read what the filters made, in both places, whichever process
+dies."""
 
 from __future__ import annotations
 
@@ -33,13 +34,13 @@ NAMES = ("plain", "packed", "deflated", "half")
 
 
 def values(name: str, iteration: int, client: int = 0) -> np.ndarray:
-    """Smooth, and other for each name, iteration and client."""
+    """Returns smooth data that differ for each name, iteration and client."""
     k = np.arange(300 * 500, dtype=np.float64).reshape(300, 500)
     return np.round(100 * np.sin(k / 1000 + iteration) + client, 2) + NAMES.index(name)
 
 
 def write_config(tmp_path: pathlib.Path, **keywords: object) -> pathlib.Path:
-    """A configuration with the keywords put in."""
+    """Writes a configuration with these keywords."""
     chosen = {"kind": "thread", "threads": 1, "budget": "64 MiB", "adaptive": "false", **keywords}
     file = tmp_path / "sim.yaml"
     file.write_text(CONFIG.format(path=tmp_path / "out", **chosen))
@@ -47,7 +48,7 @@ def write_config(tmp_path: pathlib.Path, **keywords: object) -> pathlib.Path:
 
 
 def check_file(path: pathlib.Path, iteration: int, client: int = 0) -> None:
-    """What h5py reads is what was written, and of `half` no further from it than the file says."""
+    """Checks that h5py reads what was written, and for `half` no further from it than the file says."""
     with h5py.File(path) as file:
         meshes = file[f"data/{iteration}/meshes"]
         assert sorted(meshes) == sorted(NAMES)
@@ -131,7 +132,7 @@ with tailrace.open(sys.argv[2], client=client) as out:
 
 
 def servers_of(directory: pathlib.Path) -> list[int]:
-    """The processes that serve this output directory: found by their log in it, which they hold open."""
+    """Returns the processes that serve this output directory; they hold their log in it open."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -156,7 +157,7 @@ def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adapti
         for client in clients:
             assert client.stdout is not None and client.stdout.readline() == "open\n"
         killed = 0
-        # Each time some more files have appeared, so that the deaths fall on different work.
+        # More files have appeared each time, so that the deaths hit different work.
         for files in (1, 5, 11):
             while len(list(tmp_path.glob("out/*.h5"))) < files and any(client.poll() is None for client in clients):
                 pass
@@ -167,7 +168,7 @@ def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adapti
             assert client.stdin is not None
             client.stdin.close()  # it ends now
         for client in clients:
-            # Not communicate(): what readline() has read ahead would be lost.
+            # Not communicate(), which would lose what readline() has read ahead.
             assert client.wait(timeout=100) == 0 and client.stdout is not None
             count, failures = client.stdout.read().split()
             assert failures == "0"

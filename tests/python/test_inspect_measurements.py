@@ -1,4 +1,4 @@
-"""`tailrace inspect` of statistics and traces: what it prints, and what it says of files that it cannot read."""
+"""`tailrace inspect` of statistics and traces: its output, and its messages on files that it cannot read."""
 
 import json
 
@@ -23,7 +23,7 @@ def measured(config, out):
 
 @pytest.fixture
 def report(measured):
-    """The statistics as an object, and a function that writes another object in their place."""
+    """Returns the statistics as an object, and a function that replaces them by another object."""
     path = measured / "sim_c0.stats.json"
     return json.loads(path.read_text()), lambda document: path.write_text(json.dumps(document)), path
 
@@ -46,7 +46,7 @@ def test_statistics(run, measured):
                            ("temperature", "hand-over")):
         (line,) = [line for line in lines if line[:2] == [variable, what]]
         assert line[2] == "2" and len(line) == 13  # five times with their units
-    # What never happened has no line of times.
+    # Events that never happened have no line of times.
     assert not [line for line in lines if line[:1] == ["third"] and "hand-over" in line]
     assert not [line for line in lines if line[:2] == ["temperature", "waiting"]]
     assert "failures" not in text and "dropped" not in text
@@ -147,7 +147,7 @@ def test_no_file(run, tmp_path):
     assert code == 1 and "no such file" in message
 
 
-# What an earlier tailrace does not say: the first of them says whether the others must be there.
+# Members that an earlier tailrace lacks: the first of them decides whether the others are required.
 LATER = ("iterations_limit", "iterations_peak", "blocks_cached", "chunks_filtered", "filtering", "accesses")
 
 

@@ -1,4 +1,4 @@
-"""How busy the writer was in each iteration: what statistics say, and how it is shown, drawn and reported."""
+"""How busy the writer was in each iteration: the statistics, and how they are shown, drawn and reported."""
 
 import json
 
@@ -9,7 +9,7 @@ from tailrace import cli, iterations
 
 
 def one(number, begun=0.0, period=2.0, busy=0.5, **more):
-    """An iteration as JSON has it."""
+    """Returns an iteration as in JSON."""
     return {"iteration": number, "outcome": "published", "begun": begun, "ended": begun + 0.1, "left": begun + 0.4,
             "period": period, "busy": busy, "writing": busy, "filtering": 0.0, "waited": 0.0, "bytes_taken": 1000,
             "bytes_stored": 500, "chunks_filtered": 0, "chunks_relaxed": 0, "chunks_skipped": 0} | more
@@ -25,7 +25,7 @@ def some(count=6):
 
 @pytest.fixture
 def statistics(config, out):
-    """Statistics of three iterations that were really written."""
+    """Returns statistics of three iterations that were really written."""
     file = config()
     file.write_text(file.read_text() + "measurements: {report: true}\n")
     with tailrace.open(file) as client:

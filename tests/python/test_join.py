@@ -31,9 +31,9 @@ variables:
   count: {{layout: own}}
 """
 STEPS = (0, 3)
-CLIENTS = 4  # two a node
+CLIENTS = 4  # two on each node
 
-# A client of a node, in a process of its own: writes the steps, all but the variables that it leaves out.
+# A client of a node, in a separate process: writes the steps, all variables but those that it leaves out.
 CLIENT = """
 import sys, numpy, tailrace
 file, client, node, left_out = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4].split(",")
@@ -53,7 +53,7 @@ def whole(step):
 
 
 def run_node(folder, node, left_out=("", ""), *, steps=STEPS):
-    """Runs the two clients of a node to their end; its server goes with the last."""
+    """Runs the two clients of a node to their end; the server ends with the last."""
     file = folder / "sim.yaml"
     file.write_text(CONFIG.format(path=folder / "out", clients=2))
     with own_node():
@@ -183,7 +183,7 @@ def test_a_block_that_was_not_written_is_told(run, tmp_path):
     run_node(tmp_path, 1, ("", "height,speed"), steps=[0])
     code, _, message = run("join", tmp_path / "out")
     assert code == 1 and "height: 15 of 60 elements are in no file" in message
-    # The last part of the whole is missing in the node's file, too, which is a whole file all the same.
+    # The last part of the whole is missing in the node's file, too, which is a complete file all the same.
     for name in ("sim_n1_000000.h5", "sim_000000.h5"):
         with h5py.File(tmp_path / "out" / name) as file:
             height = file["data/0/meshes/height"][...]
@@ -214,7 +214,7 @@ except tailrace.Error as error:
 def test_what_nobody_ended_is_not_published(tmp_path):
     file = tmp_path / "sim.yaml"
     file.write_text(CONFIG.format(path=tmp_path / "out", clients=1))
-    with own_node():  # the server goes, though nothing was published
+    with own_node():  # the server ends, though nothing was published
         said = subprocess.run([sys.executable, "-c", LAZY, file], capture_output=True, text=True)
     assert "end_iteration was not called" in said.stdout and said.returncode == 0
     assert names(tmp_path / "out") == ["sim_n0_000001.h5.part"]
@@ -242,7 +242,7 @@ def test_a_part_that_was_not_written_is_not_found(tmp_path):
 
 
 def refused(run, out, *expected):
-    """The command fails with one message that has these words, and leaves nothing half done."""
+    """Checks that the command fails with one message that contains these words, and leaves nothing incomplete."""
     before = names(out) if out.is_dir() else []
     code, text, message = run("join", out)
     assert code == 1, text

@@ -1,7 +1,7 @@
-"""`tailrace join` of bricks: parts of arrays of three dimensions, plain and filtered, of clients and of nodes.
+"""`tailrace join` of bricks: parts of arrays with three dimensions, plain and filtered, of clients and of nodes.
 
-Clients that have files of their own are opened in turn by the test; those that share a node's file by a process for
-each node.
+The test opens clients with their own files one after the other; clients that share a node's file are processes, one
+for each node.
 """
 
 import functools
@@ -59,7 +59,7 @@ for out in opened:
 
 
 def whole(name, step):
-    """The model: what all clients have written of a variable. float16 keeps the numbers of `half` nearly."""
+    """The model: what all clients have written of a variable. float16 represents the numbers of `half` nearly."""
     values = np.arange(np.prod(SHAPE), dtype=np.float64).reshape(SHAPE) + 1000 * step + 1
     return values.astype(np.float32) / 3 if name == "half" else values if name == "height" else -values
 
@@ -89,7 +89,7 @@ def write_config(folder, file_per):
 
 
 def run_clients(folder, clients=range(8), change=known, left_out=()):
-    """Each has files of its own."""
+    """Each client has its own files."""
     config = write_config(folder, "process")
     for client in clients:
         with tailrace.open(config, client, parameters=change(client)) as out:
@@ -133,13 +133,13 @@ def refused(run, directory, *expected):
 
 
 def brick_of(file, name, client):
-    """The dataset with a client's block, in a file of its node's or its own."""
+    """Returns the dataset with a client's block, in its node's file or its own."""
     meshes = file[next(iter(file["data"].values())).name]["meshes"]
     return meshes[f"{name}_c{client}" if f"{name}_c{client}" in meshes else name]
 
 
 def file_with(directory, client, step=3):
-    """The file that has a client's blocks."""
+    """Returns the file with a client's blocks."""
     name = f"sim_c{client}" if (directory / "sim_c0_000000.h5").exists() else f"sim_n{client // 4}"
     return directory / f"{name}_{step:06d}.h5"
 
@@ -201,7 +201,7 @@ def test_the_origin_without_the_first_client(tmp_path, run):
 
 def test_openpmd_api_reads_the_whole(files, run):
     api = pytest.importorskip("openpmd_api")
-    for path in files.glob("*.h5"):  # it has no float16, and leaves out all that is beside one
+    for path in files.glob("*.h5"):  # it has no float16, and leaves out everything beside one
         with h5py.File(path, "a") as file:
             meshes = file[f"data/{int(path.stem[-6:])}/meshes"]
             for name in [name for name in meshes if name.startswith("half")]:
@@ -236,7 +236,7 @@ def test_joined_again_and_moved_it_is_the_same(files, run, tmp_path):
 
 
 def test_a_brick_that_is_in_no_file(files, run):
-    """Client 5, of the bricks at z = 2, y = 0, x = 3, in one iteration."""
+    """Changes client 5, the brick at z = 2, y = 0, x = 3, in one iteration."""
     path = file_with(files, 5)
     with h5py.File(path, "a") as file:
         for name in ("height", "speed"):
@@ -369,7 +369,7 @@ variables:
 
 
 def test_slabs_and_bricks_of_one_array(tmp_path, run):
-    """A node's file has the slab in a dataset of the whole, and each brick in one of its own."""
+    """A node's file has the slab in a dataset of the whole array, and each brick in its own dataset."""
     config = tmp_path / "sim.yaml"
     config.write_text(MIXED.format(path=tmp_path / "out"))
     model = np.arange(24.0).reshape(4, 6) + 1

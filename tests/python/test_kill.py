@@ -1,4 +1,4 @@
-"""kill -9 at 200 random moments: what is published is whole, and recover leaves a clean directory.
+"""kill -9 at 200 random moments: published files are complete, and recover leaves a clean directory.
 
 A failing seed is a one-line command: TAILRACE_TEST_SEED=… pytest tests/python/test_kill.py
 """

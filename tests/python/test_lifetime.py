@@ -1,4 +1,4 @@
-"""Who keeps what alive: clients, views, borrowed arrays; and what happens at the end of each."""
+"""Lifetimes: which clients, views and borrowed arrays keep which alive; and what happens at the end of each."""
 
 import gc
 import multiprocessing
@@ -34,7 +34,7 @@ def test_close_inside_with(config):
 def test_the_exception_of_the_body_is_not_masked(config):
     with pytest.raises(KeyError, match="body") as caught:
         with tailrace.open(config()) as client:
-            client.write("temperature", 0, ARRAY)  # not ended: close has something to say
+            client.write("temperature", 0, ARRAY)  # not ended, so close has something to report
             raise KeyError("body")
     assert client.closed
     if hasattr(caught.value, "add_note"):
@@ -78,7 +78,7 @@ def test_a_client_open_at_exit_is_closed(config, out, python):
 
 # ---- fork --------------------------------------------------------------------------------------------------------
 
-# What a child of os.fork() does with its parent's client; each raises tailrace.Error, and at once.
+# What a child of os.fork() may try with its parent's client; each call raises tailrace.Error at once.
 VERBS = {"write": lambda of, ticket: of.write("temperature", 1, ARRAY),
          "alloc": lambda of, ticket: of.alloc("pressure", 1),
          "commit": lambda of, ticket: of.commit("pressure", 0),
@@ -94,7 +94,7 @@ VERBS = {"write": lambda of, ticket: of.write("temperature", 1, ARRAY),
 
 
 def in_child(body):
-    """What ``body`` raises in a child of os.fork(), as text; the child is ended if it hangs."""
+    """Returns what ``body`` raises in a child of os.fork(), as text; kills a child that hangs."""
     ends = os.pipe()
     child = os.fork()
     if child == 0:
@@ -116,7 +116,7 @@ def in_child(body):
 
 @pytest.fixture(params=["thread", "core"])
 def placed(request, tmp_path, out, runtime_directory):
-    """A configuration in each place."""
+    """Writes a configuration for each place."""
     file = tmp_path / "placed.yaml"
     file.write_text(CONFIG.format(path=out, existing="refuse", budget="4 MiB", when_full="block", backend="auto",
                                   durability="written") + f"place: {{kind: {request.param}, cpus: none}}\n")
@@ -167,7 +167,7 @@ def test_a_fork_leaves_the_client_alone(placed, out):
     assert (out / "sim_c0_000000.h5").exists()
 
 
-# The whole end of an interpreter: with blocks, what is registered to run at exit, and what is collected last.
+# The complete end of an interpreter: with blocks, functions registered to run at exit, and objects collected last.
 AT_EXIT = """
 import gc, os, signal, sys
 import numpy, tailrace
@@ -269,7 +269,7 @@ def test_a_second_alloc_is_the_same_array(config):
         client.end_iteration(0)
 
 
-# Each keeps the memory: the array itself, and what can be made of it before commit.
+# Each keeps the memory: the array itself, and everything made of it before commit.
 HOLDERS = {"array": lambda view: view, "slice": lambda view: view[100:200],
            "slice of a slice": lambda view: view[8:][:-8], "memoryview": memoryview,
            "dlpack": lambda view: np.from_dlpack(view), "other type": lambda view: view.view("int64")}
@@ -277,7 +277,7 @@ HOLDERS = {"array": lambda view: view, "slice": lambda view: view[100:200],
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_what_is_made_of_a_view_keeps_its_values(config, holder):
-    # The budget has two blocks: the memory would be used again at once.
+    # The budget has two blocks, so the memory would be reused at once.
     with tailrace.open(config(budget="1 MiB")) as client:
         view = client.alloc("field", 0)
         view[:] = np.arange(65536.0)
@@ -305,7 +305,7 @@ def test_a_stale_slice_reaches_no_other_block(config, out):
         client.flush()
         for step in range(1, 4):
             client.write("field", step, np.full(65536, float(step)))
-            stale[:] = -1  # a mistake of the program's
+            stale[:] = -1  # a mistake of the program
             client.end_iteration(step)
             client.flush()
             stale[:] = -1

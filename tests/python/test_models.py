@@ -1,4 +1,4 @@
-"""The models against the figures of the seeds they are from, and what must hold for all numbers."""
+"""The models against the figures of their seeds, and properties that must hold for all numbers."""
 
 import pathlib
 import random
@@ -53,7 +53,8 @@ def test_the_approximations_for_long_runs():
 
 
 def written_in_small_steps(c, w, w_busy, blocks=400, steps=2000):
-    """Seconds a block of a storage that is never out of work: each block is computed for `c`, then waited for."""
+    """Returns the seconds for a block of a storage that always has work: each block is computed for `c`, then waited
+    for."""
     step, written, begun, computed = w / steps, 0.0, 0, 0.0
     clock = 0.0
     while written < blocks:
@@ -78,7 +79,7 @@ def test_a_write_beside_a_computation(draw):
 @pytest.mark.parametrize("req", [8.4e-6, 2.1e-6])  # seed 000 §4.1.2
 def test_requests_are_paid_for_one_by_one(req):
     assert pipeline.model2(4, DESKTOP, HPC, req) - pipeline.model1(4, DESKTOP, HPC) == pytest.approx(4 * req)
-    # Four of them are nothing beside a write: the seed's constant gap to model 1 was W's, not theirs.
+    # Four of them are negligible beside a write: the seed's constant gap to model 1 came from W, not from them.
     assert 4 * req < 0.003 * DESKTOP
 
 
@@ -100,7 +101,7 @@ def test_no_model_is_below_the_limit(draw):
         assert pipeline.sync(n, c, w) >= least
         assert pipeline.bounded(n, c, w, 1, devices) == pytest.approx(pipeline.sync(n, c, w))
         assert pipeline.limit(n, c, w, devices, variables) <= pipeline.limit(n, c, w, devices) * (1 + 1e-12)
-        # All must be computed and then the last be written; all must be written by the devices.
+        # All must be computed and then the last be written; and the devices must write all.
         assert pipeline.limit(n, c, w, devices, variables) >= (n * c + w / variables) * (1 - 1e-12)
         assert pipeline.limit(n, c, w, devices, variables) >= n * w / devices * (1 - 1e-12)
 
@@ -129,7 +130,7 @@ def test_what_is_no_program_is_refused(call):
 
 
 def cumulated(slope, intercept, r2, count=30):
-    """Samples whose regression must give exactly these."""
+    """Returns samples whose regression gives exactly these values."""
     n = np.arange(1, count + 1, dtype=float)
     noise = np.random.default_rng(1).normal(size=count)
     for direction in (np.ones(count), n - n.mean()):  # what a line could explain
@@ -166,7 +167,7 @@ def test_writes_that_end_in_bursts():
         stair = [(n, 0.5 + 0.041 * -(-n // burst) * burst + 1e-6 * n) for n in range(1, 25)]
         assert fit.saturation(stair).slope == pytest.approx(0.041, rel=0.01)
         assert len(fit.saturation(stair).samples) == 24
-    # What a line through all of the last would make of it.
+    # The slope of a line through all of the last stair.
     assert fit.regression(stair).slope == pytest.approx(0.89 * 0.041, rel=0.01)
 
 
@@ -194,10 +195,10 @@ def test_too_little_to_fit(samples):
 
 def test_damaris_bound():
     assert core.worth_from(24) == pytest.approx(4.35, abs=0.005)
-    # It is a share of the computing time; beyond it a core of 24 is worth it, below it is not.
+    # It is a share of the computing time; above it one of 24 cores pays off, below it does not.
     assert core.dedicated(100, 4.36, 24).holds and not core.dedicated(100, 4.34, 24).holds
     assert core.cores_from(100, 100 / 23) == pytest.approx(24)
-    # 5 % of the time in output, more than 24 cores: worth it.
+    # 5 % of the time in output, and more than 24 cores: it pays off.
     assert all(core.dedicated(95, 5, cores).holds for cores in range(25, 200))
 
 
@@ -325,11 +326,11 @@ def test_crossovers_lie_where_algebra_puts_them():
     assert low == pytest.approx(1 / (share - 1)) and turn == 1 and high == pytest.approx(share - 1)
     low, turn, high = (value for value, _ in crossovers(setting, "bytes"))
     assert low == pytest.approx(1 / (share - 1)) and turn == 1 and high == pytest.approx(share - 1)
-    # Where it is better than the synchronous program by Damaris' bound; never better than an undisturbed thread.
+    # It is better than the synchronous program by Damaris' bound, and never better than an undisturbed thread.
     (cores, meaning), = crossovers(Setting(n=10**6, c=1, w=0.1, cores=24), "cores")
     assert cores == 12 and meaning == "place core is quicker than the synchronous program"
     assert core.cores_from(1, 0.1) == pytest.approx(11)
-    # A thread that slows computing by s loses to a core of N from s = 1/(N − 1) on.
+    # A thread that slows computing by s loses to one of N cores from s = 1/(N − 1) on.
     slow = [value for value, meaning in crossovers(Setting(n=10**6, c=1, w=0.1, cores=24), "slowdown")
             if "core" in meaning]
     assert slow == [pytest.approx(1 / 23, rel=1e-4)]

@@ -1,8 +1,8 @@
 """The models against an independent check: a small discrete-event simulation of a program and its writers.
 
-The simulation knows no formula: a program and a writer a device are processes that compute, wait for memory, and pass
-blocks through queues, on a simulated clock. docs/models.md says where models and simulation differ, and which is
-right.
+The simulation knows no formula: a program, and a writer for each device, are processes that compute, wait for memory,
+and pass blocks through queues, on a simulated clock. docs/models.md says where models and simulation differ, and
+which is right.
 """
 
 import heapq
@@ -37,7 +37,7 @@ class World:
 
 
 class Store:
-    """Things in the order they were put; who takes from an empty one waits, first come, first served."""
+    """Things in the order they were put; a process that takes from an empty store waits, first come, first served."""
 
     def __init__(self, world, things=()):
         self._world, self._things, self._waiting = world, list(things), []
@@ -57,7 +57,8 @@ class Store:
 
 def simulate(n, c, w, *, req=0.0, copy=0.0, devices=1, variables=1, blocks=None, pause=lambda: 0.0,
              device_of=None):
-    """Seconds until the last byte of n iterations is written. `pause` delays the program and writers at will."""
+    """Returns the seconds until the last byte of n iterations is written. `pause` delays the program and writers
+    arbitrarily."""
     world = World()
     memory = Store(world, range(blocks or n))
     queues = [Store(world) for _ in range(devices)]
@@ -94,7 +95,7 @@ def simulate(n, c, w, *, req=0.0, copy=0.0, devices=1, variables=1, blocks=None,
 
 
 def simulate_shield(variables, n, period, buffers):
-    """(waits of each variable, flush) of a program that lends its own memories to one writer."""
+    """Returns (waits of each variable, flush) of a program that lends its own memories to one writer."""
     world = World()
     queue, idle = Store(world), Store(world)
     memory = [Store(world, range(buffers - 1)) for _ in variables]  # the program holds one of each at first
@@ -143,7 +144,7 @@ def draw():
 
 
 def program(draw):
-    """n, C and W, now and then equal or multiples of each other."""
+    """Draws n, C and W, sometimes equal or multiples of each other."""
     c = draw.choice([0.0, 1.0, 2.0, 10 ** draw.uniform(-2, 2)])
     w = draw.choice([1.0, 3.0, 10 ** draw.uniform(-2, 2)])
     return draw.randint(1, 40), c, w
@@ -227,7 +228,7 @@ def test_shield_waits(draw):
         found = shield.run(variables, n, period, buffers)
         waits, flush = simulate_shield(variables, n, period, buffers)
         assert found.total == pytest.approx(sum(waits) + flush, abs=1e-9)
-        if not tied:  # which of several that are needed at one moment is waited for is a matter of rounding
+        if not tied:  # which of several variables needed at one moment is waited for depends on rounding
             assert found.each == pytest.approx(waits, abs=1e-9)
         assert found.flush == pytest.approx(flush, abs=1e-9)
 
@@ -239,6 +240,6 @@ def test_variables_computed_in_place_one_after_the_other(draw):
         variables = [shield.Variable(f"v{index}", c - c / count, w / count, (index + 1) * c / count)
                      for index in range(count)]
         limit = pipeline.limit(n, c, w, 1, count)
-        # From two variables on, the writer has the others to write while one is computed: no second memory is needed.
+        # With two or more variables, the writer writes the others while one is computed: no second memory is needed.
         assert n * c + shield.run(variables, n, c).total == pytest.approx(limit if count > 1 else n * (c + w))
         assert n * c + shield.run(variables, n, c, buffers=2).total == pytest.approx(limit)

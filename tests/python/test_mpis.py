@@ -1,4 +1,4 @@
-"""Which MPIs a machine has: made-up ones in a directory of their own, and those that are installed here."""
+"""The MPIs of a machine: fake ones in a separate directory, and the installed ones."""
 
 import dataclasses
 import json
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
 
 
 class Machine:
-    """Programs that say that they are an MPI's."""
+    """Programs that claim to belong to an MPI."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -39,7 +39,7 @@ class Machine:
         return self
 
     def compilers(self, kind, version, *names):
-        """What they compile prints the version of the MPI."""
+        """Programs compiled by them print the version of the MPI."""
         for name in names:
             self.put(name, 'while [ "$1" != -o ]; do shift; done\n'
                            f"printf '%s\\n' '#!/bin/sh' \"echo '{WORDS[kind][0].format(version)}'\" > \"$2\"\n"
@@ -65,7 +65,7 @@ def machine(tmp_path, monkeypatch):
 
 
 def both(machine, plain_compiler, plain_launcher):
-    """As Debian has them; the plain names are what its alternatives make of them."""
+    """As in Debian, whose alternatives decide about the plain names."""
     for kind, version in (("mpich", "4.0.2"), ("openmpi", "4.1.4")):
         machine.compilers(kind, version, f"mpicc.{kind}", f"mpicxx.{kind}")
         machine.launcher(kind, version, f"mpiexec.{kind}")
@@ -95,7 +95,7 @@ def test_a_pair_by_the_plain_names(machine, kind):
 
 
 def test_hydra_by_its_own_name(machine):
-    """Where the plain mpiexec is another MPI's."""
+    """If the plain mpiexec belongs to another MPI."""
     machine.compilers("mpich", "4.0", "mpicc.mpich", "mpicxx.mpich").launcher("mpich", "4.0", "mpiexec.hydra")
     machine.launcher("openmpi", "4.1.4", "mpiexec")
     (mpi,) = machine.found().mpis
@@ -170,7 +170,7 @@ def call(*words, **environment):
 
 
 def test_as_a_program(mpi):
-    """As CMake and scripts ask."""
+    """As CMake and scripts call it."""
     others = [other for other in mpis.find().mpis if other != mpi]
     done = call("--json", TAILRACE_MPI=mpi.name)
     assert done.returncode == 0, done.stderr
@@ -192,7 +192,7 @@ def test_as_a_program_it_refuses(tmp_path):
 
 
 def test_the_launcher_starts_what_the_compiler_makes(mpi, tmp_path):
-    """Each MPI of this machine: else each process would be alone."""
+    """Each MPI of this machine works as a pair: otherwise each process would be alone."""
     source, program = tmp_path / "size.c", tmp_path / "size"
     source.write_text(SIZE)
     subprocess.run([mpi.cc, source, "-o", program], check=True)

@@ -1,4 +1,4 @@
-"""Files under names of tailrace's own, where somebody else has put links and files under these names."""
+"""Files under tailrace's own names, where another user has put links and files under these names."""
 
 import os
 import pathlib

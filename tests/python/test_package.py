@@ -1,4 +1,4 @@
-"""The package as users get it: its stubs say what it has, the example runs, the library lies beside the extension."""
+"""The package as users get it: its stubs are right, the example runs, the library is beside the extension."""
 
 import importlib.metadata
 import pathlib

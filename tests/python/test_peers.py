@@ -1,4 +1,4 @@
-"""bench/peers with what needs no installation: the tests' own h5py, and a `pattern` that only computes."""
+"""The parts of bench/peers that need no installation: the tests' own h5py, and a `pattern` that only computes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ import run as bench_peers  # noqa: E402
 import table  # noqa: E402
 import user_code  # noqa: E402
 
-# The pattern's kernels behind their C interface, without the work.
+# The interface of the pattern's kernels in C, without the work.
 LIBRARY = r"""
 #include <stdint.h>
 static double passes;
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
 }
 """
 
-# A `pattern` that answers as the real one does, by the loop of the peers in Python; `sync` writes a file.
+# A `pattern` that answers as the real one does, with the loop of the Python peers; `sync` writes a file.
 PATTERN = """\
 #!{python} -B
 import json, pathlib, sys
@@ -134,7 +134,7 @@ def pattern(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def run_peer(script: str, pattern: pathlib.Path, directory: pathlib.Path,
              *more: str) -> subprocess.CompletedProcess[str]:
-    """Runs a peer's program by the tests' own Python."""
+    """Runs a peer's program with the tests' own Python."""
     library = pattern.with_name("libpattern_compute.so")
     return subprocess.run([sys.executable, "-B", PROGRAMS / script, "--library", library, "--dir", directory,
                            "--iterations", "3", "--bytes", "80008", "--passes", "5", *more],
@@ -226,7 +226,7 @@ def test_verify_finds_an_old_block_and_a_wrong_byte() -> None:
 
 @pytest.fixture
 def without_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing can be installed, but the tests' own h5py is there."""
+    """Nothing can be installed, but the tests' own h5py is available."""
 
     def python(self: installs.Environment, package: str) -> pathlib.Path:
         if package != "h5py":

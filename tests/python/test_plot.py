@@ -1,4 +1,4 @@
-"""`tailrace plot`: what it draws of what, where it puts it, and what it says of files that it cannot draw."""
+"""`tailrace plot`: which pictures it draws, where it writes them, and its messages on files that it cannot draw."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Variability tiles: reading write times with clear complaints, and what is reckoned from them."""
+"""Variability tiles: reading of write times, with clear errors, and the figures computed from them."""
 
 import json
 

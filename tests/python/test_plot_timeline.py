@@ -1,4 +1,4 @@
-"""The timeline: what is read from traces, potential shield times and their excess, merging, and zooming."""
+"""The timeline: reading of traces, potential shield times and their excess, merging, and zooming."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""`tailrace predict`: what it prints, what it tells programs, and what it says to bad input."""
+"""`tailrace predict`: its output for people and programs, and its messages on bad input."""
 
 import functools
 import json
@@ -234,7 +234,7 @@ def pattern(tmp_path):
 
 def test_measured(pattern, tmp_path, document):
     found = document("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--c-over-w", 2)
-    assert found["input"]["write_seconds"] == pytest.approx(1 / 160)  # computing beside it all the time
+    assert found["input"]["write_seconds"] == pytest.approx(1 / 160)  # the program computes beside it all the time
     assert found["input"]["sync_write_seconds"] == pytest.approx(0.01)
     assert found["input"]["copy_seconds"] == pytest.approx(0.0002)
     assert found["input"]["request_seconds"] == pytest.approx(1e-6)
@@ -255,7 +255,7 @@ def test_what_cannot_be_measured(pattern, tmp_path, run):
 
 @pytest.fixture
 def measured(pattern, monkeypatch):
-    """Lets the measurement come out as told: arguments for it, and what was asked for."""
+    """Sets the result of the measurement, and keeps the arguments for it."""
     asked = []
 
     def come_out(w):

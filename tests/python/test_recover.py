@@ -1,4 +1,4 @@
-"""After kill -9: nothing published is incomplete, and recover leaves a clean directory."""
+"""After kill -9: no published file is incomplete, and recover leaves a clean directory."""
 
 import os
 import signal

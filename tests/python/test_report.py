@@ -1,4 +1,4 @@
-"""`tailrace report`: one page that needs nothing else, says what the figures say, and is a page in Chromium."""
+"""`tailrace report`: one self-contained page that says what the figures say, and is a page in Chromium."""
 
 import html.parser
 import json
@@ -28,7 +28,7 @@ def page(tmp_path_factory):
 
 
 class Reader(html.parser.HTMLParser):
-    """Collects tags with their attributes, text, and what is open at the end."""
+    """Collects tags with their attributes, text, and what is still open at the end."""
 
     def __init__(self, text):
         super().__init__()
@@ -99,7 +99,7 @@ def test_one_bad_file_spoils_it(tmp_path, capsys):
 
 def test_what_the_copy_costs(sweep):
     found = {one.at: one for one in words.copies(sweep)}
-    # 16 iterations of W = 127 ms; a copy takes 26 ms: hidden below C = W but for one, then each counts.
+    # 16 iterations of W = 127 ms; a copy takes 26 ms: below C = W all but one are hidden, above it each counts.
     assert found[0.5].saved == pytest.approx(0.026)
     assert found[2].saved == pytest.approx(16 * 0.026)
     assert found[1].measured == pytest.approx(0.42, abs=0.05)
@@ -177,7 +177,7 @@ def test_chromium_shows_it(chromium, page, tmp_path, scheme):
     assert pixels.shape[:2] == (3000, 1200)
     brightness = pixels.mean(axis=2)
     assert brightness.std() > 0.1  # not blank
-    # Words at the top, a picture below, on paper of the scheme.
+    # Words at the top, a picture below, on paper in the colours of the scheme.
     assert (brightness[0, 0] > 0.9) == (scheme == "light")
     assert brightness[:200].std() > 0.03 and brightness[1500:].std() > 0.1
 

@@ -1,4 +1,4 @@
-"""What is handed over reads back equal, byte for byte: by tailrace, by h5py and by h5dump."""
+"""Data that are handed over read back equal, byte for byte: by tailrace, by h5py and by h5dump."""
 
 import math
 import shutil
@@ -57,7 +57,7 @@ def test_every_type_and_rank(out, dtype, shape):
 
 
 def test_h5py_reads_each_of_many_iterations(out):
-    """Most files are made from the one before them; with more variables than metadata fit before the raw data."""
+    """Most files are made from their predecessors; with more variables than metadata fit before the raw data."""
     names = [f"v{number}" for number in range(90)]
 
     def value(iteration, name):

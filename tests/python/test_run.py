@@ -1,4 +1,4 @@
-"""`tailrace run`: what it hands over, and what it says instead of letting a program crash."""
+"""`tailrace run`: the environment that it sets, and the errors that it reports instead of letting a program crash."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ memory: {budget: 4 MiB}
 
 @pytest.fixture
 def run(tmp_path):
-    """The command in a process of its own; returns exit code, output and messages."""
+    """Runs the command in a separate process; returns exit code, output and messages."""
     def start(*arguments, **more):
         done = subprocess.run([sys.executable, "-m", "tailrace.cli", "run", *map(str, arguments)], cwd=tmp_path,
                               env={**without(tmp_path), **more}, capture_output=True, text=True, timeout=60)
@@ -37,7 +37,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def refused(tmp_path, run):
-    """Asserts that a program is not started, and returns exit code and message, of one line."""
+    """Asserts that a program is not started, and returns exit code and message, which is one line."""
     def start(*options, program=("touch", "started"), **more):
         code, said, message = run(*options, "--", *program, **more)
         assert not (tmp_path / "started").exists() and said == ""
@@ -116,7 +116,7 @@ def test_another_connector_is_not_taken_away(refused):
 
 
 def test_our_own_connector_may_be_set(run):
-    """As by another `tailrace run`: what this one says counts."""
+    """Within another `tailrace run`, this one's settings count."""
     code, said, _ = run("--place", "core", "--print", HDF5_VOL_CONNECTOR="tailrace budget=1048576")
     assert code == 0 and "export HDF5_VOL_CONNECTOR='tailrace place=core'\n" in said
 
@@ -141,7 +141,7 @@ def test_a_program_that_cannot_be_run(refused, tmp_path, content, mode, words):
 
 @pytest.fixture
 def other_plugins(tmp_path, monkeypatch):
-    """Where the command looks for the connector; whatever it finds, the tests go on."""
+    """Sets where the command looks for the connector, and prevents that it starts a program."""
     monkeypatch.setattr(run_command, "PLUGINS", tmp_path)
     monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("started the program"))
     return tmp_path

@@ -1,8 +1,7 @@
-"""Runs: clients that never come or are one too many, jobs that are run again, and what an earlier run left.
+"""Runs: clients that never come or are one too many, jobs that run again, and what an earlier run left.
 
-No file that was published is replaced by one of another run or of another set of clients, and nothing that a client
-was told is lost without a word. Clients are processes of their own, as those of jobs are; what is in the files is
-compared with NumPy arrays that are put together here.
+No file of another run or of another set of clients replaces a published one, and no confirmed data are lost in
+silence. Clients are separate processes, as in jobs; the files are compared with NumPy arrays that the tests compute.
 """
 
 import json
@@ -70,7 +69,7 @@ class Process:
                                       stdout=subprocess.PIPE)
 
     def opened(self):
-        """What became of the open: [] or the failure."""
+        """Returns the result of the open: [] or the failure."""
         return json.loads(self.child.stdout.readline())
 
     def tell(self, *lines):
@@ -79,7 +78,7 @@ class Process:
         self.child.stdin.flush()
 
     def ask(self, *lines):
-        """Has it done these; returns all failures."""
+        """Makes it execute these lines; returns all failures."""
         self.tell(*lines)
         return self.answers(len(lines))
 
@@ -104,19 +103,19 @@ def slabs(shift, step, clients):
 
 
 def names(out):
-    """What there is, but for logs."""
+    """Returns the files, without logs."""
     return sorted(path.name for path in out.iterdir() if path.suffix != ".log")
 
 
 def read(out, step):
-    """The whole array of an iteration, and the clients that its file calls missing."""
+    """Returns the whole array of an iteration, and the clients that its file lists as missing."""
     with h5py.File(out / f"mini_{step:06d}.h5") as file:
         group = file[f"data/{step}"]
         return group["meshes/u"][:], list(group.attrs.get("tailraceMissingClients", []))
 
 
 def kill_servers():
-    """kill -9 of every server of this runtime directory; returns when they have gone."""
+    """Kills every server of this runtime directory with kill -9; returns when they have gone."""
     for job in core_server.jobs():
         for server in job["servers"]:
             if "process" not in server:
@@ -162,7 +161,7 @@ def test_a_client_more_than_place_clients_is_refused_by_name(config, out):
 
 def test_a_client_that_never_comes_is_named_by_close_and_in_the_file(config, out):
     file = config(patience=SHORT)
-    with own_node():  # which waits for the end of the server
+    with own_node():  # waits for the end of the server
         first = Process(file, 0)
         assert first.opened() == []
         assert first.ask("write 0", "end 0", "flush") == []
@@ -194,7 +193,7 @@ def test_a_client_that_comes_too_late_is_refused(config, out):
     with own_node():
         first, late = Process(file, 0), None
         assert first.opened() == []
-        # It begins with the others, and opens when it has been given up.
+        # It begins with the others, and opens when they have given it up.
         hold = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.readline();" + "exec(sys.argv.pop(1))",
                                  CLIENT, str(file), "1", "2", "0"], text=True, stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE)
@@ -253,7 +252,8 @@ def test_a_run_of_one_client_and_then_of_all_do_not_mix(config, out):
 
 @pytest.mark.parametrize("ended", [1, 3])
 def test_a_job_killed_with_its_server_and_run_again_does_not_mix(config, out, ended):
-    """What the first run was told is written is published before the second begins, and is replaced as a whole."""
+    """Data that the first run reported as written are published before the second begins, and are replaced as a
+    whole."""
     file = config(existing="replace")
     with own_node():
         first = [Process(file, client, shift=100.0) for client in range(2)]
@@ -338,7 +338,7 @@ def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing
         kill_servers()
         first.kill()
         assert [path.name for path in out.glob("*.part")] == ["mini_n0_000000.h5.part"]
-        # Without the server's program nothing can be drained: then nothing is removed either.
+        # Without the server's program nothing can be drained, so nothing is removed either.
         tailrace.recover(str(out), apply=True)
         assert [path.name for path in out.glob("*.part")] == ["mini_n0_000000.h5.part"]
         assert cli.main(["recover", str(out)]) == 0
@@ -369,7 +369,7 @@ def test_a_closed_client_that_comes_again_cannot_change_what_is_published(config
             assert process.ask("write 0", "end 0") == []
         while not (out / "mini_000000.h5").exists():
             pass
-        with pytest.raises(tailrace.Error):  # this process began before, and has the number of one that is there
+        with pytest.raises(tailrace.Error):  # this process began earlier, and has the number of a present client
             tailrace.open(file, 0, parameters={"clients": 2, "total": 8, "first": 0})
         assert first.ask("close") == [] and second.ask("close") == []
         first.wait()

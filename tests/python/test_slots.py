@@ -1,4 +1,4 @@
-"""Place core with servers that take turns, and how busy each is, of a job that lives. Nothing waits by the clock."""
+"""Place core with servers that take turns, and how busy each server of a live job is. Nothing depends on a clock."""
 
 import fcntl
 import json
@@ -26,14 +26,14 @@ def taking_turns(config):  # noqa: F811
 
 @pytest.fixture
 def renamed():
-    """Waits until something in a directory is renamed; from the first call for it on nothing is missed."""
+    """Waits until something in a directory is renamed; nothing is missed after the first call for it."""
     watched = {}
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGIO})
 
     def wait(directory, done):
         if directory not in watched:
             watched[directory] = os.open(directory, os.O_RDONLY)
-            # To this thread, which alone blocks the signal: it would end the process in those of other libraries.
+            # To this thread, which alone blocks the signal: in threads of other libraries it would end the process.
             owner = struct.pack("ii", F_OWNER_TID, threading.get_native_id())
             fcntl.fcntl(watched[directory], F_SETOWN_EX, owner)
             fcntl.fcntl(watched[directory], fcntl.F_NOTIFY, fcntl.DN_RENAME | fcntl.DN_MULTISHOT)
@@ -55,10 +55,10 @@ def published(out, client, step):
 def test_what_waits_for_its_slot_is_written_though_nothing_else_happens(taking_turns, clients, renamed,  # noqa: F811
                                                                         tmp_path):
     out = tmp_path / "out"
-    second = clients(taking_turns, 1)  # of the server whose slot is half an iteration later
+    second = clients(taking_turns, 1)  # its server's slot is half an iteration later
     second.tell(0)
     renamed(out, published(out, 1, 0))
-    first = clients(taking_turns, 0)  # to start a server takes a while: so long an iteration is
+    first = clients(taking_turns, 0)  # starting a server takes as long as an iteration
     second.tell(1)
     renamed(out, published(out, 1, 1))
     for step in (0, 1):

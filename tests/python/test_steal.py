@@ -1,13 +1,13 @@
-"""Runs that the machine's host disturbed are done again: by made-up clocks."""
+"""Runs that the machine's host disturbed are repeated: with fake clocks."""
 
 import pytest
 from tailrace.bench import steal
 
-REAL = steal.stolen_seconds  # before the fixture `undisturbed` puts another in its place
+REAL = steal.stolen_seconds  # before the fixture `undisturbed` replaces it
 
 
 class Host:
-    """Runs of a second each, from which so much is taken in turn."""
+    """Runs of a second each, from which the given times are taken in turn."""
 
     def __init__(self, *takes: float) -> None:
         self._takes = list(takes)
@@ -22,7 +22,7 @@ class Host:
 
     def tidy(self) -> None:
         self.tidied += 1
-        self.stolen += 0.5  # nobody's
+        self.stolen += 0.5  # of no run
         self.time += 100.0
 
 

@@ -1,4 +1,4 @@
-"""Readers that nobody here wrote, openPMD-api and its validator; and other copies of HDF5 in the same process."""
+"""Independent readers, openPMD-api and its validator; and other copies of HDF5 in the same process."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 """A trace of the library in headless Chromium: it parses there, and keeps the rules of the trace event format.
 
-Perfetto and chrome://tracing are not at hand in a test; what they demand is written down in the page below: known
-phases, numbers where numbers belong, asynchronous spans in pairs, and slices of a thread that nest.
+Perfetto and chrome://tracing are not available in a test; the page below has their requirements: known phases,
+numbers where numbers belong, asynchronous spans in pairs, and slices of a thread that nest.
 """
 
 import json
@@ -62,7 +62,7 @@ log: {{level: error}}
 
 @pytest.fixture(scope="module")
 def in_browser(tmp_path_factory):
-    """Loads a trace, and returns what the page found."""
+    """Loads a trace, and returns the page's findings."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         pytest.skip("chromium is not installed")

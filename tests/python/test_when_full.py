@@ -1,4 +1,4 @@
-"""`memory.when_full`: what the caller is told when the budget is full."""
+"""`memory.when_full`: what the caller sees when the budget is full."""
 
 import h5py
 import numpy as np
@@ -9,7 +9,7 @@ BLOCK = np.arange(65536.0)  # 512 KiB
 
 
 def fill(client):
-    """Allocates blocks of iteration 0 until there is room for no more; returns their names."""
+    """Allocates blocks of iteration 0 until there is no room; returns their names."""
     held = []
     for name in ("field", "other"):
         client.alloc(name, 0)[:] = BLOCK
@@ -21,7 +21,7 @@ def fill(client):
 def test_drop_gives_up_the_whole_iteration_and_says_so(config, out):
     with tailrace.open(config(budget="1 MiB", when_full="drop")) as client:
         assert client.write("temperature", 1, np.ones((4, 6))) is True
-        client.flush()  # it is written, and gives its memory back
+        client.flush()  # it is written, and frees its memory
         held = fill(client)
         assert client.write("third", 1, BLOCK) is False
         assert client.write("temperature", 1, np.ones((4, 6))) is False

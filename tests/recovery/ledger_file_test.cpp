@@ -1,4 +1,4 @@
-// LedgerFile: what one server has written is what the next one reads, whatever moment it died at.
+// LedgerFile: what one server has written is what the next one reads, at whatever moment the first one died.
 #include "recovery/ledger_file.hpp"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ TEST_F(LedgerFileTest, AnotherListTakesThePlaceOfAll) {
   EXPECT_EQ(read(*next_server()), std::vector<uint64_t>{});
 }
 
-// Every byte of the line but its kind is there.
+// Every byte of the line is written except its kind.
 TEST_F(LedgerFileTest, ALineThatIsNotWholeIsNotThere) {
   {
     const auto file = next_server();

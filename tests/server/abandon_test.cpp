@@ -1,4 +1,4 @@
-// The leftovers of a client that it has not ended, when the engine has little room.
+// Iterations that a client has left without ending them, when the engine has little room.
 #include <gtest/gtest.h>
 
 #include "testing/frozen_node.hpp"
@@ -6,7 +6,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Found by the simulator (core, seed 4180218766): each file was closed at once, whether there was room or not.
+// Found by the simulator (core, seed 4180218766): each file was closed at once, with or without room.
 TEST(Abandon, MoreIterationsThanTheEngineHasRoomFor) {
   EngineOptions engine;
   engine.max_pending = FileGroup::kRequestsAtOnce + 1;

@@ -36,7 +36,7 @@ TEST(FileFigures, SayWhatMergingMadeOfManyPieces) {
   write(rig, other, {{5000, 1000}, {0, 3}});
   std::vector<std::byte> back(32);
   const tailrace_extent extent{3200, 32};
-  // From the memory of a write; then the server has taken all of them in.
+  // Served from the memory of a write; afterwards the server has taken all of them.
   ASSERT_OK(rig.client().files().read(file, {&extent, 1}, back.data()));
   rig.gate().open();
   ASSERT_OK(rig.client().files().close(file));
@@ -66,7 +66,7 @@ TEST(FileFigures, SayWhatMergingMadeOfManyPieces) {
   EXPECT_EQ(apart.counts.merged, 0u);
 }
 
-// While transfers are held back: the first write is on its way, so the second cannot be spared.
+// While transfers are held back: the first write is under way, so the second cannot be avoided.
 TEST(FileFigures, SayWhatNeededNoStorage) {
   SessionRig rig(memory_config(), {.shut = true});
   const uint32_t file = open_raw(rig, "a.raw");
@@ -126,7 +126,7 @@ TEST(FileFigures, OfAFileThatIsOpenTwiceCountOnce) {
   EXPECT_EQ(of.after.bytes, 40u);
 }
 
-// There are as many records as files may be open; what older ones had is kept in one.
+// There are as many records as files may be open; one record has the sum of all older ones.
 TEST(FileFigures, OfTheLatestFilesEachAndOfAllOthersTogether) {
   constexpr uint64_t kFiles = 150;
   SessionRig rig(memory_config());

@@ -1,5 +1,5 @@
-// FilterCrew: jobs end in the order of their start on however many threads, buffers are few and granted in turn and
-// when there is time for them, and what comes out does not depend on the threads.
+// FilterCrew: jobs end in the order of their start on any number of threads; buffers are few, and granted in turn and
+// when there is time for them; and the results do not depend on the threads.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -147,7 +147,7 @@ TEST(FilterCrew, WaitsForAMemberThatIsNotReadyAndGrantsNoMoreThanItHas) {
   crew.withdraw(member);
 }
 
-// Counts its turns, of which it makes no use.
+// Counts its turns, and uses none.
 class Onlooker final : public FilterJob::Owner {
  public:
   bool needs_buffer() const override { return needs; }
@@ -194,7 +194,7 @@ TEST(FilterCrew, BuffersGrowWithWhatIsProvided) {
   const FilterPlan large = some_plan(8 * kElements);
   crew.provide({&small, 1});
   Member first(crew, small);
-  crew.progress();  // some buffers are out now
+  crew.progress();  // some buffers are in use now
   crew.provide({&large, 1});
   Member second(crew, large);
   run_until(crew, bell, [&] { return first.whole() && second.whole(); });

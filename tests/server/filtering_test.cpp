@@ -1,5 +1,5 @@
 // Filtered variables through a whole session: what is published and read back is what was handed over, failures and
-// drops take effect as for others, and where time is short the filters give way, not the client.
+// drops work as for other variables, and when time is short the filters yield, not the client.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -128,7 +128,7 @@ TEST_P(SessionFiltering, RoundedToFloat16) {
 
 TEST_P(SessionFiltering, AChunkThatFailsFailsItsBlockOnceAndItsIteration) {
   SessionRigOptions faulty = options();
-  // For ever: chunks that went together are tried again one by one.
+  // Without end: chunks that went together are retried one by one.
   faulty.plan = {.rules = {{.on = FaultOn::write, .path_contains = "_000001.h5.part", .times = FaultRule::kForever}}};
   SessionRig rig(filtered_config(16), faulty);
   for (int64_t iteration = 0; iteration < 3; ++iteration) {
@@ -216,8 +216,8 @@ TEST_P(SessionFiltering, MoreChunksThanTheEngineHasRoomFor) {
   EXPECT_EQ(rig.published(7)->read(7, "b"), page(7));
 }
 
-// The first block takes all the buffers, and keeps them while the gate is shut: the second one begins when the third
-// is there, whose iteration is a later one.
+// The first block takes all buffers, and keeps them while the gate is shut: the second one begins when the third is
+// there, which belongs to a later iteration.
 TEST(SessionFilteringInHaste, WhenTheProgramIsAheadChunksAreRelaxed) {
   SessionRig rig(filtered_config(16, true), {.shut = true, .filter_threads = 0});
   for (int64_t iteration = 0; iteration < 3; ++iteration) {
@@ -237,7 +237,7 @@ TEST(SessionFilteringInHaste, WhenTheProgramIsAheadChunksAreRelaxed) {
   }
 }
 
-// Nothing is written while the gate is shut, so that no buffer comes back: what is left out does not need one.
+// While the gate is shut nothing is written and no buffer comes back, so unfiltered chunks must need none.
 TEST(SessionFilteringInHaste, WhatIsLeftOutIsWrittenFromItsBlock) {
   for (const uint32_t threads : {0u, 2u}) {
     SessionRig rig(filtered_config(16, true), {.shut = true, .filter_threads = threads});
@@ -264,7 +264,7 @@ TEST(SessionFilteringInHaste, WhatIsLeftOutIsWrittenFromItsBlock) {
   }
 }
 
-// Most of the memory is with blocks that no filter is for: only that the client waits tells that there is haste.
+// Unfiltered blocks use most of the memory: only the client's wait shows that there is haste.
 TEST(SessionFilteringInHaste, WhileTheClientWaitsForMemoryNothingIsFiltered) {
   Config config = filtered_config(8, true);
   config.variables[1].compress = {};

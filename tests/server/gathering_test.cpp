@@ -1,4 +1,4 @@
-// `merge: {by: count}`: what is merged does not depend on the storage, and whoever waits is let go for.
+// `merge: {by: count}`: merging does not depend on the storage, and requests leave when something waits for them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST(GatheringByCount, MergesTheSameHoweverFastTheStorageIs) {
   EXPECT_LT(expected.size(), 100u);
 }
 
-// None of these would return if what it waits for were held until there are so many.
+// None of these would return if what they wait for were held until there are that many.
 TEST(GatheringByCount, LetsGoWhatSomebodyWaitsFor) {
   ByCount by(1000);
   by.options.engine.read_after = EngineOptions::ReadAfter::written;

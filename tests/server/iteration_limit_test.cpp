@@ -1,8 +1,8 @@
-// Promise 2, of iterations: no more are unfinished at once than their files and metadata may take up, and what
-// happens at that limit is what happens when memory is full, for each `when_full`.
+// Promise 2, for iterations: no more are unfinished at once than their files and metadata may need, and at that limit
+// each `when_full` behaves as at a full budget.
 //
-// The storage opens as many files as the limit allows, and not one more: where the limit is passed, a file cannot be
-// opened and an iteration is lost.
+// The storage opens exactly as many files as the limit allows: beyond it, a file cannot be opened and an iteration is
+// lost.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -35,7 +35,7 @@ void write_one(Client& client, int64_t iteration) {
   ASSERT_OK(client.end_iteration(iteration));
 }
 
-// Block and sync wait: a new iteration has no bytes that could be written through.
+// Block and sync wait: a new iteration has no bytes to write through.
 TEST(IterationLimit, BlockAndSyncWaitAndLoseNothing) {
   for (const WhenFull when_full : {WhenFull::block, WhenFull::sync}) {
     SessionRig rig(limited(when_full), {.plan = {.most_open = kLimit}, .shut = true});
@@ -58,7 +58,7 @@ TEST(IterationLimit, BlockAndSyncWaitAndLoseNothing) {
   }
 }
 
-// By each verb that begins an iteration.
+// Through each verb that begins an iteration.
 TEST(IterationLimit, EachVerbWaits) {
   SessionRig rig(limited(WhenFull::block), {.plan = {.most_open = kLimit}, .shut = true});
   Client& client = rig.client();

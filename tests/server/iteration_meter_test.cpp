@@ -1,4 +1,4 @@
-// IterationMeter: whose turn the time was, in simulated time; and what a session's iterations look like.
+// IterationMeter: the iteration for which time counts, in simulated time; and the iterations of a session.
 #include "server/verbs/iteration_meter.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(IterationMeter, CutsTheTimeWhereAnIterationBegins) {
   clock.advance(microseconds(1000));
   IterationMeter meter(log, clock, Nanoseconds(500));
   meter.look({.moving = true, .filtering = false, .filtered = Nanoseconds(500)});
-  clock.advance(microseconds(50));  // of nobody's turn
+  clock.advance(microseconds(50));  // of no iteration's turn
   meter.begin(0);
   meter.took(0, 10);
   clock.advance(microseconds(20));
@@ -84,7 +84,7 @@ TEST(IterationMeter, GoesOnForAServerThatDied) {
   EXPECT_EQ(all[0].bytes_stored, 10u);
 }
 
-// Any run: what all turns have been busy is what the server has been, from the first on.
+// In any run, the busy time of all turns is the server's busy time, from the first turn on.
 TEST(IterationMeter, LosesNoTime) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// The counts and times of a session, per variable, and its trace: the counts are exact, the times are ordered.
+// The counts and times of a session, for each variable, and its trace: the counts are exact, the times are ordered.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -133,7 +133,7 @@ TEST(Measurements, TheTraceTellsBlocksAndCallsInOrder) {
   std::map<What, int> calls;
   Nanoseconds last{0};
   for (const TraceEvent& event : rig.client_trace().events()) {
-    if (event.what == What::wait_memory) continue;  // lies inside the call after it
+    if (event.what == What::wait_memory) continue;  // it lies within the call after it
     ++calls[event.what];
     EXPECT_GE(event.start, last);
     EXPECT_GE(event.end, event.start);

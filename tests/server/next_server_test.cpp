@@ -1,4 +1,4 @@
-// The next server goes on after one that dies between two lines of its ledger.
+// The next server continues after one that dies between two lines of its ledger.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 
 using Lines = std::vector<LedgerRecord>;
 
-// The lines of a ledger, until a server dies: right after its first line of one kind.
+// The lines of a ledger until a server dies, right after its first line of one kind.
 class KeptLines final : public LedgerStore {
  public:
   // `lines` is borrowed.
@@ -48,7 +48,7 @@ class KeptLines final : public LedgerStore {
   bool dead_ = false;
 };
 
-// A client and the server of its node on one thread, and then another server. Whoever waits has the server work.
+// A client and its node's server on one thread, and then another server. A wait makes the server work.
 class TwoServers final : public Place, public ClientRings::Host {
  public:
   TwoServers(const Config& config, LedgerRecord::Kind last)
@@ -67,7 +67,7 @@ class TwoServers final : public Place, public ClientRings::Host {
 
   Client& client() { return *client_; }
   const Lines& ledger() const { return lines_; }
-  // The server dies, as its last line said, and another goes on.
+  // The server dies after its last line, and another replaces it.
   void change_servers() {
     end_server();
     ++losses_;
@@ -75,7 +75,7 @@ class TwoServers final : public Place, public ClientRings::Host {
     serve();
   }
 
-  // Place
+  // Implements Place.
   Channel& channel() override { return *channel_; }
   void ring() override { serve(); }
   bool reaches_client() const override { return false; }
@@ -90,7 +90,7 @@ class TwoServers final : public Place, public ClientRings::Host {
     return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
   }
 
-  // ClientRings::Host
+  // Implements ClientRings::Host.
   Status check(int client, const Descriptor& verb) override { return server_->clients.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { server_->clients.accepted(client, verb); }
   void lost(int client) override { server_->clients.lost(client); }
@@ -136,7 +136,7 @@ class TwoServers final : public Place, public ClientRings::Host {
     server_->rings.add(0, server_->channel, ChannelMemory::control(parts()).server_asleep, sink,
                        server_->ledger.last_sequence(0));
   }
-  // With nothing under way: all that it did, it did before it died.
+  // Nothing is under way: everything that it did, it did before it died.
   void end_server() {
     server_->rings.lose(0, true);
     serve();
@@ -152,7 +152,7 @@ class TwoServers final : public Place, public ClientRings::Host {
   KeptLog log_;
   TraceLog trace_{0};
   const ChannelMemory layout_;
-  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, and the channel's parts behind it
+  std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, followed by the channel's parts
   std::optional<Channel> channel_;
   Doorbell doorbell_;
   MemoryStorage storage_;
@@ -162,8 +162,8 @@ class TwoServers final : public Place, public ClientRings::Host {
   std::optional<Client> client_;
 };
 
-// Found by the simulator (core, seed 3182031213): the next server took up what belongs to an iteration without a
-// file, and told that it could not be done.
+// Found by the simulator (core, seed 3182031213): the next server took up records of an iteration without a file, and
+// reported that it could not continue them.
 TEST(NextServer, WhatWentWithADroppedIterationIsNotToldAgain) {
   Config config = small_config(1);
   config.memory.when_full = WhenFull::drop;

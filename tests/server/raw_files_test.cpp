@@ -1,4 +1,4 @@
-// Raw files when storage fails (promise 1), and what of a file goes to storage when.
+// Raw files when storage fails (promise 1), and which parts of a file reach storage when.
 #include <gtest/gtest.h>
 
 #include "testing/raw_files_rig.hpp"
@@ -41,7 +41,7 @@ TEST(SessionRawFiles, AFailedWriteIsToldWithFileAndOffset) {
   EXPECT_EQ(rig.client().pool().held(), 0u) << "memory of failed writes comes back";
 }
 
-// Failures of others, or that were reported before, are no failures of a sync.
+// Other requests' failures, and those already reported, are not failures of a sync.
 TEST(SessionRawFiles, ASyncFailsIfTheDeviceDoes) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::write, .path_contains = "a.raw"},
                                                       {.on = FaultOn::sync, .path_contains = "a.raw", .first = 1}}}});
@@ -96,7 +96,7 @@ TEST(SessionRawFiles, AFailedReadIsToldByItsCallAlone) {
   EXPECT_TRUE(rig.told().empty());
 }
 
-// The server cannot end anything while transfers are held back, so it is not what answers.
+// The server cannot end anything while transfers are held back, so the answer is not its own.
 TEST(SessionRawFiles, AReadOfOwnPendingWritesNeedsNoServer) {
   SessionRig rig(memory_config(), {.shut = true});
   const uint32_t file = open_raw(rig, "a.raw");
@@ -142,13 +142,14 @@ TEST(SessionRawFiles, AnOpeningThatFailsLeavesNothing) {
   const uint32_t file = open_raw(rig, "a.raw");
   EXPECT_GT(rig.client().pool().held(), 0u) << "its path stays where a next server would find it";
   ASSERT_OK(rig.client().files().close(file));
-  ASSERT_OK(rig.client().flush());  // the server gives it back just after it has said that the file is closed
+  ASSERT_OK(rig.client().flush());  // the server gives it back just after it has reported the close
   rig.client().pool().collect();
   EXPECT_EQ(rig.client().pool().held(), 0u);
   EXPECT_TRUE(rig.told().empty());
 }
 
-// Else what the reader has would be another file to the engine than what others write, and read past their writes.
+// Otherwise the reader's file would be another one for the engine than the writers', and reads would miss their
+// writes.
 TEST(SessionRawFiles, AFileThatCanBeWrittenIsNotOpenedForReadingAlone) {
   SessionRig rig(memory_config(), {.plan = {.rules = {{.on = FaultOn::open, .path_contains = "a.raw", .first = 2}}}});
   const uint32_t file = open_raw(rig, "a.raw");
@@ -161,7 +162,7 @@ TEST(SessionRawFiles, AFileThatCanBeWrittenIsNotOpenedForReadingAlone) {
   ASSERT_OK(rig.client().files().close(again));
 }
 
-// An open file holds a little of the budget, which nobody must wait for.
+// An open file holds a little of the budget, which no call may wait for.
 TEST(SessionRawFiles, ABlockThatNeverFitsBesideAnOpenFileIsAnErrorAtOnce) {
   Config config = sample_config({"out"}, {{"all", ElementType::uint8, {16 * 4096}}});
   config.storage.backend = Backend::memory;

@@ -1,5 +1,5 @@
-// Slots with a client in front of them: what waits until the server's slot, and what must not wait though the clock
-// stands still.
+// Slots with a client in front of them: which requests wait until the server's slot, and which must not wait though
+// the clock stands still.
 #include "engine/schedule/slots.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Writes iterations 0 and 1, 100 ms apart: from then on the server knows its slot, 50 ms after an iteration begins.
-// Another 100 ms later a block of iteration 2 is handed over, and held.
+// After another 100 ms a block of iteration 2 is handed over, and held.
 class SlotsOfAServer : public testing::Test {
  protected:
   void begin(uint64_t pages = 16) {
@@ -32,7 +32,7 @@ class SlotsOfAServer : public testing::Test {
     EXPECT_EQ(held(), 1u);
   }
   Client& client() { return node_->client(); }
-  // Returns the number of blocks that are held of those handed over.
+  // Returns how many of the handed-over blocks are held.
   uint64_t held() { return client().counters().blocks_accepted - node_->written(); }
 
   std::optional<FrozenNode> node_;

@@ -1,5 +1,5 @@
-// Promise 1: a failure is on its ticket, or told by the next call, once; it is counted; and it stops the publication
-// of its iteration and of no other.
+// Promise 1: a failure is on its ticket, or the next call reports it, once; it is counted; and it stops the
+// publication of its iteration and of no other.
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"
@@ -44,7 +44,7 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
   EXPECT_EQ(rig.published(2)->read(2, "a"), data);
 }
 
-// A member of a group of files that keeps what it is told.
+// A member of a group of files that keeps its reports.
 class KeptFailures final : public GroupMember {
  public:
   int client() const override { return 0; }
@@ -92,7 +92,7 @@ TEST(SessionFailures, ByTheNextCallOnceIfNobodyWaits) {
   EXPECT_TRUE(rig.told().empty());
   const Status again = client.wait(ticket, std::nullopt);
   EXPECT_EQ(again.code(), TAILRACE_IO_ERROR);
-  EXPECT_NE(again.fault().message.find("told already"), std::string::npos);
+  EXPECT_NE(again.fault().message.find("already reported"), std::string::npos);
 }
 
 TEST(SessionFailures, OfAWriteThatHasNoTicket) {

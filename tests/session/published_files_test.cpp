@@ -1,4 +1,4 @@
-// Raw files that have their name when they are whole (TAILRACE_FILE_PUBLISH), when storage fails or is slow.
+// Raw files that get their name when they are complete (TAILRACE_FILE_PUBLISH), when storage fails or is slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reads see the client's own earlier writes, whatever has become of the iteration in between (promise 4).
+// Reads see the client's own earlier writes, whatever happened to the iteration in between (promise 4).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Reads `variable` and says whether it is the page `number`.
+// Reads `variable`, and returns success if it is the page `number`.
 ::testing::AssertionResult reads(Client& client, const char* variable, int64_t iteration, uint64_t number) {
   std::vector<std::byte> data(4096, std::byte{0xff});
   const Status status = client.read(variable, iteration, data.data());
@@ -94,7 +94,7 @@ TEST(SessionRead, ABlockThatWasLostSaysWhy) {
            .rules = {{.on = FaultOn::write, .path_contains = "_000000.h5.part", .times = FaultRule::kForever}}}});
   std::vector<std::byte> data(4096);
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
-  EXPECT_OK(rig.client().flush());  // while it is pending, a read is served from its memory
+  EXPECT_OK(rig.client().flush());  // while it is pending, its memory serves a read
   const Status status = rig.client().read("a", 0, data.data());
   EXPECT_EQ(status.fault().system_errno, EIO) << said(status);
   EXPECT_EQ(rig.told().size(), 1u) << "the write's own failure";
@@ -127,7 +127,7 @@ TEST(SessionRead, WhatAnEarlierRunWrote) {
   EXPECT_TRUE(reads(rig.client(), "b", 3, 9));
 }
 
-// Found by the simulator (seed 109412): the file under the iteration's name was an earlier run's, and was read.
+// Found by the simulator (seed 109412): the file under the iteration's name belonged to an earlier run, and was read.
 TEST(SessionRead, AnEarlierRunsFileIsNotTakenForOneThatWasNotPublished) {
   const ScratchDirectory directory;
   {
@@ -187,8 +187,8 @@ TEST(SessionRead, AnEarlierRunsFileIsNotTakenForOneThatWasDropped) {
   EXPECT_EQ(rig.client().read("b", 3, data.data()).code(), TAILRACE_DROPPED);
 }
 
-// Found by the simulator (seed 777471): the earlier run's file was asked for its shape before it was known to be an
-// earlier run's.
+// Found by the simulator (seed 777471): the shape of an earlier run's file was read before the file was recognised as
+// such.
 TEST(SessionRead, AnEarlierRunsFileOfAnotherShapeIsNotLookedAt) {
   for (const bool filtered : {false, true}) {
     const ScratchDirectory directory;

@@ -1,4 +1,4 @@
-// Raw files whose last bytes are written when they are whole (TAILRACE_FILE_SEAL), when storage fails or is slow.
+// Raw files whose last bytes are written when they are complete (TAILRACE_FILE_SEAL), when storage fails or is slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint64_t kBytes = 100;
 
 std::vector<std::byte> seal() { return std::vector<std::byte>(8, std::byte{'s'}); }
 
-// Returns the contents of a file in the end: a block, and the seal behind it.
+// Returns the final contents of a file: a block, followed by the seal.
 std::vector<std::byte> whole(uint64_t number) {
   std::vector<std::byte> bytes = block(kBytes, number);
   const std::vector<std::byte> end = seal();

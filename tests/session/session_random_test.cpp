@@ -1,5 +1,5 @@
-// Random programs on a whole session, with faults, compared with a plain model: what is published holds exactly the
-// blocks that were accepted; what is not published was told of.
+// Random programs on a whole session, with faults, compared with a plain model: a published file has exactly the
+// accepted blocks; every other iteration was reported.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct ModelIteration {
   std::vector<std::string> events;
   bool ended = false;
   bool dropped = false;
-  bool failed = false;  // a failure of it, other than of a read, has been told
+  bool failed = false;  // a failure of it, other than of a read, was reported
   bool used() const { return !blocks.empty() || !events.empty(); }
 };
 
@@ -97,7 +97,7 @@ class SessionProgram {
     return options;
   }
 
-  // A failure of an accepted request that a call or earlier() has told.
+  // Notes the failure of an accepted request that a call or earlier() has reported.
   void note(const Fault& fault) {
     ++told_;
     EXPECT_FALSE(fault.message.empty());
@@ -110,7 +110,8 @@ class SessionProgram {
 
   uint64_t bytes_of(const std::string& name) const { return name == "c" ? 100 : 4096; }
 
-  // Returns true if the verb was refused since the iteration is dropped, which it must be if it was before.
+  // Returns true if the verb was refused because the iteration is dropped, which is required if it was dropped
+  // before.
   bool dropped(ModelIteration& iteration, const Status& status) {
     if (iteration.dropped) {
       EXPECT_EQ(status.code(), TAILRACE_DROPPED);
@@ -204,7 +205,7 @@ class SessionProgram {
     if (dice_.chance(50)) return;
     const Status status = rig_.client().wait(ticket.value(), std::nullopt);
     note_end_of(status);
-    std::fill(lent_.back()->begin(), lent_.back()->end(), std::byte{0xee});  // the caller's again
+    std::fill(lent_.back()->begin(), lent_.back()->end(), std::byte{0xee});  // the caller may use it again
   }
 
   void signal(int64_t number, ModelIteration& iteration) {
@@ -240,7 +241,7 @@ class SessionProgram {
     EXPECT_EQ(data, found->second) << name << " of iteration " << number;
   }
 
-  // A failed sync of the directory is told, though the file is there.
+  // A failed sync of the directory is reported, though the file exists.
   bool only_its_name_is_not_durable() const { return config_.storage.durability == Durability::durable; }
 
   void check(int64_t number, const ModelIteration& iteration) const {
@@ -281,13 +282,13 @@ class SessionProgram {
   Dice dice_;
   const bool filtered_;  // whether a and b are compressed
   const Config config_;
-  std::vector<std::unique_ptr<std::vector<std::byte>>> lent_;  // outlives the session
+  std::vector<std::unique_ptr<std::vector<std::byte>>> lent_;  // must outlive the session
   SessionRig rig_;
   std::map<int64_t, ModelIteration> iterations_;
   std::set<int64_t> lost_;  // iterations of which a read did not find a block
   uint64_t blocks_ = 0;
   uint64_t accepted_ = 0;
-  uint64_t told_ = 0;  // failures, by whichever way
+  uint64_t told_ = 0;  // failures that any call has reported
 };
 
 TEST(SessionRandom, WhatIsPublishedIsWhatWasAccepted) {

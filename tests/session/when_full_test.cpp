@@ -16,7 +16,7 @@ Config full_config(uint64_t pages, WhenFull when_full) {
   return config;
 }
 
-// Opens the gate once `count` transfers have come to it.
+// Opens the gate once `count` transfers have arrived.
 std::thread open_after(SessionRig& rig, uint64_t count) {
   return std::thread([&rig, count] {
     rig.gate().wait_for(count);
@@ -54,7 +54,7 @@ TEST(WhenFull, BudgetHeldByTheCaller) {
     if (when_full == WhenFull::block) {
       EXPECT_EQ(client.write("a", 1, page(1).data()).code(), TAILRACE_BUDGET_HELD);
     } else {
-      EXPECT_OK(client.write("a", 1, page(1).data()));  // goes past the pool
+      EXPECT_OK(client.write("a", 1, page(1).data()));  // bypasses the pool
     }
     std::memcpy(client.alloc("a", 0).value(), page(7).data(), 4096);
     ASSERT_OK(client.commit("a", 0));
@@ -74,7 +74,7 @@ TEST(WhenFull, SyncWritesThroughInOrder) {
   Client& client = rig.client();
   ASSERT_OK(client.write("a", 0, page(1).data()));
   ASSERT_OK(client.write("a", 0, page(2).data()));
-  // The third write waits in the engine, behind those before it: no transfer of it comes to the gate.
+  // The third write waits in the engine, behind earlier ones: no transfer of it arrives at the gate.
   std::thread opener([&rig] {
     while (rig.counters().requests_peak.get() < 3) std::this_thread::yield();
     rig.gate().open();
@@ -94,7 +94,7 @@ TEST(WhenFull, SyncTellsAFailureAtOnce) {
       .rules = {{.on = FaultOn::write, .path_contains = "_000001.h5.part", .times = FaultRule::kForever}}};
   SessionRig rig(full_config(1, WhenFull::sync), {.plan = plan, .shut = true});
   ASSERT_OK(rig.client().write("a", 0, page(1).data()));
-  // The second transfer is that of the block written through: until then no memory comes back.
+  // The second transfer is that of the block written through: before it, no memory comes back.
   std::thread opener = open_after(rig, 2);
   const Status status = rig.client().write("b", 1, page(1).data());
   opener.join();
@@ -164,7 +164,7 @@ TEST(WhenFull, ManyDropsAreAllWrittenDown) {
   EXPECT_EQ(rig.client().counters().blocks_dropped, 99u);
 }
 
-// By the time that flush says so, the failure to write down a drop is known.
+// When flush reports it, the failure of the journal is known.
 TEST(WhenFull, AJournalThatCannotBeWrittenIsAFailure) {
   for (const FaultOn on : {FaultOn::open, FaultOn::write}) {
     const FaultPlan plan{.delay_reaps = 40, .rules = {{.on = on, .path_contains = ".dropped", .error = ENOSPC}}};
@@ -180,7 +180,7 @@ TEST(WhenFull, AJournalThatCannotBeWrittenIsAFailure) {
   }
 }
 
-// Random blocks under a tight budget, storage that is slow now and then: never a byte more than the budget.
+// Random blocks under a tight budget, with storage that is sometimes slow: memory never exceeds the budget.
 TEST(WhenFull, TheBudgetIsNeverPassed) {
   for_seeds(20, [](uint64_t seed) {
     Dice dice(seed);

@@ -1,5 +1,5 @@
-// The simulator's model of a raw file: which writes may have been the last of a byte, and which write a failure is
-// of.
+// The simulator's model of a raw file: which writes may have been the last of a byte, and to which write a failure
+// belongs.
 #include "testing/simulation/raw_file_model.hpp"
 
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ std::vector<std::byte> bytes_of(Content content, const Extent& extent) {
   return bytes;
 }
 
-// Client 1 asks first for an empty file, and waits until client 0, whose call comes to its turn before, has written
-// and closed it.
+// Client 1 asks first for an empty file, and waits until client 0, whose call runs earlier, has written and closed
+// it.
 TEST(RawFileModel, AnOpeningThatWaitsEmptiesWhatWasWrittenMeanwhile) {
   const Extent extent{0, 64};
   RawFileModel file;
@@ -67,7 +67,7 @@ TEST(RawFileModel, OpeningsOneAfterTheOtherAreOrdered) {
   EXPECT_EQ(file.most_size({}), 0U);
 }
 
-// A part of a long write failed, which another write has the extent of.
+// A part of a long write failed, and another write has the same extent.
 TEST(RawFileModel, AFailedPartIsOfAnyWriteThatItMayBeOf) {
   const Extent part{4096, 4096};
   RawFileModel file;
@@ -86,9 +86,9 @@ TEST(RawFileModel, AFailedPartIsOfAnyWriteThatItMayBeOf) {
 TEST(RawFileModel, AFailureIsOfNoOtherWrite) {
   RawFileModel file;
   file.begin(true, std::vector<std::byte>(16384));
-  add(file, 0, kOne, {{0, 4096}, {8192, 4096}}, true);  // goes as one request, which fails as one
+  add(file, 0, kOne, {{0, 4096}, {8192, 4096}}, true);  // goes as one request, which fails as a whole
   add(file, 1, kTwo, {{0, 16384}}, false);              // of another client
-  add(file, 0, kTwo, {{0, 8192}}, false).ended = 3;     // is known to have ended well
+  add(file, 0, kTwo, {{0, 8192}}, false).ended = 3;     // is known to have succeeded
   EXPECT_FALSE(file.lose(0, Extent{0, 4096}));
   EXPECT_FALSE(file.lose(0, Extent{0, 16384}));
   EXPECT_TRUE(file.lose(0, Extent{0, 12288}));
@@ -97,7 +97,7 @@ TEST(RawFileModel, AFailureIsOfNoOtherWrite) {
   EXPECT_TRUE(file.writes[2].lost.empty());
 }
 
-// Where two writes hold the same byte by chance, neither of them is seen to be the last.
+// If two writes have the same byte by chance, neither shows as the last one.
 TEST(RawFileModel, AByteThatTwoWritesShareIsNoMixture) {
   uint64_t shared = 1;
   while (byte_of(kOne, shared) != byte_of(kTwo, shared)) ++shared;
@@ -118,7 +118,7 @@ TEST(RawFileModel, AByteThatTwoWritesShareIsNoMixture) {
   EXPECT_NE(file.difference({}, extent, mixed.data()), "");
 }
 
-// A failure of a file that could not be opened again after a server's death does not say which request it was.
+// The failure of a file that could not be opened again after a server's death does not name the request.
 TEST(RawFileModel, AFailureThatDoesNotSayWhatIsOfAllThatIsUnderWay) {
   RawFileModel file;
   file.begin(true, std::vector<std::byte>(8192));

@@ -1,4 +1,4 @@
-// The simulated disk itself: what a power cut keeps, what it may take, and in which pieces.
+// The simulated disk itself: what a power cut keeps, what it may lose, and in which units.
 #include "testing/simulation/sim_disk.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(SimDisk, KeepsWhatWasSynced) {
   }
 }
 
-// Over many seeds, unsynced sectors survive and are lost, each for itself.
+// Over many seeds, unsynced sectors survive or are lost independently.
 TEST(SimDisk, AnySectorsThatWereNotSyncedMayBeLost) {
   std::set<size_t> survivors;
   for (uint64_t seed = 0; seed < 300; ++seed) {

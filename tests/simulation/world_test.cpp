@@ -1,4 +1,4 @@
-// The simulated world itself: time, sleep, the choice of who goes on, and that it sees a deadlock.
+// The simulated world itself: time, sleep, the choice of the next fiber, and the detection of a deadlock.
 #include "testing/simulation/world.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The three back ends by name, for tests that are the same for all of them.
+// The three back ends by name, for tests that are the same for all.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The contract of every back end, as the port has it: one suite, run over all three.
+// The contract of every back end, as the port defines it: one suite, run over all three.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ struct RandomTransfer {
     length = 1 + random() % (region_bytes - begin);
     size_t at = 0;
     while (at < length) {
-      // Sometimes nothing: an empty segment is allowed.
+      // Sometimes empty: an empty segment is allowed.
       const size_t some = segments.size() == 7 ? length - at : random() % (length - at + 1);
       segments.push_back(segment_of(memory.subspan(at, some)));
       at += some;
@@ -82,7 +82,7 @@ TEST_P(StorageContract, RandomTransfersLeaveTheBytesOfAPlainModel) {
   const size_t regions = storage_->capabilities().depth;
   AlignedMemory memory(regions * 5 * 4096, 4096);
   ASSERT_GE(memory.span().size(), regions * kRegionBytes);
-  // Half of it registered, half of it not.
+  // Half of it is registered, the other half is not.
   storage_->use_memory(memory.span().first(memory.span().size() / 2));
   const FileHandle file = open("model");
   std::vector<std::byte> model(regions * kRegionBytes);
@@ -143,7 +143,7 @@ TEST_P(StorageContract, DirectBodyAndRaggedEndMakeOneFile) {
   EXPECT_EQ(sync(file), 0);
 
   const std::span<std::byte> back = memory.span().subspan(kBody + 4096, kBody + kTail);
-  // Read the one way and the other; the second half of the memory is not registered.
+  // Read in both ways; the second half of the memory is not registered.
   EXPECT_EQ(transfer(Kind::read, file, 0, back.first(kBody), direct), kBody);
   EXPECT_EQ(transfer(Kind::read, file, kBody, back.subspan(kBody)), kTail);
   EXPECT_TRUE(std::equal(back.begin(), back.end(), bytes.begin()));

@@ -1,4 +1,4 @@
-// The fault storage itself: it does what its plan says, the same for the same seed, and loses nothing by itself.
+// The fault storage itself: it does what its plan says, the same for the same seed, and loses nothing else.
 #include "testing/fault_storage.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ FaultPlan rough() {
           .rules = {}};
 }
 
-// Moves all of `bytes` as an engine would: continues what was short or interrupted, in pieces side by side.
+// Moves all of `bytes` as an engine would: it continues short or interrupted transfers, in adjacent pieces.
 void move_all(Storage& storage, Doorbell& doorbell, Kind kind, FileHandle file, std::span<std::byte> bytes) {
   const size_t pieces = storage.capabilities().depth;
   const size_t piece = bytes.size() / pieces;

@@ -1,6 +1,6 @@
-// A full disk, really full: the back ends on a tmpfs of one megabyte, mounted where nobody else sees it.
+// A full disk, really full: the back ends on a tmpfs of one megabyte, mounted where no other process sees it.
 //
-// Needs the right to mount; skipped where that is missing. The mount is in a name space of this process and ends with
+// It needs the right to mount, and is skipped without it. The mount is in a name space of this process and ends with
 // it, even if the test crashes.
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,4 +1,4 @@
-// The names and whole files of every back end: FileSystem's calls, which are done when they return.
+// The names and whole files of every back end: FileSystem's calls, which are complete when they return.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -129,7 +129,7 @@ TEST_P(StorageNames, ALockIsOneHolders) {
   Result<std::unique_ptr<NameLock>> lock = files().lock(directory_ / ".lock", "a test");
   ASSERT_TRUE(lock.ok());
   EXPECT_TRUE(lock.value()->held());
-  if (GetParam() == "memory") return;  // nobody else sees its names
+  if (GetParam() == "memory") return;  // no other process sees its names
   EXPECT_TRUE(files().is_locked(directory_ / ".lock"));
   EXPECT_EQ(files().lock(directory_ / ".lock", "another").status().code(), TAILRACE_CLIENT_IN_USE);
   lock = Status(TAILRACE_INTERNAL, "given up");

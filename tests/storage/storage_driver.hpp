@@ -1,6 +1,6 @@
-// The rig of the storage tests: a place to write to, seeds, aligned memory, and transfers waited for on the doorbell.
+// The rig of the storage tests: a directory, seeds, aligned memory, and transfers waited for on the doorbell.
 //
-// Never sleeps for a time: a test waits until the back end rings.
+// It never sleeps for a fixed time: a test waits until the back end rings.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace tailrace::impl {
 
-// A new directory, removed with all that is in it. TEST_TMPDIR says where.
+// A new directory, removed with its contents. TEST_TMPDIR says where.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -42,7 +42,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// The seed of a random test: TAILRACE_SEED, or a new one. Printed, so that a failure can be repeated.
+// Returns the seed of a random test: TAILRACE_SEED, or a new one. Prints it, so that a failure can be repeated.
 inline uint64_t test_seed() {
   const char* given = std::getenv("TAILRACE_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
@@ -50,7 +50,7 @@ inline uint64_t test_seed() {
   return seed;
 }
 
-// Memory that begins at a multiple of `alignment`.
+// Memory aligned to `alignment`.
 class AlignedMemory {
  public:
   AlignedMemory(size_t size, size_t alignment)

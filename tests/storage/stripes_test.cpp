@@ -1,4 +1,4 @@
-// Stripe maps: arithmetic, and what Lustre's attribute says, from recorded bytes.
+// Stripe maps: arithmetic, and the decoding of Lustre's attribute, from recorded bytes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ TEST(Stripes, OfLustre) {
   }
 }
 
-// Whatever the attribute holds, nothing is read beyond it.
+// Whatever the attribute contains, nothing is read beyond it.
 TEST(Stripes, AttributesThatAreCutOrUnknownAreNone) {
   const std::vector<std::byte> whole = bytes_of(kHead3 + kPool + kOn86 + kOn2);
   for (size_t length = 0; length < whole.size(); ++length) {

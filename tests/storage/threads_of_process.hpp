@@ -1,5 +1,5 @@
-// The threads of this process as the kernel tells of them: for tests of what the back ends' threads may and may not
-// do.
+// ThreadsOfProcess: the threads of this process as the kernel reports them, for tests of what the back ends' threads
+// may do.
 #pragma once
 
 #include <sched.h>
@@ -33,7 +33,7 @@ inline std::vector<ThreadOfProcess> threads_of_process() {
   return threads;
 }
 
-// The last CPU that this thread may run on.
+// Returns the last CPU that this thread may run on.
 inline int last_allowed_cpu() {
   cpu_set_t set;
   CPU_ZERO(&set);

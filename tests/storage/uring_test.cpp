@@ -21,7 +21,7 @@
 namespace tailrace::impl {
 namespace {
 
-// From now on the kernel is out of memory when this thread submits. Returns whether that could be had.
+// Makes the kernel report a lack of memory when this thread submits. Returns false if that is not possible.
 bool deny_submissions() {
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_enter, 0, 1),
@@ -43,7 +43,7 @@ TEST(UringStorage, SaysWhetherMemoryIsRegistered) {
   if (!storage.value()->uses_registered_memory()) GTEST_SKIP() << "the system registers no memory (ulimit -l)";
 }
 
-// Beside a thread that writes from that very memory.
+// Beside a thread that writes from the same memory.
 TEST(UringStorage, RegistersMemoryWhileItIsUsed) {
   Doorbell doorbell;
   TemporaryDirectory directory;
@@ -67,7 +67,7 @@ TEST(UringStorage, RegistersMemoryWhileItIsUsed) {
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), written);
 }
 
-// Memory that cannot be registered (it cannot be written) is used all the same.
+// Memory that cannot be registered (since it is not writable) is used all the same.
 TEST(UringStorage, WorksWithoutRegisteredBuffers) {
   Doorbell doorbell;
   TemporaryDirectory directory;
@@ -81,7 +81,7 @@ TEST(UringStorage, WorksWithoutRegisteredBuffers) {
   EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, 0, bytes), 100);
 }
 
-// One by one, each would cost a system call.
+// Submitted one by one, each would cost a system call.
 TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
   constexpr size_t kCount = 8;
   Doorbell doorbell;
@@ -99,7 +99,7 @@ TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), kCount * bytes.size());
 }
 
-// The kernel stops where it cannot even read what is asked of it.
+// The kernel stops at a request that it cannot even read.
 TEST(UringStorage, ARefusedTransferKeepsNoneOfTheOthersBack) {
   constexpr size_t kCount = 9;
   Doorbell doorbell;
@@ -126,7 +126,7 @@ TEST(UringStorage, ARefusedTransferKeepsNoneOfTheOthersBack) {
   munmap(nowhere, 4096);
 }
 
-// They stay in the ring, where they must do no harm when the kernel takes them after all.
+// They stay in the ring, and must do no harm when the kernel takes them after all.
 TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
   constexpr size_t kCount = 4;
   Doorbell doorbell;
@@ -151,7 +151,7 @@ TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
     denied = deny_submissions();
     if (!denied) return;
     EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -ENOMEM));
-    // The ring is full of what was not taken.
+    // The ring is full of requests that were not taken.
     EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -EAGAIN));
   }).join();
   if (!denied) GTEST_SKIP() << "no system call filters here";

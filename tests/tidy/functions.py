@@ -17,7 +17,7 @@ def blank_access_labels(text):
 
 
 def without_prefixes(head):
-    """The text before a brace, without `template <…>` and attributes."""
+    """Returns the text before a brace, without `template <…>` and attributes."""
     head = head.strip()
     while True:
         head = re.sub(r"^\[\[.*?\]\]\s*|^requires\s+[\w:<>, ]+\s+(?=\w)", "", head)
@@ -49,7 +49,7 @@ def name_of(head):
 
 
 def cpp_functions(text):
-    """[(name, first line, lines)] of the outermost functions, methods of classes included."""
+    """Returns [(name, first line, lines)] of the outermost functions, including methods of classes."""
     text = blank_access_labels(blank_preprocessor(sources.without_comments_and_strings(text)))
     found, stack, start, line = [], [], 0, 1
     for i, char in enumerate(text):

@@ -3,8 +3,8 @@
 
     headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER
 
-Takes the include folders and definitions from the compile commands of the build. A header that the build has compiled
-alone, since its own source file includes it before anything else, is not compiled again: that would take minutes.
+It takes the include folders and definitions from the compile commands of the build. If the build has compiled a
+header alone, since its own source file includes it first, it is not compiled again: that would take minutes.
 """
 
 import json
@@ -21,7 +21,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 
 def flags_of(commands):
-    """Include folders and definitions of all commands, each once, in their order."""
+    """Returns include folders and definitions of all commands, each once, in their order."""
     flags = []
     for command in commands:
         words = command.get("arguments") or shlex.split(command["command"])
@@ -37,18 +37,19 @@ def flags_of(commands):
     return [word for flag in flags for word in flag]
 
 
-# What a public header needs that a build need not have: it is left out where no command of the build has the folder.
+# Requirements of public headers that a build need not have: such a header is skipped if no command of the build has
+# the folder.
 NEEDS = {"include/tailrace/tailrace_mpi.hpp": "mpi.h"}
 
 
 def can_have(name, flags):
-    """Whether what the header needs is in one of the include folders."""
+    """Returns True if one of the include folders has what the header needs."""
     return name not in NEEDS or any(os.path.exists(os.path.join(flag.removeprefix("-I"), NEEDS[name]))
                                     for flag in flags)
 
 
 def compiled_by_the_build(name, root=sources.ROOT):
-    """Whether the header guards itself, and its source file includes it first."""
+    """Returns True if the header guards itself, and its source file includes it first."""
     source = (root / name).with_suffix(".cpp")
     if name.startswith("include/") or not source.exists():
         return False
@@ -63,7 +64,7 @@ def headers(names):
 
 
 def compilations(names, flags, cxx, cc):
-    """[(header, command)]: all as C++20, and the C header as C99 as well."""
+    """Returns [(header, command)]: all as C++20, and the C header as C99 as well."""
     cpp = [cxx, "-std=c++20", "-x", "c++", *WARNINGS, *flags, "-fsyntax-only", "-"]
     c = [cc, "-std=c99", "-pedantic", "-x", "c", *WARNINGS, *flags, "-fsyntax-only", "-"]
     jobs = [(name, cpp) for name in headers(names)]

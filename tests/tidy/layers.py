@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The layer law (docs/ARCHITECTURE.md): who may include whom. Run as a script, it checks the repository.
+"""The layer law (docs/ARCHITECTURE.md): which folder may include which. Run as a script, it checks the repository.
 
 A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
 never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
-folder that adapts them. Public headers include no private one, and what is outside src uses the public ones alone,
-but for one exception: doors may include filter/codecs.
+folder that adapts them. Public headers include no private one, and code outside src uses only public ones, with one
+exception: doors may include filter/codecs.
 """
 
 import posixpath
@@ -13,7 +13,7 @@ import sys
 
 import sources
 
-# The folders of src in layers, the lowest first.
+# The layers of src's folders, the lowest first.
 LAYERS = [
     {"base", "filter/codecs"},
     {"base/sync", "base/os"},
@@ -38,7 +38,7 @@ LAYERS = [
 ]
 LAYER = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
-# Folders of concrete classes: included by the composition root only, and by one another.
+# Folders of concrete classes: only the composition root includes them, and they include one another.
 CONCRETE = {
     "storage/os",
     "storage/posix",
@@ -50,7 +50,7 @@ CONCRETE = {
 }
 COMPOSITION_ROOT = "runtime"
 
-# The other way round than parents and children elsewhere: engine/ puts its four stages together, filter/ its codecs.
+# Here, unlike elsewhere, parents include children: engine/ combines its four stages, filter/ its codecs.
 COMPOSED_OF_CHILDREN = {"engine", "filter", "server", "runtime"}
 
 # Lower layers that a folder must not know all the same (design §5).
@@ -78,10 +78,10 @@ THIRD_PARTY = [
 # Headers with a folder that come with the compiler, the C library or the kernel.
 SYSTEM_FOLDER = re.compile(r"(sys|linux|netinet|arpa|bits|asm|sanitizer)/")
 
-USERS = ("bindings/", "apps/", "bench/", "examples/")  # of the public headers alone
+USERS = ("bindings/", "apps/", "bench/", "examples/")  # may use public headers only
 
-# The folders of doors for unchanged programs, the lowest first: each may include those before it, as seen from
-# bindings/, beside its own.
+# The folders of doors for unchanged programs, the lowest first: each may include its own and those before it, by
+# their paths below bindings/.
 DOORS = [
     "process_client",
     "hdf5_vol/filters",
@@ -93,8 +93,8 @@ DOORS = [
     "hdf5_vol",
 ]
 
-# Folders of src that doors may include, all others being private: pure functions over bytes, with no state of the
-# library, so that a copy of their own is as good.
+# Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
+# the library, so a door can have its own copy.
 OPEN_TO_DOORS = {"filter/codecs"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -109,7 +109,7 @@ def is_within(path, folder):
 
 
 def check_third_party(path, header):
-    """Of an include with a header that is not the project's."""
+    """Checks the include of a header that is not the project's."""
     for pattern, folders in THIRD_PARTY:
         if re.match(pattern, header):
             if any(is_within(path, folder) for folder in folders):
@@ -121,7 +121,7 @@ def check_third_party(path, header):
 
 
 def check_between_folders(source, target):
-    """Of a file in src/<source> that includes a header of src/<target>: what is wrong with that, or None."""
+    """Checks a file in src/<source> that includes a header of src/<target>; returns what is wrong, or None."""
     for folder in (source, target):
         if folder not in LAYER:
             return f"src/{folder} has no layer in tests/tidy/layers.py"
@@ -148,7 +148,7 @@ def check_between_folders(source, target):
 
 
 def check_source(path, quote, header, exists):
-    """Of a file in src."""
+    """Checks an include of a file in src."""
     if is_within(header, "testing") or is_within(header, "tests"):
         return f'src must not include "{header}"'
     if is_within(header, "tailrace") or (quote == "<" and not exists("src/" + header)):
@@ -159,9 +159,9 @@ def check_source(path, quote, header, exists):
 
 
 def check_include(path, quote, header, exists):
-    """What is wrong with the line #include <header> or "header" in the file `path`; None if nothing is.
+    """Returns what is wrong with the line #include <header> or "header" in the file `path`; None if nothing is.
 
-    `exists` says whether a path of the repository exists.
+    `exists` tells whether a path of the repository exists.
     """
     if is_within(path, "include"):
         if is_within(header, "tailrace"):
@@ -179,7 +179,7 @@ def check_include(path, quote, header, exists):
         if folder_of(header) in OPEN_TO_DOORS and exists("src/" + header):
             return None
     if path.startswith(USERS):
-        # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: seen from the file, the
+        # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: relative to the file, the
         # project or the repository.
         top = "bench" if is_within(path, "bench") else "/".join(folder_of(path).split("/")[:2])
         seen = [posixpath.normpath(posixpath.join(start, header)) for start in (folder_of(path), top, "")]
@@ -194,7 +194,7 @@ def check_include(path, quote, header, exists):
 
 
 def check_door(source, target):
-    """Of an include between folders of bindings/; None if it may be."""
+    """Checks an include between folders of bindings/; returns None if it is allowed."""
     if source == target:
         return None
     if target not in DOORS:

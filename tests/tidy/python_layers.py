@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer law of the Python package: who may import whom. Run as a script, it checks the repository.
+"""The layer law of the Python package: which module may import which. Run as a script, it checks the repository.
 
 A module may import modules of its own folder and of lower layers. No modules import each other in a circle.
 """
@@ -11,7 +11,8 @@ import sources
 
 PACKAGE = "python/tailrace"
 
-# Modules and folders of the package in layers, the lowest first; "" is the package itself, with its extension module.
+# The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
+# module.
 LAYERS = [
     {"_errors", "_stats", "own_file", "quantity"},
     {""},
@@ -25,13 +26,13 @@ LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
 
 def module_of(path):
-    """The module's name below the package: "bench.core" of python/tailrace/bench/core.py."""
+    """Returns the module's name below the package: "bench.core" for python/tailrace/bench/core.py."""
     parts = path[len(PACKAGE) + 1:-len(".py")].split("/")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported(module, is_package, text, modules):
-    """The modules of the package that a module's text imports, with lines."""
+    """Returns the modules of the package that a module's text imports, with lines."""
     found = []
     for node in ast.walk(ast.parse(text)):
         names = []
@@ -66,7 +67,7 @@ def check_import(path, line, module, target):
 
 
 def circle(imports):
-    """A circle of modules in `imports` (module → modules), or none."""
+    """Returns a circle of modules in `imports` (module → modules), or none."""
     done = set()
 
     def follow(module, way):
@@ -87,7 +88,7 @@ def circle(imports):
 
 
 def check(texts):
-    """Complaints about `texts` (path → text), the modules of the package."""
+    """Returns complaints about `texts` (path → text), the modules of the package."""
     modules = {module_of(path) for path in texts}
     complaints, imports = [], {}
     for path, text in texts.items():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Small rooms: how many concepts and lines a folder of src and bindings has, and how many functions a class. Run as a
-script, it checks the repository.
+"""Limits on size: how many concepts and lines a folder of src and bindings has, and how many functions a class. Run
+as a script, it checks the repository.
 
-A concept is a header with its source, or either alone. A class of more functions than the limit says why, in the
+A concept is a header with its source, or either alone. A class with more functions than the limit says why, in the
 comment of its header: "more than 35 functions: …".
 """
 
@@ -42,7 +42,7 @@ def check_folders(lines_of):
 
 
 def members_of(text, begin):
-    """The text of a class whose brace has just opened, with a semicolon for each inner pair of braces."""
+    """Returns the text of a class whose brace has just opened, with a semicolon for each inner pair of braces."""
     depth, members = 1, []
     for char in text[begin:]:
         depth += (char == "{") - (char == "}")
@@ -58,10 +58,10 @@ def without_labels(members):
 
 
 def functions_of(members):
-    """How many member functions are declared or defined."""
+    """Returns how many member functions are declared or defined."""
     count = 0
     for statement in without_labels(members).split(";"):
-        # A constructor's list of initializers, a default value: what stands before them counts.
+        # Only the text before a constructor's initializer list, or before a default value, counts.
         head = re.split(r"\)\s*:\s*(?!:)|(?<![=!<>])=(?!=)\s*(?!0\b|default\b|delete\b)", statement)[0]
         if "(" in head and not re.match(r"\s*(using|static_assert|friend|typedef|enum|struct|class)\b", head):
             count += 1

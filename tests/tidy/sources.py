@@ -9,7 +9,8 @@ CPP = {".c", ".cpp", ".h", ".hpp"}
 
 
 def repository_files(root=ROOT):
-    """Paths of what is or could be committed, relative to the root: without git's help, of everything but builds."""
+    """Returns the paths of files that are or could be committed, relative to the root; without git, of all files but
+    builds."""
     listing = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=False)
@@ -27,7 +28,7 @@ def cpp_files(root=ROOT):
 
 
 def without_comments_and_strings(text):
-    """C++ text with comments, strings and characters blanked out; lines stay where they are."""
+    """Returns C++ text with comments, strings and characters blanked out; line numbers do not change."""
     pattern = re.compile(
         r'R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"'  # raw string
         r"|//[^\n]*|/\*.*?\*/"
@@ -38,7 +39,7 @@ def without_comments_and_strings(text):
 
 
 def report(complaints):
-    """Prints the complaints; the exit code of a check."""
+    """Prints the complaints; returns the exit code of a check."""
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the eye should not have to check: lengths, marks of unfinished work, names of machines and of tests. Run as a
-script, it checks the repository. Functions that are too long for historical reasons stand in long_functions.txt with
-their length, and may only become shorter."""
+"""Style checks: lengths, marks of unfinished work, names of machines and of tests. Run as a script, it checks the
+repository. Functions that are too long for historical reasons are in long_functions.txt with their length, and may
+only become shorter."""
 
 import re
 import sys
@@ -18,10 +18,10 @@ MAX_BYTES = 1 << 20
 
 CODE = {".c", ".cpp", ".h", ".hpp", ".py", ".sh", ".cmake", ".f90", ".toml"}
 CODE_NAMES = {"CMakeLists.txt", "Makefile", ".ci/run"}
-MEASURED = sources.CPP | {".py"}  # whose functions are measured
+MEASURED = sources.CPP | {".py"}  # functions in these files are measured
 RATCHET = "tests/tidy/long_functions.txt"
 
-# Spelt so that this file does not complain of itself.
+# Split so that this file does not complain about itself.
 FIX_ME = "FIX" + "ME"
 TO_DO = "TO" + "DO"
 MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(work|home|root|farm)/")
@@ -55,7 +55,7 @@ def check_lines(path, text):
 
 
 def check_comments(path, text):
-    """The first lines of comments in C++: those that open without an object or a verb."""
+    """Checks the first lines of comments in C++: complains about those that open without an object or a verb."""
     complaints = []
     before = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -68,7 +68,7 @@ def check_comments(path, text):
 
 
 def check_cells(path, text):
-    """Cells of tables in Markdown, outside blocks of code."""
+    """Checks cells of tables in Markdown, outside blocks of code."""
     complaints = []
     code = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -102,7 +102,7 @@ def check_functions(path, text, ratchet):
 
 
 def read_ratchet(text):
-    """Lines "path function length", and comments."""
+    """Reads lines "path function length", and comments."""
     entries = {}
     for line in text.splitlines():
         words = line.split("#")[0].split()

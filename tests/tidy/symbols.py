@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What libtailrace.so exports is what the map names, is what the header declares: nothing of HDF5, yaml-cpp or fmt.
+"""The symbols that libtailrace.so exports are those that the map names and the header declares: nothing of HDF5,
+yaml-cpp or fmt.
 
     symbols.py [LIBRARY]     without the library, only the map and the header are compared
 """
@@ -21,7 +22,7 @@ def symbols_of_header(text):
 
 
 def symbols_of_map(text):
-    """(symbols, versions) of a linker's version script."""
+    """Returns (symbols, versions) of a linker's version script."""
     text = re.sub(r"/\*.*?\*/|#[^\n]*", " ", text, flags=re.DOTALL)
     symbols, versions = set(), set()
     for version, body in re.findall(r"(\w[\w.]*)\s*\{(.*?)\}", text, flags=re.DOTALL):
@@ -32,7 +33,7 @@ def symbols_of_map(text):
 
 
 def symbols_of_library(listing):
-    """From the output of nm -D --defined-only."""
+    """Returns the symbols from the output of nm -D --defined-only."""
     names = (line.split()[-1] for line in listing.splitlines() if line.strip())
     return {name.split("@")[0] for name in names}
 

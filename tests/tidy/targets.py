@@ -2,9 +2,9 @@
 """CMake's folders of src, and the page that shows them, beside the layer law (layers.py has the only table). Run as a
 script, it checks the repository.
 
-Each folder of the law is a target (`tailrace_folder`) and each target a folder of the law. What a target USES it may
-include, by the law; and what its files include it uses, itself or by what it uses. docs/ARCHITECTURE.md shows the
-table as markdown() makes it: `targets.py --write` puts it there.
+Each folder of the law is a target (`tailrace_folder`) and each target a folder of the law. By the law, a target may
+include what it USES; and it uses what its files include, directly or through what it uses. docs/ARCHITECTURE.md shows
+the table in the form of markdown(); `targets.py --write` puts it there.
 """
 
 import re
@@ -17,10 +17,10 @@ FOLDER = re.compile(r"^tailrace_folder\(([\w/]+)(.*?)\)[ \t]*$", re.MULTILINE | 
 PAGE = "docs/ARCHITECTURE.md"
 BEGIN, END = "<!-- layers: begin -->\n", "<!-- layers: end -->"
 
-# Made by CMake without tailrace_folder: the shared library, and a program of its own.
+# CMake makes these without tailrace_folder: the shared library, and a program of its own.
 OTHER_TARGETS = {"api", "action/host"}
 
-# What the folders of a layer are for, the lowest first, as the page says it.
+# The purpose of each layer, the lowest first, as on the page.
 MEANING = [
     "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
     "what is spoken of", "as bytes",
@@ -32,7 +32,7 @@ MEANING = [
 
 
 def targets_of(texts):
-    """Folder → folders that it USES, of the texts of CMakeLists.txt files."""
+    """Returns folder → folders that it USES, from the texts of CMakeLists.txt files."""
     named = {}
     for text in texts:
         for name, rest in FOLDER.findall(re.sub(r"#[^\n]*", "", text)):
@@ -48,7 +48,7 @@ def targets_of(texts):
 
 
 def closure(folder, uses):
-    """All folders that a folder uses, itself and by others."""
+    """Returns all folders that a folder uses, directly and through others."""
     found, left = set(), [folder]
     while left:
         for one in uses.get(left.pop(), []):
@@ -71,7 +71,7 @@ def check_targets(uses):
 
 
 def check_file(path, text, uses, seen):
-    """Of a file in src: it includes only what its target uses. `seen` is closure() of each folder."""
+    """Checks that a file in src includes only what its target uses. `seen` is closure() of each folder."""
     folder = layers.folder_of(path)[len("src/"):]
     complaints = []
     for match in layers.INCLUDE.finditer(text):

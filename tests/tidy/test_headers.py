@@ -1,4 +1,4 @@
-"""The check of headers, fed headers that do not stand alone."""
+"""The check of headers, fed headers that do not compile alone."""
 
 import shutil
 import tempfile

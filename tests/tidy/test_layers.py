@@ -17,7 +17,7 @@ PRESENT = {
 
 
 def complaint(path, include):
-    """What check_file says of a file `path` with that one line."""
+    """Returns the complaint of check_file about a file `path` with that one line."""
     found = layers.check_file(path, f"// a file\n#include {include}\n", PRESENT.__contains__)
     assert len(found) <= 1, found
     return found[0] if found else None

@@ -1,7 +1,7 @@
 // Dam breaks against their exact solutions: J. J. Stoker, "Water Waves", 1957, section 10.8 (wet bed), and A. Ritter,
 // Z. Ver. Dtsch. Ing. 36, 1892 (dry bed).
 //
-// The error must shrink as the grid is refined, in both directions of the grid alike.
+// The error must shrink as the grid is refined, equally in both directions of the grid.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double length = 2000, dam = 1000, end = 40;  // m, m, s
 
-// Depth at x, at time t after a dam at 0 broke; hl behind it, hr before it.
+// Returns the depth at x, at time t after a dam at 0 broke; hl behind it, hr before it.
 double ritter(double hl, double x, double t) {
   const double c = std::sqrt(gravity * hl);
   if (x <= -c * t) return hl;
@@ -22,7 +22,7 @@ double ritter(double hl, double x, double t) {
   return root * root / gravity;
 }
 
-// Depth of the plateau between rarefaction and bore: where the two have the same velocity, by bisection.
+// Returns the depth of the plateau between rarefaction and bore, where the two have the same velocity, by bisection.
 double plateau(double hl, double hr) {
   const auto excess = [&](double h) {
     const double rarefaction = 2 * (std::sqrt(gravity * hl) - std::sqrt(gravity * h));
@@ -45,7 +45,7 @@ double stoker(double hl, double hr, double x, double t) {
   return ritter(hl, x, t);
 }
 
-// Mean error of the depth at the end, in metres, with n cells across the dam; the flow is along x or along y.
+// Returns the mean error of the final depth, in metres, with n cells across the dam; the flow is along x or along y.
 double error_of(int n, bool along_x, double hr) {
   const double hl = 10, dx = length / n;
   const auto cells = static_cast<std::size_t>(n);

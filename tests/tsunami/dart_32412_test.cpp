@@ -1,7 +1,7 @@
-// The 2010 Maule earthquake against DART buoy 32412: a wave that the solver made from sea floor and fault must reach
-// the buoy within 10 minutes of when it did, and its first crest must be right within a factor of two.
+// The 2010 Maule earthquake against DART buoy 32412: the wave that the solver computes from sea floor and fault must
+// reach the buoy within 10 minutes of the real one, and its first crest must be right within a factor of two.
 //
-// Needs ../shared/data/chile2010 beside the repository; skipped where that is missing.
+// It needs ../shared/data/chile2010 beside the repository, and is skipped without it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,8 +16,8 @@ namespace {
 
 const std::filesystem::path data = TSUNAMI_DATA;
 
-// The first crest of both is sought here. Before it the buoy shows the ground shaking beneath it, stronger than the
-// tsunami, which no wave in the sea could yet have brought over 3 000 km; after it come the later waves.
+// The first crest of both is sought here. Earlier, the buoy shows the shaking ground, stronger than the tsunami,
+// which no wave in the sea could have carried over 3 000 km by then; later waves come after it.
 constexpr double search_from = 2.5 * 3600, search_until = 3.75 * 3600;
 constexpr double arrived = 0.2;  // of the crest
 

@@ -1,5 +1,5 @@
-// Reading of bathymetry: both orders of the header, all ways to say where the grid is, and every mistake with file,
-// line, found and expected.
+// Reading of bathymetry: both orders of the header, all ways to give the position of the grid, and every mistake with
+// file, line, found and expected.
 #include <gtest/gtest.h>
 
 #include "error.hpp"
@@ -78,14 +78,14 @@ TEST(EsriGrid, MistakesAreNamed) {
       "be known");
 }
 
-// Found by fuzzing: 60 bytes of header took 2 GiB of memory.
+// Found by fuzzing: a header of 60 bytes took 2 GiB of memory.
 TEST(EsriGrid, MemoryIsTakenForHeightsThatAreThere) {
   EXPECT_EQ(complaint("ncols 16384\nnrows 16384\nxll 0\nyll 0\ncellsize 1\n1 2 3\n"),
             "sea.asc:7: found the end of the file, expected a number: the height of row 1, column 4 of 16384 rows x "
             "16384 columns");
 }
 
-// Found by fuzzing: points that are the same number, or none.
+// Found by fuzzing: points with equal coordinates, or none.
 TEST(EsriGrid, PointsHaveCoordinatesOfTheirOwn) {
   const std::string expected =
       "sea.asc: found a grid whose points have no finite coordinates of their own, expected a larger cellsize or a "

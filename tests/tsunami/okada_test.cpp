@@ -1,5 +1,5 @@
-// Okada's formulas against the check values that he published: Okada (1985), table 2, cases 2 to 4. And the fault on
-// the map against what every seismologist expects of it.
+// Okada's formulas against the check values that he published: Okada (1985), table 2, cases 2 to 4. Also the fault on
+// the map, against basic seismology.
 #include <gtest/gtest.h>
 
 #include <cmath>

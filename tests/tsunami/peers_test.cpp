@@ -1,5 +1,5 @@
-// The exchange between processes that share a grid: by threads in their place, which sanitizers can watch; and the
-// crew itself, by real processes, some of which fail, are killed, or never come.
+// The exchange between processes that share a grid: by threads instead, which sanitizers can watch; and the crew
+// itself, by real processes, some of which fail, are killed, or never come.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -56,14 +56,14 @@ TEST(Alone, GetsItsOwnBack) {
   EXPECT_EQ(alone.gather(std::vector<double>{1, 2}), (std::vector<double>{1, 2}));
 }
 
-// Returns the word of process `rank` in a round; the same for whoever asks.
+// Returns the word of process `rank` in a round; the same in all processes.
 double word(unsigned seed, int round, int rank, int which) {
   std::mt19937_64 random(seed + 1000003u * static_cast<unsigned>(round) + 1009u * static_cast<unsigned>(rank) +
                          static_cast<unsigned>(which));
   return std::uniform_real_distribution<double>(-1, 1)(random);
 }
 
-// Exchanges and gathers in random order, all checked against what the others must have said.
+// Exchanges and gathers in random order, all compared with what the others must have sent.
 TEST(Peers, HearWhatTheOthersSaid) {
   const unsigned seed = std::random_device()();
   std::printf("seed %u\n", seed);
@@ -76,7 +76,7 @@ TEST(Peers, HearWhatTheOthersSaid) {
       const auto check = [&](bool right) { wrong += right ? 0 : 1; };
       for (int round = 0; round < 300; ++round) {
         if (random() % 3 == 0) {
-          // As many numbers as one's rank.
+          // As many numbers as the rank.
           std::vector<double> mine, expected;
           for (int k = 0; k < peers.rank(); ++k) mine.push_back(word(seed, round, peers.rank(), k));
           for (int rank = 0; rank < size; ++rank) {
@@ -155,7 +155,7 @@ TEST(Failures, TheFirstIsKept) {
   EXPECT_EQ(other.failure().message.size(), 1999u);
 }
 
-// A number that processes count up together.
+// A counter that processes share.
 class SharedCounter {
  public:
   SharedCounter() {
@@ -173,7 +173,7 @@ class SharedCounter {
   std::atomic<int>* count_;
 };
 
-// Goes up when it ends, whatever ends it.
+// Counts at its end, whatever the reason for that.
 struct AtEnd {
   explicit AtEnd(SharedCounter& counter) : counter_(counter) {}
   ~AtEnd() { ++*counter_; }
@@ -241,7 +241,7 @@ TEST(Crew, TellsWhoEndedWithoutAWord) {
   EXPECT_EQ(end.message, "process 1 of 2 ended with exit code 7");
 }
 
-// One never comes and cannot be stopped: it is waited for only so long, and then killed.
+// One never comes and cannot be stopped: the wait is limited, and then it is killed.
 TEST(Crew, DoesNotHang) {
   CrewOptions options = crew_of(3);
   options.wait_limit = impatient.count();
@@ -254,7 +254,7 @@ TEST(Crew, DoesNotHang) {
   EXPECT_NE(end.message.find(" had to be killed"), std::string::npos) << end.message;
 }
 
-// Every process holds the pipe's writing end, so that its reader sees the end of the last one.
+// Every process holds the pipe's writing end, so its reader sees the end of the last one.
 TEST(Crew, EndsWithItsWatcher) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

@@ -1,9 +1,9 @@
 """The tsunami on 2 and 4 processes publishes what it publishes on one, bit for bit: every field of every iteration,
-the bathymetry, what gauges record, and the numbers of the report that are results.
+the bathymetry, the gauges' records, and the results in the report.
 
     processes_equal.py [--mpiexec COMMAND TSUNAMI_MPI] TSUNAMI DIRECTORY OUTPUT-OPTION…
 
-Exit code 77, a skip, where the library says that it has no such place, and where no h5py is.
+Exit code 77, a skip, if the library lacks the place, or h5py is missing.
 """
 
 import argparse
@@ -25,7 +25,7 @@ except ImportError as missing:
 ITERATIONS = 4
 RESULTS = ("steps", "substeps", "outputs", "bytes", "volume_before_m3", "volume_after_m3", "gauges")
 
-# A basin with an island and a shallow shelf; 41 x 37 points, none of which is at a round number.
+# A basin with an island and a shallow shelf; 41 x 37 points, none of them at a round number.
 NX, NY, CELL = 41, 37, 0.0125
 
 
@@ -38,7 +38,7 @@ def write_topo(path: pathlib.Path) -> None:
 
 
 def run(start: list[str], directory: pathlib.Path, processes: int, options: list[str]) -> dict:
-    """One run into a directory of its own, started by the words of `start`; its report."""
+    """Makes one run into a separate directory, with the command `start`; returns its report."""
     out = directory / f"processes{processes}"
     shutil.rmtree(out, ignore_errors=True)
     report = directory / f"processes{processes}.json"
@@ -58,13 +58,13 @@ def run(start: list[str], directory: pathlib.Path, processes: int, options: list
 
 
 def read_fields(report: dict) -> dict[tuple[int, str], np.ndarray]:
-    """Every field of every iteration, whole, from however many files."""
+    """Returns every field of every iteration as a whole, from any number of files."""
     blocks: dict[tuple[int, str], dict[int, np.ndarray]] = {}
     for name in report["files"]:
         with h5py.File(name) as file:
             for iteration, group in file["data"].items():
                 for variable, data in group["meshes"].items():
-                    # Where the block lies in the whole array, by what every openPMD file tells.
+                    # The block's place in the whole array, from attributes that every openPMD file has.
                     south = data.attrs["gridGlobalOffset"][0] - -2.7
                     row = round(south / data.attrs["gridSpacing"][0])
                     block = blocks.setdefault((int(iteration), variable), {})
@@ -79,7 +79,7 @@ def read_fields(report: dict) -> dict[tuple[int, str], np.ndarray]:
 
 
 def wait_for_the_server(out: pathlib.Path) -> None:
-    """A server of place core gives its locks back a moment after its last client has closed."""
+    """Waits for the locks, which a server of place core releases shortly after its last client has closed."""
     for lock in out.glob(".*.lock"):
         with contextlib.suppress(FileNotFoundError), lock.open("r+") as file:
             fcntl.lockf(file, fcntl.LOCK_EX)
@@ -115,7 +115,7 @@ def main() -> None:
     options = arguments.options
     arguments.directory.mkdir(parents=True, exist_ok=True)
     write_topo(arguments.directory / "topo.asc")
-    # One process, by a thread or synchronously: what the others are compared with.
+    # One process, with a thread or synchronously: the reference for the others.
     first = [part for part in options if part not in ("--place", "core", "--file-per", "node")]
     one = run([arguments.tsunami], arguments.directory, 1, first)
     for processes in (2, 4):

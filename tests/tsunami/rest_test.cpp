@@ -1,5 +1,5 @@
-// The scheme's exact promises: a lake at rest stays at rest, no water is lost, no depth is negative, and the number
-// of threads changes nothing.
+// The exact properties of the scheme: a lake at rest stays at rest, no water is lost, no depth is negative, and the
+// number of threads changes nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +110,7 @@ TEST(Threads, GiveTheSameBits) {
   }
 }
 
-// A step far too long is divided, not carried out.
+// A step that is far too long is divided, not made.
 TEST(Steps, TooLongOnesAreDivided) {
   Problem problem{rough_bed(31, 1000, 40), 0.0, {}, Gaussian{24000, 20000, 8.0, 15.0}};
   SolverOptions options;

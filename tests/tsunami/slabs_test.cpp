@@ -1,5 +1,5 @@
-// A grid that is cut into slabs gives the bits of the whole one: every field after every kind of step, the volume,
-// and what gauges record, those between two slabs too. Threads stand for the processes.
+// A grid that is divided into slabs gives the same bits as the whole one: every field after every kind of step, the
+// volume, and the gauges' records, including those between two slabs. Threads stand for the processes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ void collect(const Solver& solver, Outcome& all) {
   put(solver.bed(), all.bed);
 }
 
-// One process's part of the run. Each writes other members of `all` but for those that only the first sets.
+// Runs one process's part. Each writes other members of `all`, except for those that only the first sets.
 void run_slab(const Scene& scene, Peers& peers, Outcome& all) {
   const Raster whole = refined_shape(scene.coarse, refinement);
   const Slab slab = slab_of(whole.ny, peers.rank(), peers.size());

@@ -1,6 +1,6 @@
-// Arena: where a kernel's arrays lie, on the heap or in the data segment (arrays at namespace scope).
+// Arena: the memory of a kernel's arrays, on the heap or in the data segment (arrays at namespace scope).
 //
-// There is one data segment, so one kernel at a time can have it. Arrays begin on cache lines; their contents are
+// There is one data segment, so only one kernel at a time can use it. Arrays begin on cache lines; their contents are
 // not initialised.
 #pragma once
 
@@ -13,19 +13,19 @@ namespace bench {
 
 class Arena {
  public:
-  // Room for `bytes`. Throws UsageError if the data segment is too small or in use.
+  // Makes room for `bytes`. Throws UsageError if the data segment is too small or in use.
   Arena(Memory memory, size_t bytes);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  // The next `count` elements. What was asked for at construction must suffice.
+  // Returns the next `count` elements. REQUIRES: the room of the constructor suffices.
   template <class T>
   std::span<T> take(size_t count) {
     return {static_cast<T*>(take_bytes(count * sizeof(T))), count};
   }
 
-  // Returns the bytes that take<T>(count) uses up.
+  // Returns the bytes that take<T>(count) uses.
   template <class T>
   static constexpr size_t bytes_for(size_t count) {
     return (count * sizeof(T) + kLine - 1) / kLine * kLine;

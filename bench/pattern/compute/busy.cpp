@@ -1,6 +1,6 @@
-// busy: smooths a small grid in cache over and over; arithmetic and cache traffic, like a solver's inner loop.
+// busy: smooths a small grid in cache repeatedly; arithmetic and cache traffic, like a solver's inner loop.
 //
-// Each thread has a grid of its own, and passes go to the grids in turn, so that threads never wait for each other.
+// Each thread has its own grid, and passes go to the grids in turn, so threads never wait for each other.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-constexpr size_t kPoints = 16384;  // two arrays of 128 KiB: fits the second-level cache
+constexpr size_t kPoints = 16384;  // two arrays of 128 KiB, which fit the second-level cache
 constexpr int kSweeps = 4;         // of one pass
 
 struct Grid {
@@ -35,7 +35,7 @@ class Busy final : public ComputeWorker {
     const uint64_t begin = done_;
     const uint64_t end = done_ + passes;
     team_.each([&](int thread) {
-      // How many of the passes numbered below `n` belong to this thread.
+      // Returns how many of the passes numbered below `n` belong to this thread.
       const auto below = [&](uint64_t n) { return (n + threads - 1 - static_cast<uint64_t>(thread)) / threads; };
       for (uint64_t pass = below(begin); pass < below(end); ++pass) smooth(grids_[static_cast<size_t>(thread)]);
     });
@@ -62,7 +62,7 @@ class Busy final : public ComputeWorker {
       const double* const from = grid.values.data();
       double* const to = grid.next.data();
       for (size_t i = 1; i + 1 < kPoints; ++i) to[i] = 0.5 * from[i] + 0.25 * (from[i - 1] + from[i + 1]);
-      to[1] += 1e-3;  // a source, so that the values never come to rest
+      to[1] += 1e-3;  // a source, so that the values never converge
       std::swap(grid.values, grid.next);
     }
   }
@@ -70,7 +70,7 @@ class Busy final : public ComputeWorker {
   Arena arena_;
   std::vector<Grid> grids_;
   uint64_t done_ = 0;
-  Team team_;  // last: its threads use what stands above
+  Team team_;  // last: its threads use the members above
 };
 
 }  // namespace

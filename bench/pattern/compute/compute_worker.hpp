@@ -1,8 +1,8 @@
 // ComputeWorker: the computation of the simulated program, exchangeable behind one interface.
 //
-// Its work is cut into passes of 10 to 100 microseconds, and a run asks for a fixed number of them, not for a time:
-// so output that disturbs the computation shows as a longer one. A worker owns its arrays and its threads; it never
-// touches the blocks that are written.
+// Its work is divided into passes of 10 to 100 microseconds, and a run asks for a fixed number of them, not for a
+// time. So output that disturbs the computation shows as a longer one. A worker owns its arrays and its threads; it
+// never touches the blocks that are written.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,20 @@ class ComputeWorker {
   ComputeWorker& operator=(const ComputeWorker&) = delete;
   virtual ~ComputeWorker() = default;
 
-  // Goes on by so many passes. The same passes in other portions give the same result.
+  // Runs `passes` passes. The same number of passes in other portions gives the same result.
   virtual void compute(uint64_t passes) = 0;
 
-  // A number that depends on all the passes so far, whichever output ran beside them.
+  // Returns a number that depends on all passes so far, and not on the output beside them.
   virtual double result() const = 0;
 
-  // Passes of one whole cycle (sweep, product, image), after which snapshot() is complete.
+  // Returns the passes of one whole cycle (sweep, product, image), after which snapshot() is complete.
   virtual uint64_t cycle() const = 0;
 
-  // The values that the last whole cycle ended with; for tests.
+  // Returns the values at the end of the last whole cycle; for tests.
   virtual std::vector<double> snapshot() const = 0;
 };
 
-// The names that make_compute_worker knows.
+// Returns the names that make_compute_worker knows.
 const std::vector<std::string>& kernel_names();
 
 // Throws UsageError: unknown kernel, threads out of range, static memory already in use.

@@ -1,8 +1,8 @@
-// jacobi, jacobi-blocked: the 7-point stencil of the explicit heat equation in three dimensions, out of place:
-// B = alpha A + beta (the six neighbours of A). One pass is a box of the grid, one phase a sweep.
+// jacobi, jacobi-blocked: the 7-point stencil of the explicit heat equation in three dimensions, out of place: B =
+// alpha A + beta (the six neighbours of A). One pass is a box of the grid, one phase a sweep.
 //
-// The two differ in the order of the points alone: naive goes plane by plane, blocked in boxes whose three planes
-// stay in the second-level cache. So both give the same numbers, bit by bit.
+// The two differ only in the order of the points: naive goes plane by plane, blocked in boxes whose three planes stay
+// in the second-level cache. So both give the same numbers, bit by bit.
 #include <utility>
 
 #include "bench/pattern/compute/arena.hpp"
@@ -13,19 +13,19 @@ namespace bench {
 namespace {
 
 constexpr size_t kSide = 128;       // points along an edge, without the frame
-constexpr size_t kRow = kSide + 2;  // with the frame, which keeps its values
+constexpr size_t kRow = kSide + 2;  // including the frame, which keeps its values
 constexpr size_t kPlane = kRow * kRow;
 constexpr size_t kPoints = kPlane * kRow;
 constexpr double kAlpha = 0.4;
 constexpr double kBeta = 0.1;
 
-// The shape of the boxes that a sweep is cut into; x is never cut.
+// The shape of the boxes into which a sweep is divided; x is never divided.
 struct Cut {
   size_t planes;
   size_t rows;
 };
 constexpr Cut kNaive{2, kSide};
-constexpr Cut kBlocked{16, 16};  // as many points
+constexpr Cut kBlocked{16, 16};  // the same number of points
 static_assert(kNaive.planes * kNaive.rows == kBlocked.planes * kBlocked.rows);
 
 class Jacobi final : public PhasedWorker {

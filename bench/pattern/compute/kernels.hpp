@@ -1,4 +1,4 @@
-// The kernels' makers, one a file: for kernels.cpp, which chooses among them by name.
+// The kernels' makers, one in each file. kernels.cpp chooses among them by name.
 #pragma once
 
 #include "bench/pattern/compute/compute_worker.hpp"

@@ -1,7 +1,7 @@
-// mandelbrot: an image of the Mandelbrot set; one pass is a row. Rows cost very different times, and the threads
-// take them one by one.
+// mandelbrot: an image of the Mandelbrot set; one pass is a row. Rows take very different times, and the threads take
+// them one by one.
 //
-// Rows come in an order that jumps over the image, so that any longer run of passes is about the same work.
+// Rows come in an order that jumps across the image, so that any longer run of passes is about the same work.
 #include <numeric>
 
 #include "bench/pattern/compute/arena.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kRows = 512;
 constexpr size_t kColumns = 128;
-constexpr size_t kJump = 197;  // has no divisor in common with kRows: every row has its turn
+constexpr size_t kJump = 197;  // coprime to kRows, so that every row has its turn
 constexpr int kMost = 256;     // steps of a point
 
 int steps(double x0, double y0) {

@@ -1,7 +1,7 @@
 // matmul, matmul-transposed: the matrix product by three loops. One pass is a quarter of a row of the product.
 //
-// Plain walks down the columns of B with a stride of one row; transposed first turns B over (a phase of its own,
-// in every product) and then reads both matrices along their rows.
+// The plain one walks down the columns of B with a stride of one row. The transposed one first transposes B (a
+// separate phase, in every product) and then reads both matrices along their rows.
 #include <utility>
 
 #include "bench/pattern/compute/arena.hpp"
@@ -21,7 +21,7 @@ double plain_element(const double* row, const double* column) {
   return sum;
 }
 
-// Four sums at once, as additions of one sum would wait for each other.
+// Uses four sums at once, since additions to one sum would wait for each other.
 double transposed_element(const double* row, const double* column) {
   double sum[4] = {0, 0, 0, 0};
   for (size_t k = 0; k < kSide; k += 4) {

@@ -1,6 +1,6 @@
-// The matrices that the matrix kernels multiply, again and again: A becomes A·B.
+// The matrices that the matrix kernels multiply repeatedly: A becomes A·B.
 //
-// B is orthogonal and dense, so that the products neither grow nor die out nor repeat themselves soon.
+// B is orthogonal and dense, so the products neither grow nor vanish nor repeat themselves soon.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ inline void fill_left(std::span<double> a) {
   for (size_t i = 0; i < kMatrixSize; ++i) a[i] = static_cast<double>(i * 7919 % 2003) / 2003 - 0.5;
 }
 
-// A Householder reflection with its columns turned round by one: I − 2 v vᵀ, |v| = 1, column j at j + 1.
+// Fills in a Householder reflection with its columns rotated by one: I − 2 v vᵀ, |v| = 1, column j at j + 1.
 inline void fill_right(std::span<double> b) {
   const auto v = [](size_t i) { return static_cast<double>(i % 17 + 1); };
   double square = 0;
@@ -29,7 +29,7 @@ inline void fill_right(std::span<double> b) {
   }
 }
 
-// A few elements from all over a matrix.
+// Samples a few elements from all over a matrix.
 inline double sample(std::span<const double> matrix) {
   double sum = 0;
   for (size_t i = 0; i < kMatrixSize; i += kMatrixSize / 64 + 1) sum += std::abs(matrix[i]);

@@ -1,4 +1,4 @@
-// The kernels behind a C interface: nothing but the guard that lets no exception out. See the header.
+// The kernels behind a C interface, with only the guard that lets no exception out. See the header.
 #include "bench/pattern/compute/pattern_compute.h"
 
 #include <string_view>

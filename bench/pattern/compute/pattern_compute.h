@@ -1,7 +1,7 @@
 /* pattern_compute.h: the compute kernels of the pattern program for other programs, in C and for ctypes.
  *
- * The peers' benchmarks compute by this library, so that their computation is the very same as tailrace's. A worker
- * is used by one thread at a time. No call throws or prints. */
+ * The peers' benchmarks use this library, so that their computation is the same as tailrace's. One thread at a time
+ * may use a worker. No call throws or prints. */
 #ifndef TAILRACE_BENCH_PATTERN_COMPUTE_H
 #define TAILRACE_BENCH_PATTERN_COMPUTE_H
 
@@ -17,8 +17,9 @@ extern "C" {
 #define PATTERN_API
 #endif
 
-/* A worker of kernel "busy", "jacobi", … on `threads` threads with its arrays in `memory`, "heap" or "static". NULL:
- * unknown names, threads out of range, no memory, or static memory that another worker of the process has. */
+/* Returns a worker of kernel "busy", "jacobi", … on `threads` threads with its arrays in `memory`, "heap" or
+ * "static". Returns NULL for unknown names, threads out of range, no memory, or static memory that another worker
+ * uses. */
 PATTERN_API void* pattern_compute_new(const char* kernel, int threads, const char* memory);
 
 /* Goes on by so many passes. */

@@ -1,4 +1,4 @@
-// The round through the phases. See the header.
+// The cycle through the phases. See the header.
 #include "bench/pattern/compute/phased_worker.hpp"
 
 #include <algorithm>

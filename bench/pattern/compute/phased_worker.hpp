@@ -1,7 +1,7 @@
-// PhasedWorker: a kernel that goes round through phases, each of so many tasks that do not depend on each other.
+// PhasedWorker: a kernel that cycles through phases, each of a number of tasks that do not depend on each other.
 //
-// One task is one pass. The threads take the tasks of a phase one by one, so that rows of unequal cost spread by
-// themselves; between phases they meet. Which thread ran what does not show in the values.
+// One task is one pass. The threads take the tasks of a phase one by one, so that rows of unequal cost balance
+// themselves; between phases they meet. The values do not depend on which thread ran which task.
 #pragma once
 
 #include "bench/pattern/compute/compute_worker.hpp"
@@ -17,14 +17,14 @@ class PhasedWorker : public ComputeWorker {
  protected:
   explicit PhasedWorker(int threads) : team_(threads) {}
   int threads() const { return team_.size(); }
-  // Tasks of the phase under way that have been done.
+  // Returns the tasks of the present phase that are done.
   uint64_t done() const { return done_; }
 
   virtual int phases() const = 0;
   virtual uint64_t tasks(int phase) const = 0;
-  // Called by many threads at once, each with tasks of its own.
+  // Many threads call this at once, each for its own tasks.
   virtual void task(int phase, uint64_t index, int thread) = 0;
-  // Called by one thread when all tasks of the phase have been done.
+  // One thread calls this when all tasks of the phase are done.
   virtual void end_phase(int phase) = 0;
 
  private:

@@ -1,8 +1,8 @@
-// spin: a chain of integer operations, each of which needs the one before; touches next to no memory.
+// spin: a chain of integer operations, each of which needs the one before; touches almost no memory.
 //
-// Its speed follows from the processor's clock alone, where `busy` also takes longer when others use the same core's
-// caches and units: so it is what predictions are tried with on a machine that is shared with strangers. Each thread
-// has a chain of its own, and passes go to the chains in turn.
+// Its speed depends on the processor's clock alone, while `busy` also takes longer when others use the same core's
+// caches and units. So it serves to test predictions on a machine that is shared with other users. Each thread has
+// its own chain, and passes go to the chains in turn.
 #include <algorithm>
 
 #include "bench/pattern/compute/arena.hpp"
@@ -18,7 +18,7 @@ struct alignas(64) Chain {
   uint64_t state;
 };
 
-// The step of Steele's, Lea's and Flood's generator SplitMix64, here for its long chain of operations.
+// The step of the generator SplitMix64 by Steele, Lea and Flood, used here for its long chain of operations.
 uint64_t step(uint64_t state) {
   state += 0x9e3779b97f4a7c15;
   state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
@@ -40,7 +40,7 @@ class Spin final : public ComputeWorker {
     const uint64_t begin = done_;
     const uint64_t end = done_ + passes;
     team_.each([&](int thread) {
-      // How many of the passes numbered below `n` belong to this thread.
+      // Returns how many of the passes numbered below `n` belong to this thread.
       const auto below = [&](uint64_t n) { return (n + threads - 1 - static_cast<uint64_t>(thread)) / threads; };
       uint64_t& state = chains_[static_cast<size_t>(thread)].state;
       for (uint64_t left = (below(end) - below(begin)) * kSteps; left > 0; --left) state = step(state);
@@ -66,7 +66,7 @@ class Spin final : public ComputeWorker {
   Arena arena_;
   std::span<Chain> chains_;
   uint64_t done_ = 0;
-  Team team_;  // last: its threads use what stands above
+  Team team_;  // last: its threads use the members above
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// strassen: the matrix product by Strassen's seven products in place of eight, three levels deep.
+// strassen: the matrix product by Strassen's seven products instead of eight, three levels deep.
 //
-// The recursion is laid flat. Each of the 7³ products at its bottom is a pass of the first phase: it adds up its
-// blocks of A and of B, and multiplies the two sums. Each of the 8² blocks of C is a pass of the second phase: it
-// adds up its products. Coefficients of three levels are the products of those of one level.
+// The recursion is flattened. Each of the 7³ products at its bottom is a pass of the first phase: it sums its blocks
+// of A and of B, and multiplies the two sums. Each of the 8² blocks of C is a pass of the second phase: it sums its
+// products. Coefficients of three levels are the products of those of one level.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -31,13 +31,13 @@ constexpr Coefficients kOfB = {
 constexpr Coefficients kOfC = {
     {{1, 0, 0, 1}, {0, 0, 1, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}}};
 
-// One of the blocks that a product is made of or goes to.
+// A block that a product uses, or goes to.
 struct Term {
   size_t row, column;  // of the block
   double sign;
 };
 
-// The terms of product `product`, whose digits to the base 7 choose the product on each level.
+// Returns the terms of product `product`, whose digits in base 7 choose the product on each level.
 std::vector<Term> terms(const Coefficients& coefficients, size_t product) {
   std::vector<Term> found = {{0, 0, 1.0}};
   for (size_t level = 0, rest = product; level < kLevels; ++level, rest /= 7) {
@@ -143,7 +143,7 @@ class Strassen final : public PhasedWorker {
 
   Arena arena_;
   std::span<double> a_, b_, c_, products_;
-  std::vector<Sums> sums_;  // of each thread
+  std::vector<Sums> sums_;  // one for each thread
   std::vector<std::vector<Term>> of_a_, of_b_;
   std::array<std::vector<Part>, kBlocks * kBlocks> of_c_;
 };

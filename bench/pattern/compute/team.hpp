@@ -1,7 +1,7 @@
-// Team: the threads of one kernel, kept between calls, asleep in a barrier while there is nothing to do.
+// Team: the threads of one kernel, kept between calls, asleep at a barrier while there is nothing to do.
 //
-// The caller is the first of them. Work is either the same call on each thread, or tasks that are handed out one by
-// one to whichever thread is free. Work must not throw.
+// The caller is the first of them. Work is either the same call on each thread, or tasks that go one by one to any
+// free thread. Work must not throw.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Team {
   const int size_;
   std::barrier<> gate_;
   std::atomic<uint64_t> next_ = 0;
-  // Written by each() before the gate opens, read by the threads between its opening and its closing.
+  // each() writes it before the gate opens; the threads read it while the gate is open.
   const std::function<void(int)>* work_ = nullptr;
   std::vector<std::jthread> threads_;
 };

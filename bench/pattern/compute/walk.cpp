@@ -1,8 +1,8 @@
-// walk: goes from node to node in random order over more memory than the caches hold; nearly all of its time is
-// waiting for memory.
+// walk: goes from node to node in random order through more memory than the caches hold, and spends nearly all its
+// time waiting for memory.
 //
-// A number of walkers are under way on the one cycle; a pass moves one of them on, and the walkers have their turns
-// one after the other, each always on the same thread.
+// Several walkers are on the one cycle; a pass moves one of them, and the walkers take turns, each always on the same
+// thread.
 #include "bench/pattern/compute/walk.hpp"
 
 #include <random>
@@ -34,7 +34,7 @@ class Walk final : public ComputeWorker {
     team_.each([&](int thread) {
       for (auto walker = static_cast<uint64_t>(thread); walker < kWalkers;
            walker += static_cast<uint64_t>(team_.size())) {
-        // How many of the passes numbered below `n` move this walker.
+        // Returns how many of the passes numbered below `n` move this walker.
         const auto below = [&](uint64_t n) { return (n + kWalkers - 1 - walker) / kWalkers; };
         for (uint64_t pass = below(begin); pass < below(end); ++pass) move(at_[walker]);
       }
@@ -66,9 +66,9 @@ class Walk final : public ComputeWorker {
 
   Arena arena_;
   std::span<Node> nodes_;
-  std::vector<Node> at_;  // where each walker is; a cache line each, as other threads write the neighbours
+  std::vector<Node> at_;  // position of each walker; a cache line each, since other threads write the neighbours
   uint64_t done_ = 0;
-  Team team_;  // last: its threads use what stands above
+  Team team_;  // last: its threads use the members above
 };
 
 }  // namespace

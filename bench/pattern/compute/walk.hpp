@@ -1,6 +1,6 @@
-// The memory that the kernel `walk` walks over: nodes of a cache line, each naming the next.
+// The memory that the kernel `walk` walks through: nodes of one cache line, each naming the next.
 //
-// Apart from the kernel, so that a test can look at the way.
+// Separate from the kernel, so that a test can check the path.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct alignas(64) Node {
   uint64_t next;
 };
 
-// Links the nodes into one cycle through all of them, in random order, the same for the same seed.
+// Links the nodes into one cycle through all of them, in random order, which the seed determines.
 void link_randomly(std::span<Node> nodes, uint64_t seed);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // LibraryTimes: how long tailrace took to write each block, from the library's own statistics of the variable.
 //
-// The statistics are sums over all blocks so far. Looked at between the program's steps they mostly differ by one
-// block, whose time is then exact; where several have ended in between, each is given their mean.
+// The statistics are sums over all blocks so far. Between two of the program's steps they usually change by one
+// block, whose time is then exact; if several have ended, each gets their mean.
 #pragma once
 
 #include <tailrace/tailrace.hpp>
@@ -17,7 +17,7 @@ class LibraryTimes {
  public:
   LibraryTimes(WriteTimes& times, int variables) : times_(times), seen_(static_cast<size_t>(variables)) {}
 
-  // Takes note of the blocks of this variable that have been written since the last look.
+  // Notes the blocks of this variable that were written since the last look.
   void look(tailrace::Client& client, int variable) {
     tailrace_variable_stats stats{};
     stats.struct_size = sizeof stats;
@@ -27,7 +27,7 @@ class LibraryTimes {
     const double seconds = stats.queued.total + stats.writing.total;
     const auto blocks = static_cast<int>(stats.writing.count);
     for (int block = seen.blocks; block < blocks; ++block) {
-      times_.set(variable, block, (seconds - seen.seconds) / (blocks - seen.blocks));  // one block an iteration
+      times_.set(variable, block, (seconds - seen.seconds) / (blocks - seen.blocks));  // one block for each iteration
     }
     if (blocks > seen.blocks) seen = {blocks, seconds};
   }

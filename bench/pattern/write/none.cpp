@@ -1,4 +1,4 @@
-// none: nothing is written. What the computation takes when it is alone.
+// none: writes nothing. It shows the time of the computation alone.
 #include "bench/pattern/write/own_arrays.hpp"
 #include "bench/pattern/write/write_worker.hpp"
 
@@ -13,7 +13,7 @@ class None final : public WriteWorker {
   void end_iteration(int) override {}
   void finish() override {}
   uint64_t buffer_bytes() const override { return arrays_.held(); }
-  bool bypasses_cache() const override { return true; }  // it leaves nothing there
+  bool bypasses_cache() const override { return true; }  // it puts nothing there
   std::string description() const override { return "nothing is written"; }
 
  private:

@@ -1,6 +1,6 @@
-// OwnArrays: the simulated program's own arrays, one a variable, that its blocks are computed into.
+// OwnArrays: the simulated program's own arrays, one for each variable, into which its blocks are computed.
 //
-// What most programs have. Touched beforehand, so that the first iteration is like the others.
+// Most programs have such arrays. They are touched beforehand, so that the first iteration is like the others.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace bench {
 
 class OwnArrays {
  public:
-  // Arrays of each variable to be used in turn; more than one only where a writer borrows them.
+  // `arrays`: arrays of each variable to use in turn; more than one only if a writer borrows them.
   explicit OwnArrays(const WriteOptions& options, int arrays = 1, Buffer::Start start = Buffer::Start::page)
       : variables_(static_cast<size_t>(options.variables)), arrays_(static_cast<size_t>(arrays)) {
     for (size_t i = 0; i < variables_ * arrays_; ++i) buffers_.emplace_back(options.block_bytes(), start);

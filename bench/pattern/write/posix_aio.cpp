@@ -1,8 +1,8 @@
-// posix-aio: the naive asynchronous writer of the seed, by glibc's AIO. Each block is copied into a new buffer of
-// malloc, which aio_write takes to its file through the page cache; one writing thread a device.
+// posix-aio: the naive asynchronous writer of the seed, with glibc's AIO. It copies each block into a new buffer from
+// malloc, which aio_write writes to its file through the page cache, with one writing thread for each device.
 //
-// Nothing but --budget bounds the pending blocks. Ends are seen by asking at each hand-over. The files are synced
-// when all is written.
+// Only --budget bounds the pending blocks. It checks for ended writes at each hand-over, and syncs the files when all
+// are written.
 #include <aio.h>
 
 #include <cstring>
@@ -29,7 +29,7 @@ class PosixAio final : public WriteWorker {
     aio_init(&settings);
   }
 
-  // The buffers must outlive the writes, also where the run has failed.
+  // The buffers must outlive the writes, even if the run has failed.
   ~PosixAio() override {
     for (const Pending& pending : pending_) wait_for(pending);
   }
@@ -105,7 +105,7 @@ class PosixAio final : public WriteWorker {
     while (aio_error(&pending.control) == EINPROGRESS) aio_suspend(one, 1, nullptr);
   }
 
-  // Retires what has ended, in the order of handing over.
+  // Retires ended writes, in the order of hand-over.
   void reap() {
     while (!pending_.empty() && aio_error(&pending_.front().control) != EINPROGRESS) retire_oldest();
   }
@@ -119,7 +119,7 @@ class PosixAio final : public WriteWorker {
     const PosixFile& file = files_.at(oldest.iteration);
     require(error == 0, "write '" + file.name() + "' by AIO", error);
     const auto done = static_cast<uint64_t>(written);
-    if (done < oldest.control.aio_nbytes) {  // a short write: the rest at once
+    if (done < oldest.control.aio_nbytes) {  // a short write: write the rest at once
       file.write_at(static_cast<uint64_t>(oldest.control.aio_offset) + done, oldest.buffer.get() + done,
                     oldest.control.aio_nbytes - done);
     }
@@ -136,7 +136,7 @@ class PosixAio final : public WriteWorker {
   const size_t most_pending_;
   OwnArrays arrays_;
   std::map<int, PosixFile> files_;  // of iterations with pending blocks
-  std::deque<Pending> pending_;     // oldest first; a deque leaves them where they are
+  std::deque<Pending> pending_;     // oldest first; a deque does not move them
   size_t peak_pending_ = 0;
 };
 

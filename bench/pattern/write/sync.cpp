@@ -1,7 +1,7 @@
-// sync: the plainest good synchronous writer. A file an iteration, its blocks behind each other, reserved beforehand,
-// written in large pieces past the page cache, and renamed when whole.
+// sync: the simplest good synchronous writer. A file for each iteration, its blocks one after the other, space
+// reserved first, written in large pieces that bypass the page cache, and renamed when complete.
 //
-// With --direct off (or where the file system has no O_DIRECT) it writes through the page cache and syncs each file.
+// With --direct off (or if the file system has no O_DIRECT) it writes through the page cache and syncs each file.
 #include <cstdio>
 #include <optional>
 
@@ -13,13 +13,13 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kPiece = uint64_t{8} << 20;  // bytes of one transfer
-constexpr uint64_t kUnit = 4096;                // O_DIRECT wants whole ones
+constexpr uint64_t kUnit = 4096;                // O_DIRECT needs multiples of this
 
 class Sync final : public WriteWorker {
  public:
   explicit Sync(const WriteContext& context)
       : context_(context),
-        // Whole units: the arrays are that long as well, and what is too much is cut off at the end.
+        // Whole units: the arrays have that length too, and the excess is cut off at the end.
         room_((context.options.block_bytes() + kUnit - 1) / kUnit * kUnit),
         direct_(context.options.direct && context.folders.can_bypass_cache()),
         arrays_(context.options) {}
@@ -72,7 +72,7 @@ class Sync final : public WriteWorker {
   const uint64_t room_;  // of a block in the file
   const bool direct_;
   OwnArrays arrays_;
-  std::optional<PosixFile> file_;  // of the iteration under way
+  std::optional<PosixFile> file_;  // of the present iteration
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// sync-hdf5: what a program does today. A file an iteration by the plain HDF5 library, a contiguous dataset a
-// variable, then fdatasync.
+// sync-hdf5: what a program does today. A file for each iteration with the plain HDF5 library, a contiguous dataset
+// for each variable, then fdatasync.
 #include <hdf5.h>
 
 #include "bench/pattern/posix_file.hpp"
@@ -12,7 +12,7 @@ namespace {
 class SyncHdf5 final : public WriteWorker {
  public:
   explicit SyncHdf5(const WriteContext& context) : context_(context), arrays_(context.options) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told by the exception alone
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // only the exception reports failures
   }
   ~SyncHdf5() override {
     if (file_ >= 0) H5Fclose(file_);
@@ -60,7 +60,7 @@ class SyncHdf5 final : public WriteWorker {
 
   const WriteContext context_;
   OwnArrays arrays_;
-  hid_t file_ = -1;  // of the iteration under way
+  hid_t file_ = -1;  // of the present iteration
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// tailrace: by the library, in each of its three verbs.
+// tailrace: through the library, with one of its three verbs.
 //
-// alloc computes into memory of its pool, write has it copy the program's arrays, borrow lends them to it: either a
-// few arrays of the program in turn, whose tickets are waited for before they are used again, or (--buffers malloc) a
-// new one each time, which is freed when its ticket has ended.
+// alloc computes into memory of the pool, write copies the program's arrays, and borrow lends them. It lends a few
+// arrays of the program in turn, and waits for their tickets before it uses them again; or (--buffers malloc) a new
+// one each time, which it frees when its ticket has ended.
 #include <tailrace/tailrace.hpp>
 
 #include <deque>
@@ -23,7 +23,7 @@ class Tailrace final : public WriteWorker {
         verb_(context.options.verb),
         fresh_(context.options.buffers == Buffers::malloc),
         most_lent_(static_cast<size_t>(context.options.budget) * static_cast<size_t>(context.options.variables)),
-        // Lent blocks take nothing of the pool.
+        // Lent blocks use no memory of the pool.
         config_(tailrace_config(context.options, context.folders, verb_ == Verb::borrow ? 0 : context.options.budget,
                                 context.trace.on())),
         written_(context.times, context.options.variables) {
@@ -88,7 +88,7 @@ class Tailrace final : public WriteWorker {
 
   void close() override { client_.close(); }
 
-  // The program computes into the same array again after so many iterations.
+  // Returns the number of iterations after which the program computes into the same array again.
   int reuse() const override { return verb_ == Verb::borrow && !fresh_ ? context_.options.arrays : 1; }
   uint64_t buffer_bytes() const override { return fresh_ ? peak_lent_ * bytes() : arrays_ ? arrays_->held() : 0; }
   uint64_t budget_bytes() const override { return config_.budget; }
@@ -116,7 +116,7 @@ class Tailrace final : public WriteWorker {
     return false;
   }
 
-  // Sees which blocks have been written; takes back what was lent, in the order of handing over.
+  // Notes which blocks were written, and takes back lent arrays, in the order of hand-over.
   void poll(int variable) {
     written_.look(client_, variable);
     while (!lent_.empty() && lent_.front().ticket.test()) lent_.pop_front();
@@ -140,11 +140,11 @@ class Tailrace final : public WriteWorker {
   LibraryTimes written_;
   std::string description_;
   std::optional<OwnArrays> arrays_;
-  MallocBuffer buffer_;    // of the block under way
-  char* data_ = nullptr;   // of the block under way
+  MallocBuffer buffer_;    // for the present block
+  char* data_ = nullptr;   // for the present block
   std::deque<Lent> lent_;  // oldest first
   size_t peak_lent_ = 0;
-  tailrace::Client client_;  // last, so that it closes before what it has borrowed goes
+  tailrace::Client client_;  // last, so that it closes before the arrays that it has borrowed go
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The configuration of tailrace that the options amount to, as YAML text.
+// Builds tailrace's configuration from the options, as YAML text.
 //
-// One layout for all variables, v0, v1, …; the writer and the measurements use it alike.
+// It has one layout for all variables, v0, v1, …; the writer and the measurements share it.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct TailraceConfig {
   uint64_t budget = 0;  // bytes
 };
 
-// `iterations_held`: how many outputs of an iteration the pool must hold; 0: as little as tailrace takes. `trace`:
-// whether the library writes a trace when it closes, to tailrace_trace_file().
+// `iterations_held`: outputs of an iteration that the pool must hold; 0: as few as tailrace accepts. `trace`: the
+// library writes a trace to tailrace_trace_file() when it closes.
 TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders& folders, int iterations_held,
                                bool trace = false);
 

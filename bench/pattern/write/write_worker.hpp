@@ -1,9 +1,9 @@
 // WriteWorker: a way to get output to storage, exchangeable behind one interface.
 //
-// A run asks it, for each variable of each iteration, for memory to compute the block into, hands the block over, and
-// says when an iteration is over; finish() returns when every byte is on storage. A worker owns the memory it hands
-// out (or borrows it from tailrace), enters its hand-overs and waits in the trace, and notes when blocks were written
-// as far as it can tell. Used by one thread. Failures are thrown by the next call.
+// For each variable of each iteration, a run asks it for memory to compute the block into, and hands the block over;
+// it also reports the end of each iteration. finish() returns when every byte is on storage. A worker owns the memory
+// that it hands out (or borrows it from tailrace), enters its hand-overs and waits in the trace, and notes when
+// blocks were written, as far as it knows. One thread uses it. The next call throws a failure.
 #pragma once
 
 #include <cstdint>
@@ -25,31 +25,31 @@ class WriteWorker {
   WriteWorker& operator=(const WriteWorker&) = delete;
   virtual ~WriteWorker() = default;
 
-  // The memory to compute this block into, until put(). Waits where there is none.
+  // Returns the memory to compute this block into, until put(). Waits if there is none.
   virtual char* block(int variable, int iteration) = 0;
   virtual void put(int variable, int iteration) = 0;
-  // All variables of the iteration have been put.
+  // Reports that all variables of the iteration were put.
   virtual void end_iteration(int iteration) = 0;
   // Waits until everything is on storage.
   virtual void finish() = 0;
-  // After finish(): tells of failures that nobody has heard of yet.
+  // Call it after finish(): throws failures that were not reported yet.
   virtual void close() {}
 
-  // Iterations after which a variable is computed into the same memory again.
+  // Returns the number of iterations after which a variable uses the same memory again.
   virtual int reuse() const { return 1; }
-  // The most memory that the program itself has held for output.
+  // Returns the most memory that the program itself has held for output.
   virtual uint64_t buffer_bytes() const = 0;
-  // tailrace's budget.
+  // Returns tailrace's budget.
   virtual uint64_t budget_bytes() const { return 0; }
   // Returns true if the page cache is bypassed; otherwise its contents are synced in the run.
   virtual bool bypasses_cache() const { return false; }
-  // After close(): the file that the library's own trace is in; "": there is none.
+  // Call it after close(): returns the file with the library's own trace; "" if there is none.
   virtual std::string library_trace() const { return ""; }
-  // In its own words, for the report.
+  // Returns its own description, for the report.
   virtual std::string description() const = 0;
 };
 
-// How long each block took from its hand-over until it was written.
+// The time of each block from its hand-over until it was written.
 class WriteTimes {
  public:
   WriteTimes(int variables, int iterations)
@@ -57,7 +57,7 @@ class WriteTimes {
         seconds_(variables_ * static_cast<size_t>(iterations), kUnknown) {}
 
   void set(int variable, int iteration, double seconds) { at(variable, iteration) = seconds; }
-  // NaN: not known.
+  // Returns NaN if not known.
   double seconds(int variable, int iteration) const { return const_cast<WriteTimes*>(this)->at(variable, iteration); }
 
  private:
@@ -69,7 +69,7 @@ class WriteTimes {
   std::vector<double> seconds_;
 };
 
-// The surroundings of a worker; all of them outlive the worker.
+// The surroundings of a worker; all of them must outlive it.
 struct WriteContext {
   const WriteOptions& options;
   const OutputFolders& folders;

@@ -1,9 +1,10 @@
-"""The pattern by ADIOS2's BP5 engine: one file, a step an iteration, written by a thread with --asynchronous on.
+"""The pattern with ADIOS2's BP5 engine: one file, a step for each iteration, written by a thread with --asynchronous
+on.
 
-A peer of tailrace in bench/peers; peer.py has the loop. The lines a user adds to a program stand between the marks.
-The kindest use we know: puts are deferred, so that BP5 writes a large block from the user's memory, without a copy,
-where it can; the elements are doubles, and the least and greatest of each block, which nobody else here computes, are
-left out unless --statistics on asks for BP5's default.
+A peer of tailrace in bench/peers; peer.py has the loop. The lines that a user adds to a program are between the
+marks. It uses ADIOS2 in the most favourable way that we know: puts are deferred, so that BP5 writes a large block
+from the user's memory, without a copy, where it can. The elements are doubles. The minimum and maximum of each block,
+which no other writer here computes, are left out unless --statistics on asks for BP5's default.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import peer
 
 
 class Adios2Bp5:
-    """BP5 with its defaults, but for AsyncWrite and StatsLevel."""
+    """BP5 with its defaults, except for AsyncWrite and StatsLevel."""
 
     name = "adios2"
     page_cache = "synced"  # DirectIO changes nothing in the wheel of 2.12.1: it opens no file with O_DIRECT

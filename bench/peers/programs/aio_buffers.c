@@ -1,8 +1,8 @@
-/* aio_buffers.c: the pattern by the C library's asynchronous I/O, used with care: one file, two buffers in turn.
+/* aio_buffers.c: the pattern with the C library's asynchronous I/O, used with care: one file, two buffers in turn.
  *
- * A peer of tailrace in bench/peers; peer.c has the loop. Unlike `pattern run --write posix-aio`, which copies each
- * block into new memory as a naive program does, it copies nothing. With TAILRACE_PEER_DIRECT defined it bypasses the
- * page cache. The lines a user adds to a program stand between the marks.
+ * A peer of tailrace in bench/peers; peer.c has the loop. `pattern run --write posix-aio` copies each block into new
+ * memory, as a naive program does; this copies nothing. With TAILRACE_PEER_DIRECT defined it bypasses the page cache.
+ * The lines that a user adds to a program are between the marks.
  */
 #define _GNU_SOURCE
 #include <aio.h>

@@ -1,6 +1,7 @@
-"""The pattern by h5py: one file an iteration, one contiguous dataset in it, written while the program waits.
+"""The pattern with h5py: one file for each iteration, with one contiguous dataset, written while the program waits.
 
-A peer of tailrace in bench/peers; peer.py has the loop. The lines a user adds to a program stand between the marks.
+A peer of tailrace in bench/peers; peer.py has the loop. The lines that a user adds to a program are between the
+marks.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import peer
 
 
 class H5pyPlain:
-    """h5py as its introduction shows it."""
+    """h5py as in its introduction."""
 
     name = "h5py"
     page_cache = "synced"

@@ -1,10 +1,11 @@
-/* mpi_iwrite.c: the pattern by MPI_File_iwrite_at_all: one file, two buffers in turn, no thread of the program's own.
+/* mpi_iwrite.c: the pattern with MPI_File_iwrite_at_all: one file, two buffers in turn, no thread of the program's
+ * own.
  *
  * A peer of tailrace in bench/peers, compiled with Open MPI's mpicc and with MPICH's; peer.c has the loop. The lines
- * a user adds to a program stand between the marks (one process: what a program that uses MPI anyway would add, so
- * MPI_Init is not counted). A buffer's request is waited for before the buffer is used again, as MPI demands.
- * Offsets are explicit: with MPICH 5.0.2, waiting for the older of two MPI_File_iwrite_all sets the individual file
- * pointer back, and the next block overwrites the younger one. --verify found that.
+ * that a user adds to a program are between the marks (one process: what a program that already uses MPI would add,
+ * so MPI_Init does not count). It waits for a buffer's request before it uses the buffer again, as MPI requires.
+ * Offsets are explicit: with MPICH 5.0.2, waiting for the older of two MPI_File_iwrite_all resets the individual file
+ * pointer, and the next block overwrites the younger one. --verify found that.
  */
 #include <mpi.h>
 #include <stdio.h>

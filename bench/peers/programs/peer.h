@@ -1,8 +1,9 @@
-/* peer.h: the loop of every peer in C: compute, mark the block as this iteration's, hand it to a writer, time it all.
+/* peer.h: the loop of every peer in C: compute, mark the block as this iteration's, hand it to a writer, take all
+ * times.
  *
- * Does what `pattern run` and peer.py do, with the same computation (libpattern_compute.so) and the same JSON
- * document, so that a peer's program holds nothing but what its user would write. Judges nothing, and knows no
- * library that writes. A peer that cannot go on says why on stderr and ends the process with exit code 1 (peer_fail).
+ * It does what `pattern run` and peer.py do, with the same computation (libpattern_compute.so) and the same JSON
+ * document, so that a peer's program has only what its user would write. It judges nothing, and knows no library that
+ * writes. A peer that cannot continue says why on stderr and ends the process with exit code 1 (peer_fail).
  */
 #ifndef TAILRACE_BENCH_PEERS_PEER_H
 #define TAILRACE_BENCH_PEERS_PEER_H

@@ -1,7 +1,7 @@
-"""The loop of every peer in Python: compute, mark the block as this iteration's, hand it to a writer, time it all.
+"""The loop of every peer in Python: compute, mark the block as this iteration's, hand it to a writer, take all times.
 
-Does what `pattern run` does, with the same computation (libpattern_compute.so) and the same JSON document, so that a
-peer's program holds nothing but what its user would write. Judges nothing, and knows no library that writes.
+It does what `pattern run` does, with the same computation (libpattern_compute.so) and the same JSON document, so that
+a peer's program has only what its user would write. It judges nothing, and knows no library that writes.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ import numpy.typing as npt
 
 Block = npt.NDArray[np.uint8]
 
-# Where a block is marked with its iteration and the computation's result: no writer gets away with an old one.
+# Places where a block is marked with its iteration and the computation's result, so that a check finds an old one.
 STAMPS = 64
 _STAMP = struct.Struct("=qqd")  # iteration, variable, result
-_WARM_UP_PASSES = 1000  # at most; not timed
+_WARM_UP_PASSES = 1000  # most passes; not timed
 _LEAST = STAMPS * _STAMP.size
 
 
 class Writer(Protocol):
-    """A way to write. It may use files in `directory` only, all of names that begin with `peer`."""
+    """A way to write. It may use only files in `directory` whose names begin with `peer`."""
 
     name: str
     switches: dict[str, object]
     page_cache: str
 
     def describe(self) -> str:
-        """The library and its version."""
+        """Returns the library and its version."""
 
     def open(self, directory: pathlib.Path, block: Block) -> None:
-        """Prepares; not timed. `block` is the memory that each iteration's bytes will be in."""
+        """Prepares; not timed. `block` is the memory for each iteration's bytes."""
 
     def put(self, iteration: int) -> None:
-        """Hands the block over. When it returns, the block may be computed anew."""
+        """Hands the block over. When it returns, the block may be computed again."""
 
     def finish(self) -> None:
-        """Returns when the operating system has got everything."""
+        """Waits until the operating system has everything."""
 
     def read(self, iteration: int) -> Block:
-        """What a reader of the finished output finds."""
+        """Returns what a reader of the finished output finds."""
 
 
 class Computation:
@@ -72,7 +72,7 @@ class Computation:
             raise RuntimeError(f"{library} has no kernel {kernel} with {threads} threads on {memory} memory")
 
     def run(self, passes: int) -> None:
-        """Other Python threads run meanwhile: ctypes gives the interpreter's lock back."""
+        """Computes. Other Python threads run meanwhile, since ctypes releases the interpreter's lock."""
         self._library.pattern_compute_run(self._kernel, passes)
 
     def result(self) -> float:
@@ -91,7 +91,7 @@ def fill(block: Block) -> None:
 
 
 def stamp(block: Block, iteration: int, result: float) -> None:
-    """Marks the block in 64 places, the last of which ends it, as the pattern program does."""
+    """Marks the block in 64 places, the last of them at its end, as the pattern program does."""
     mark = np.frombuffer(_STAMP.pack(iteration, 0, result), dtype=np.uint8)
     stride = block.size // STAMPS
     block[:(STAMPS - 1) * stride].reshape(-1, stride)[:, :mark.size] = mark
@@ -99,7 +99,7 @@ def stamp(block: Block, iteration: int, result: float) -> None:
 
 
 def hash_of(results: Iterable[float]) -> str:
-    """FNV-1a over the results' bytes, as the pattern program prints it."""
+    """Returns FNV-1a over the results' bytes, as the pattern program prints it."""
     value = 0xcbf29ce484222325
     for byte in b"".join(struct.pack("<d", result) for result in results):
         value = (value ^ byte) * 0x100000001b3 % (1 << 64)
@@ -131,7 +131,7 @@ def _arguments(switches: Callable[[argparse.ArgumentParser], None] | None) -> ar
 
 
 def clear(directory: pathlib.Path) -> None:
-    """Removes what peers have left, and makes the file system do it now, not in the next run's time."""
+    """Removes the peers' files, and makes the file system free the space now, not in the next run's time."""
     for path in directory.glob("peer*"):
         if path.is_dir():
             shutil.rmtree(path)
@@ -141,7 +141,7 @@ def clear(directory: pathlib.Path) -> None:
 
 
 def _sync_all(directory: pathlib.Path) -> None:
-    """What went through the page cache has reached the device when this returns."""
+    """Waits until what went through the page cache is on the device."""
     for path in sorted(directory.glob("peer*")):
         for file in [path, *path.rglob("*")]:
             if file.is_file():
@@ -153,7 +153,7 @@ def _sync_all(directory: pathlib.Path) -> None:
 
 
 def memory(key: str) -> int:
-    """A line of /proc/self/status, in bytes."""
+    """Returns a line of /proc/self/status, in bytes."""
     for line in pathlib.Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(key + ":"):
             return 1024 * int(line.split()[1])
@@ -161,7 +161,7 @@ def memory(key: str) -> int:
 
 
 def _run(writer: Writer, arguments: argparse.Namespace) -> tuple[dict[str, Any], list[float]]:
-    """Runs it; the times, and the computation's result of each iteration."""
+    """Runs it; returns the times, and the computation's result of each iteration."""
     computation = Computation(arguments.library, arguments.compute, arguments.threads, arguments.memory)
     block: Block = np.empty(arguments.bytes, dtype=np.uint8)
     fill(block)
@@ -189,7 +189,7 @@ def _run(writer: Writer, arguments: argparse.Namespace) -> tuple[dict[str, Any],
 
 
 def verify(read: Callable[[int], Block], size: int, results: Iterable[float]) -> None:
-    """Raises ValueError unless every byte of every iteration is there."""
+    """Raises ValueError unless every byte of every iteration is right."""
     expected: Block = np.empty(size, dtype=np.uint8)
     fill(expected)
     for iteration, result in enumerate(results):
@@ -206,7 +206,7 @@ def verify(read: Callable[[int], Block], size: int, results: Iterable[float]) ->
 
 def main(make_writer: Callable[[argparse.Namespace], Writer],
          switches: Callable[[argparse.ArgumentParser], None] | None = None) -> int:
-    """Runs the peer's program; its exit code."""
+    """Runs the peer's program; returns its exit code."""
     arguments = _arguments(switches)
     try:
         writer = make_writer(arguments)
@@ -214,7 +214,7 @@ def main(make_writer: Callable[[argparse.Namespace], Writer],
         clear(arguments.dir)
         started_with = memory("VmRSS")
         times, results = _run(writer, arguments)
-        peak = memory("VmHWM")  # before reading back, which is no part of it
+        peak = memory("VmHWM")  # before reading back, which does not count
         if arguments.verify:
             verify(writer.read, arguments.bytes, results)
         if not arguments.keep:

@@ -1,7 +1,7 @@
-/* check.h: what the examples of this folder call on failure; not counted as their users' code.
+/* check.h: the functions that the examples of this folder call on failure; they do not count as user code.
  *
- * Each example is what a program adds to write one block of 128 MiB an iteration, without its marks of the beginning
- * and the end of what is counted. They are compiled by a test, never run: the pattern program measures these ways.
+ * Each example is what a program adds to write one block of 128 MiB in each iteration, without the marks around the
+ * counted lines. A test compiles the examples and never runs them: the pattern program measures these ways.
  */
 #ifndef TAILRACE_BENCH_PEERS_CHECK_H
 #define TAILRACE_BENCH_PEERS_CHECK_H

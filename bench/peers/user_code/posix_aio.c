@@ -1,5 +1,5 @@
-/* What a program adds to write by the C library's asynchronous I/O as the naive one of the pattern program: see
- * check.h. Each block is copied into new memory; nothing but the list's length bounds what is under way.
+/* Code that a program adds to write with the C library's asynchronous I/O, like the naive writer of the pattern
+ * program; see check.h. It copies each block into new memory; only the list's length bounds the pending writes.
  */
 #define _GNU_SOURCE
 #include <aio.h>

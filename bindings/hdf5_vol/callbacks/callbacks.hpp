@@ -1,4 +1,5 @@
-// The groups of callbacks that make the connector, by the kind of object; and the whole of it.
+// Declares the callbacks of the connector, a group for each kind of object, and the connector class that has them
+// all.
 #pragma once
 
 #include "hdf5_vol/host/host.hpp"

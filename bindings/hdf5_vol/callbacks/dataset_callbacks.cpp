@@ -1,4 +1,4 @@
-// Datasets: made as the program asks, and written past HDF5 where that is possible.
+// Callbacks of datasets: creates them as the program asks, and lets data bypass HDF5 where possible.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -20,10 +20,10 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// The form of a dataset that is to be made. There may be very many small ones, and asking takes time.
+// The form of a dataset that is about to be created. There may be very many small ones, and queries take time.
 struct Form {
-  bool large;  // enough to be carried if it is contiguous
-  bool tiny;   // too small for chunks that are carried, now and later
+  bool large;  // large enough to be carried if it is contiguous
+  bool tiny;   // too small for carried chunks, now and later
   H5D_layout_t layout;
 
   Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
@@ -38,13 +38,14 @@ struct Form {
     tiny = bytes < Chunked::smallest_chunk(smallest) && !grows && !File::any_parallel();
     layout = dcpl == host.dataset_creation ? H5D_CONTIGUOUS : host.H5Pget_layout(dcpl);
   }
-  // One in chunks may grow, and a virtual one may be small and show large ones.
+  // Returns true if the dataset stays small. One in chunks may grow, and a virtual one may be small and show large
+  // ones.
   bool stays_small() const {
     return (tiny && layout != H5D_VIRTUAL) || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT));
   }
 };
 
-// How a dataset is opened whose chunks may go past HDF5: what it keeps of them would be older.
+// Access properties for a dataset whose chunks may bypass HDF5: without a chunk cache, which would become stale.
 class UncachedAccess {
  public:
   UncachedAccess(const Object& at, H5I_type_t kind, hid_t type, hid_t space, const Form& form, hid_t dcpl, hid_t dapl)
@@ -68,7 +69,7 @@ class UncachedAccess {
   hid_t own_ = H5I_INVALID_HID;
 };
 
-// A small dataset is carried from now on.
+// Carries a small dataset from now on.
 void carry_small(Object& object) {
   object.dataset = Dataset::look_at(object, Dataset::Which::small_too);
   if (object.dataset->file() != nullptr) SmallCarried::note(object.is_new);
@@ -77,14 +78,15 @@ void carry_small(Object& object) {
 Dataset& dataset_of(Object& object) {
   if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
   if (object.dataset->is_small() && SmallCarried::may_be(object.is_new)) {
-    // Where files of several processes are open, HDF5 may ask all of them at once which file this one is in.
+    // If several processes share open files, HDF5 may ask all of them at once for this one's file.
     File::any_parallel() ? drain_all() : carry_small(object);
   }
   return *object.dataset;
 }
 
-// HDF5 writes each part of a dataset at once, as it must gather nothing in a file whose data may go past it. So where
-// there are many, they are gathered here; to begin with that takes as long as HDF5 needs for some ten of them.
+// Counts the parts of a small dataset that HDF5 writes, and carries the dataset when there are many. HDF5 must not
+// gather them in a file whose data may bypass it, so it writes each part at once; here they are gathered. To begin
+// with that takes as long as HDF5 needs for about ten parts.
 void look_for_parts(Object& object, hid_t file_space) {
   constexpr uint8_t kFew = 8;
   if (file_space == H5S_ALL || !object.dataset->is_small() || File::any_parallel()) return;
@@ -98,7 +100,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   Host& host = object.host;
   const Form form(host, type, space, dcpl);
   const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
-  if (form.layout == H5D_CHUNKED) drain_before_mpi();  // it is filled
+  if (form.layout == H5D_CHUNKED) drain_before_mpi();  // HDF5 fills it
   void* const made = wrap(object, call_leading_out(host, [&] {
                             return host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                            dcpl, access.dapl(), dxpl, nullptr);
@@ -118,7 +120,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
 void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  drain_before_mpi();  // chunks that have no place yet get one, and are filled
+  drain_before_mpi();  // HDF5 allocates the chunks that have no place yet, and fills them
   void* const opened =
       wrap(object, call_leading_out(host, [&] {
              return host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr);
@@ -127,13 +129,13 @@ void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* na
   return opened;
 }
 
-// Notes that the selection has been read. If the next read can be foreseen, its bytes are prefetched.
+// Notes that the selection was read. If that predicts the next read, its bytes are prefetched.
 void go_ahead(Object& object, hid_t file_space) {
   if (object.prefetch_dataset == nullptr) object.prefetch_dataset = PrefetchDataset::look_at(object);
   object.prefetch_dataset->has_read(file_space);
 }
 
-// A transfer that HDF5 has not made, or not by that list.
+// Reports, in the transfer list, a transfer that HDF5 has not made, or has made with another list.
 void describe(const Dataset& dataset, const Host& host, hid_t file_space, hid_t transfer) {
   if (transfer == host.transfer) return;
   describe_transfer(host, transfer, dataset.carried(file_space), dataset.passes_alone());
@@ -161,7 +163,7 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
   return result;
 }
 
-// Passes a write to the library below; of several processes maybe by this one alone.
+// Passes a write to the library below; `alone`: of several processes, only this one does.
 herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t memory_space, hid_t file_space,
                    hid_t dxpl, const void* data) {
   const Host& host = object.host;
@@ -173,7 +175,7 @@ herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t me
                                 alone ? apart->transfer() : dxpl, &data, nullptr);
 }
 
-// A failure with one dataset ends nothing: other processes may wait in what HDF5 itself does for the next ones.
+// A failure with one dataset does not end the call: other processes may be waiting in HDF5 for the next ones.
 herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t memory_spaces[], hid_t file_spaces[],
                      hid_t dxpl, const void* data[], void** to_wait_for) {
   herr_t result = 0;
@@ -221,7 +223,8 @@ bool settle(Object& object) {
   return dataset.tell_failures();
 }
 
-// Then no chunk changes, and nothing becomes free that is being written to.
+// Returns true if the call only makes the dataset larger: then no chunk changes, and no space becomes free to which
+// writes are on their way.
 bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& arguments) {
   if (arguments.op_type != H5VL_DATASET_SET_EXTENT) return false;
   const hid_t space = get(object.host, object.under, H5VL_DATASET_GET_SPACE);
@@ -231,7 +234,7 @@ bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& argume
   return now.rank > 0 && next != nullptr && std::equal(now.length, now.length + now.rank, next, std::less_equal<>());
 }
 
-// Leaves writes on their way.
+// Continues, and leaves writes on their way.
 bool go_on(Object& object) {
   Dataset& dataset = dataset_of(object);
   dataset.file()->place_chunks();
@@ -256,7 +259,7 @@ herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dx
   return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
-// The last object of a file that the program has closed closes the file: then all must be there.
+// Closing the last object of a file that the program has closed closes the file, so all data must be there first.
 herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   if (object.under == nullptr) {
@@ -269,13 +272,13 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
-  object.under = nullptr;  // also if it could not be closed: HDF5 may ask for it again, and what is below is gone
+  object.under = nullptr;  // even if the close failed: HDF5 may ask for it again, and the object below is gone
   if (closed < 0 && object.within) object.within->spoil("HDF5 could not close an object of it");
   if (closed >= 0 && whole) {
     unwrap(pointer);
     return 0;
   }
-  const hid_t stack = host.H5Eget_current_stack();  // what follows would clear it
+  const hid_t stack = host.H5Eget_current_stack();  // the calls below would clear it
   object.dataset.reset();
   object.prefetch_dataset.reset();
   object.within.reset();

@@ -1,4 +1,4 @@
-// Files: opened by the native connector, and remembered if their data can be carried.
+// Callbacks of files: the native connector opens them; this remembers those whose data can be carried.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// A list of properties, like another one or that one itself, closed at its end.
+// A property list that it closes at its end: a copy of another list, or the list itself.
 class List {
  public:
   struct Taken {};
@@ -42,7 +42,7 @@ class List {
   hid_t id_;
 };
 
-// Access as the program asked for it, by the native connector.
+// Sets the native connector in the program's access properties.
 bool use_native(const Host& host, const List& access) {
   return access.id() >= 0 && host.H5Pset_vol(access.id(), host.native, nullptr) >= 0;
 }
@@ -52,16 +52,17 @@ bool is_parallel(const Host& host, hid_t access) {
   return mpio >= 0 && host.H5Pget_driver(access) == mpio;
 }
 
-// Returns true if MPI-IO treats the file as a plain one: its name does not begin with a kind of file system, and its
-// metadata are not written by all processes together. Those could be written at any time, and what lies between them
-// would be written back as it was.
+// Returns true if MPI-IO treats the file as a plain one: its name does not begin with a kind of file system, and not
+// all processes write its metadata together. They could write metadata at any time, and would write the bytes between
+// them back as they were.
 bool is_plain_mpio(const Host& host, const char* name, hid_t access) {
   hbool_t together = false;
   return std::strchr(name, ':') == nullptr && host.get_metadata_together(access, &together) >= 0 && !together;
 }
 
-// Plain files alone, and those that nobody else may see change: what other drivers do with bytes is their own, and
-// what a page buffer holds would be stale. Of a file that several processes open it says the same to all.
+// Returns true for plain files alone, and only those that no other program may see change: other drivers arrange
+// bytes in their own way, and a page buffer would hold stale bytes. All processes that open a file together get the
+// same answer.
 bool can_be_carried(const Host& host, const char* name, hid_t access, unsigned flags) {
   if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
   size_t page_buffer = 0;
@@ -91,8 +92,8 @@ uint64_t userblock_of(const Host& host, void* under) {
   return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
 }
 
-// Wraps a file that has been opened to be written. One of several processes is remembered without a path, too: what
-// this one cannot carry it still has to do by itself.
+// Wraps a file that was opened for writing. A file of several processes is remembered even without a path: this
+// process still has to do itself what it cannot carry.
 void* remember(Host& host, void* under, const std::string& name, bool parallel) {
   void* const pointer = wrap(host, under);
   if (pointer == nullptr) return nullptr;
@@ -106,7 +107,7 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel) 
   return pointer;
 }
 
-// Has the wrapped file known to those who go ahead of readers.
+// Registers the wrapped file for prefetching.
 void remember_for_readers(Object& object, const List& access, uint64_t most) {
   const Host& host = object.host;
   void* handle = nullptr;
@@ -122,8 +123,8 @@ void remember_for_readers(Object& object, const List& access, uint64_t most) {
       carrier().summary() ? std::atexit([] { Process::instance().report_prefetched(); }) : 0;
 }
 
-// Tells the program, before a file is made, which of those that it has closed are not whole: a call that fails here
-// leaves nothing behind. Of a file that is opened, only what is against itself.
+// Reports, before a file is created, which of the closed files are not whole: a call that fails here leaves nothing
+// behind. Before a file is opened, reports only what is wrong with that file.
 bool admit(const Host& host, const char* name, bool create) {
   Detached& detached = Process::instance().detached();
   const std::string broken = detached.wait(name);
@@ -138,17 +139,17 @@ bool admit(const Host& host, const char* name, bool create) {
   return failures.empty();
 }
 
-// Says why HDF5 could not open a file, if it is one of which not all has been written.
+// Explains why HDF5 could not open a file, if not all of it is written.
 void explain(const Host& host, const char* name) {
   if (!lacks_seal(name)) return;
-  host.H5Eset_current_stack(host.H5Ecreate_stack());  // without what HDF5 says of the superblock
+  host.H5Eset_current_stack(host.H5Ecreate_stack());  // drops HDF5's message about the superblock
   push_error(host, "H5Fopen",
              not_whole(name,
                        "a program closed it without waiting for its data, which are still being written, or were "
                        "lost with the program"));
 }
 
-// A file that has just been made, or opened once more while it is open: its last close waits for nothing.
+// Marks a file that was just created, or opened once more while it is open: its last close waits for nothing.
 void note_detached(Object& object, bool create) {
   if (create && object.file != nullptr && !object.file->is_parallel()) object.file->detach();
   std::shared_ptr<File> file = object.file;
@@ -156,7 +157,7 @@ void note_detached(Object& object, bool create) {
   if (file != nullptr && file->is_detached()) object.within = Within(file);
 }
 
-// HDF5 must not keep bytes of raw data itself (its sieve buffer), as it would not see what is carried past it.
+// HDF5 must not buffer raw data itself (in its sieve buffer), as it would not see data that bypass it.
 void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            bool create) {
   if (host == nullptr) return nullptr;
@@ -199,13 +200,13 @@ void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void**
 
 herr_t file_get(void* pointer, H5VL_file_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
-  if (object.under == nullptr) return -1;  // closed, though its close failed
+  if (object.under == nullptr) return -1;  // its close failed, but it is closed
   const herr_t got = object.host.H5VLfile_get(object.under, object.host.native, arguments, dxpl, nullptr);
   if (got < 0 || arguments->op_type != H5VL_FILE_GET_FAPL || object.access == nullptr) return got;
   return object.access->restore(object.host, arguments->args.get_fapl.fapl_id) ? got : -1;
 }
 
-// Puts a failure on the error stack; of a host that ends, which nobody asks any more, on standard error.
+// Puts a failure on the error stack. If the host is ending, no call can return it, so it goes to standard error.
 void tell(const Host& host, const char* function, const std::string& failure) {
   if (!host.ending) return push_error(host, function, failure);
   std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
@@ -220,18 +221,19 @@ bool settle(const Host& host, File* file, const char* function) {
   return failures.empty();
 }
 
-// A file that is closed without waiting. What is against it is told when HDF5 has closed it, or at once, if it cannot
-// be out of sight meanwhile.
+// Prepares a file that is closed without waiting. Its failures are reported when HDF5 has closed it; or at once, if
+// the file cannot be hidden meanwhile.
 bool settle_to_leave(const Host& host, File& file) {
   file.hand_over();
-  (void)file.take_failures();  // they spoil it
+  (void)file.take_failures();  // they spoil the file
   if (file.hide()) return true;
   const bool whole = settle(host, &file, "H5Fclose");
   if (whole && !file.spoilt().empty()) tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
   return whole && file.spoilt().empty();
 }
 
-// HDF5 has closed it, as the program has it. Objects of it may be open still: then all of it is waited for, as ever.
+// Detaches a file that HDF5 and the program have closed. If objects of it are still open, waits for all of it
+// instead.
 bool leave(const Host& host, File& file) {
   if (file.objects > 0) {
     file.show();
@@ -261,7 +263,7 @@ herr_t reopen(const Object& object, H5VL_file_specific_args_t* arguments, hid_t 
   return 0;
 }
 
-// Those that name a file instead of having one: they know the connector by its access list alone.
+// Calls that name a file instead of having one open: only the access list names the connector.
 herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t dxpl) {
   if (host == nullptr) return -1;
   H5VL_file_specific_args_t below = *arguments;
@@ -274,7 +276,7 @@ herr_t specific_of_name(Host* host, H5VL_file_specific_args_t* arguments, hid_t 
   (void)Process::instance().detached().wait(name);
   const herr_t done = host->H5VLfile_specific(nullptr, host->native, &below, dxpl, nullptr);
   if (done >= 0 && below.op_type == H5VL_FILE_IS_ACCESSIBLE && lacks_seal(name)) {
-    *below.args.is_accessible.accessible = false;  // HDF5 looks at the signature alone
+    *below.args.is_accessible.accessible = false;  // HDF5 only looks at the signature
   }
   return done;
 }
@@ -286,19 +288,19 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   Object& object = object_at(pointer);
   const Host& host = object.host;
   if (arguments->op_type == H5VL_FILE_REOPEN) return reopen(object, arguments, dxpl);
-  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {  // the other one comes unwrapped (get_object)
+  if (arguments->op_type == H5VL_FILE_IS_EQUAL) {  // HDF5 passes the other one unwrapped (get_object)
     return host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   }
-  drain_all();  // a flush; by whichever object of the file
+  drain_all();  // a flush, by any object of the file
   const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   const bool whole = settle(host, object.file.get(), "H5Fflush");
   Process::instance().detached().look();
   return whole ? done : -1;
 }
 
-// Returns true if from now on other programs see each write, or processes each other's, when it returns.
+// Returns true if from now on other programs see each write when it returns, or processes see each other's.
 bool ends_carrying(const H5VL_optional_args_t& arguments) {
-  constexpr int kSetMpiAtomicity = 27;  // only the headers of parallel HDF5 have its name; a flag is its argument
+  constexpr int kSetMpiAtomicity = 27;  // only parallel HDF5's headers name it; its argument is a flag
   return arguments.op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE ||
          (arguments.op_type == kSetMpiAtomicity && *static_cast<const hbool_t*>(arguments.args));
 }
@@ -312,8 +314,8 @@ herr_t file_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl,
   return object.host.H5VLfile_optional(object.under, object.host.native, arguments, dxpl, nullptr);
 }
 
-// A failure is returned though the file is closed below: its wrapper is empty then, and its identifier given back. A
-// host that ends closes each file once, whatever is returned.
+// Returns a failure although the file is closed below: its wrapper is empty then, and its identifier is freed. A host
+// that is ending closes each file only once, whatever this returns.
 herr_t fail_closed(const Host& host, void* pointer) {
   if (!host.ending) {
     release_identifier_of_file(host, pointer);

@@ -1,5 +1,5 @@
-// Links and objects: to the native connector as they came. What may free space waits for what is being written, since
-// space that is free is used again.
+// Callbacks of links and objects, which pass them to the native connector unchanged. A call that may free space waits
+// for the writes on their way, since HDF5 reuses free space.
 #include "hdf5_vol/callbacks/callbacks.hpp"
 #include "hdf5_vol/callbacks/lead_out.hpp"
 #include "hdf5_vol/data/dataset.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 void* under_or_null(void* pointer) { return pointer != nullptr ? object_at(pointer).under : nullptr; }
 
-// Links are made and copied with one or two objects, of which one may be missing.
+// Links are created and copied with one or two objects, of which one may be missing.
 Host& host_of_either(void* one, void* other) { return object_at(one != nullptr ? one : other).host; }
 
 herr_t link_create(H5VL_link_create_args_t* arguments, void* pointer, const H5VL_loc_params_t* where, hid_t lcpl,
@@ -86,8 +86,8 @@ void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* typ
 herr_t object_copy(void* from, const H5VL_loc_params_t* from_where, const char* from_name, void* to,
                    const H5VL_loc_params_t* to_where, const char* to_name, hid_t ocpypl, hid_t lcpl, hid_t dxpl,
                    void**) {
-  drain_everywhere(object_at(from), from_where->obj_type);  // HDF5 reads what it copies, …
-  Process::instance().detached().wait_for_all();            // … and perhaps what links in it lead to
+  drain_everywhere(object_at(from), from_where->obj_type);  // HDF5 reads what it copies …
+  Process::instance().detached().wait_for_all();            // … and perhaps what its links lead to
   const Host& host = object_at(from).host;
   return host.H5VLobject_copy(object_at(from).under, from_where, from_name, object_at(to).under, to_where, to_name,
                               host.native, ocpypl, lcpl, dxpl, nullptr);
@@ -116,7 +116,7 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
     return call();
   }
   const herr_t done = call_leading_out(host, call);
-  // A link that leads to a file which is on its way leads nowhere yet.
+  // A link to a file that is on its way seems to lead nowhere.
   const bool asks_again = done >= 0 && arguments->op_type == H5VL_OBJECT_EXISTS && !*arguments->args.exists.exists &&
                           Process::instance().detached().any();
   if (!asks_again) return done;

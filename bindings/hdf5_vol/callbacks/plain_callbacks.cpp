@@ -1,22 +1,22 @@
-// Callbacks that add nothing: attributes, named datatypes, groups, blobs and tokens go to the native connector as
-// they came.
+// Callbacks that add nothing: they pass attributes, named datatypes, groups, blobs and tokens to the native connector
+// unchanged.
 #include "hdf5_vol/callbacks/callbacks.hpp"
 #include "hdf5_vol/callbacks/lead_out.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/host/identifier.hpp"
 
-// Requests: the native connector has none. So none is asked for, and what was done when a callback returns is done.
+// The native connector has no requests, so these callbacks ask for none: their work is done when they return.
 
 namespace tailrace::hdf5 {
 namespace {
 
 // ---- wrapping ------------------------------------------------------------------------------------------------
 
-// The native connector below has none.
+// The native connector has no wrap context.
 struct WrapContext {
   Host& host;
-  std::shared_ptr<File> within;  // null: it is the one that the host keeps
+  std::shared_ptr<File> within;  // null: the context is the one that the host keeps
 };
 
 void* get_object(const void* pointer) {
@@ -25,7 +25,7 @@ void* get_object(const void* pointer) {
                                  : behind_empty(pointer);
 }
 
-// HDF5 asks in nearly every call.
+// HDF5 calls this in nearly every call.
 herr_t get_wrap_context(const void* pointer, void** context) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
@@ -100,7 +100,8 @@ herr_t attribute_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_at
                           hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   const Host& host = object.host;
-  // If there is none, the native connector leaves the answer as it was, which H5Aexists_async does not expect.
+  // If the attribute does not exist, the native connector leaves the answer unset, which H5Aexists_async does not
+  // expect.
   if (arguments->op_type == H5VL_ATTR_EXISTS) *arguments->args.exists.exists = false;
   const auto call = [&] {
     return host.H5VLattr_specific(object.under, where, host.native, arguments, dxpl, nullptr);
@@ -191,7 +192,7 @@ herr_t group_get(void* pointer, H5VL_group_get_args_t* arguments, hid_t dxpl, vo
   return host.H5VLgroup_get(object.under, host.native, arguments, dxpl, nullptr);
 }
 
-// A file that is mounted stays open as long as what it is mounted on.
+// Keeps a mounted file open as long as the file that it is mounted on.
 void keep_open(Object& on, const std::shared_ptr<File>& file) {
   if (!on.within) {
     on.within = Within(file);
@@ -227,7 +228,7 @@ herr_t group_close(void* pointer, hid_t dxpl, void**) {
   return closed;
 }
 
-// ---- what can be done -----------------------------------------------------------------------------------------
+// ---- capabilities --------------------------------------------------------------------------------------------
 
 herr_t get_connector_class(void* pointer, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
   const Object& object = object_at(pointer);

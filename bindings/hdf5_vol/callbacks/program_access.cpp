@@ -6,7 +6,7 @@
 
 namespace tailrace::hdf5 {
 
-// The information of the connector is a text (connector.cpp).
+// The connector's information is a text (connector.cpp).
 ProgramAccess::ProgramAccess(const Host& host, hid_t fapl) {
   void* information = nullptr;
   if (host.H5Pget_vol_info(fapl, &information) >= 0 && information != nullptr) {

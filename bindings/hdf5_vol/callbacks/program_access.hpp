@@ -1,5 +1,6 @@
-// ProgramAccess: the properties of a program's file access list that the library below is not told, which are the
-// connector and the sieve buffer. A list that the program asks of the file must open files as this one was opened.
+// ProgramAccess: the properties of a program's file access list that the connector keeps from the library below: the
+// connector itself and the sieve buffer. A list that the program gets from the file must open other files as this one
+// was opened.
 #pragma once
 
 #include <optional>
@@ -13,11 +14,11 @@ class ProgramAccess {
  public:
   ProgramAccess(const Host& host, hid_t fapl);
 
-  // Puts it into `fapl`; false on an error.
+  // Puts the properties into `fapl`; returns false on an error.
   bool restore(const Host& host, hid_t fapl) const;
 
  private:
-  std::optional<std::string> words_;  // what the connector is told
+  std::optional<std::string> words_;  // the connector's settings, as text
   size_t sieve_ = 0;                  // bytes
 };
 

@@ -1,4 +1,4 @@
-// Requests: what an event set asks of the writes in it. HDF5 holds them as it holds objects of ours.
+// Callbacks of requests: an event set's questions about its writes. HDF5 holds requests as it holds our objects.
 #include "hdf5_vol/callbacks/callbacks.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/files/request.hpp"
@@ -11,10 +11,10 @@ herr_t request_wait(void* pointer, uint64_t timeout, H5VL_request_status_t* stat
   return 0;
 }
 
-// HDF5's event sets do not ask for this.
+// HDF5's event sets do not call this.
 herr_t request_notify(void*, H5VL_request_notify_t, void*) { return -1; }
 
-// Cancels nothing: writes that were handed over go their way.
+// Cancels nothing: writes that were handed over cannot be stopped.
 herr_t request_cancel(void* pointer, H5VL_request_status_t* status) {
   *status = object_at(pointer).request->wait(0);
   if (*status == H5VL_REQUEST_STATUS_IN_PROGRESS) *status = H5VL_REQUEST_STATUS_CANT_CANCEL;

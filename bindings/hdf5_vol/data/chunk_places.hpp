@@ -1,6 +1,6 @@
-// Where the chunks of an open dataset lie in its file, as HDF5 says when it is asked for all of them.
+// ChunkPlaces knows where the chunks of an open dataset lie in its file. It asks HDF5 for all of them at once.
 //
-// Under the host's own lock, as HDF5 calls are.
+// Call it under the host's own lock, as HDF5 calls are made.
 #pragma once
 
 #include <map>
@@ -12,19 +12,19 @@ namespace tailrace::hdf5 {
 
 class ChunkPlaces {
  public:
-  // The places that HDF5 tells of can be relied on for extents that change in their slowest dimension alone: it has
-  // mistaken chunks for one another where others do.
+  // Returns true if the places that HDF5 reports are reliable. They are for extents that change in their slowest
+  // dimension alone: HDF5 has mistaken chunks for one another where other dimensions changed.
   static bool can_be_told(const Host& host, hid_t space);
 
-  // Returns the place of the chunk that begins at `at` in the dataset open as `under`, whose extent is the same as
-  // long as `resized` is; HADDR_UNDEF if it has none, or if the place cannot be found out.
+  // Returns the place of the chunk that begins at `at` in the dataset open as `under`; HADDR_UNDEF if the chunk has
+  // none, or if HDF5 cannot say. The extent of the dataset does not change while `resized` is the same.
   haddr_t find(const Host& host, void* under, uint64_t resized, const std::vector<hsize_t>& at);
 
  private:
   void ask(const Host& host, void* under, size_t rank);
 
   bool known_ = false;
-  uint64_t resized_ = 0;  // for which they are known
+  uint64_t resized_ = 0;  // the value of `resized` for which places_ holds
   std::map<std::vector<hsize_t>, haddr_t> places_;
 };
 

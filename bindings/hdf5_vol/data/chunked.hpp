@@ -1,6 +1,6 @@
-// How the data of an open dataset travel that is stored in chunks. Whole ones with filters are put together here,
-// filtered by the crew, and given to HDF5 when that is done. Those without, if the program has asked for their places
-// at once and HDF5 keeps none in its cache, are written past it, as contiguous data are. All other data are HDF5's.
+// Chunked moves the data of an open dataset that is stored in chunks. It puts whole chunks with filters together; the
+// crew filters them, and then HDF5 gets them. Chunks without filters bypass HDF5, as contiguous data do, if the
+// program has asked for early allocation and HDF5 has no chunk cache. HDF5 itself writes all other data.
 #pragma once
 
 #include <algorithm>
@@ -19,27 +19,28 @@ class Request;
 
 class Chunked {
  public:
-  // Null if it is stored in another way, or by filters that are not known here. `type` is the dataset's, and stays;
-  // `space`: its extent; `dapl`: how it is open.
+  // Returns null if the dataset has another layout, or filters that this connector does not have. `type` is the type
+  // of the dataset and must outlive the result; `space` is its extent, and `dapl` its access properties.
   static std::unique_ptr<Chunked> look_at(const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl,
                                           hid_t space, hid_t dapl, hid_t type);
-  // Bytes. Smaller ones are filtered sooner than they are handed over; unless smaller datasets are carried, too.
+  // Returns the size, in bytes, of the smallest chunk that is worth carrying. Filtering a smaller one takes less time
+  // than handing it over. The limit is lower if smaller datasets are carried, too.
   static uint64_t smallest_chunk(uint64_t smallest_dataset) { return std::min(uint64_t{4} << 10, smallest_dataset); }
-  // By which a file knows what is on its way to the dataset with that token, if that goes past HDF5.
+  // Returns the key under which a file keeps the writes of the dataset with that token that bypass HDF5.
   static uint64_t key_of(const H5O_token_t& token);
-  // Returns true if the chunks of a dataset that is made so, of that extent and elements of `type`, have their places
-  // at once, are not filtered, and are large enough.
+  // Returns true if chunks of a dataset with these creation properties, this extent and elements of `type` are
+  // allocated early, have no filters, and are large enough.
   static bool may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type);
 
-  // True if all of it is on its way. Otherwise HDF5 is to write it, and nothing of the dataset is on its way.
-  // `memory_type`: a number's; `data`: the selected elements, one after the other; `request`: to which is added what
-  // is on its way; null: nobody asks.
+  // Returns true if all data are on their way. Otherwise nothing of the dataset is on its way, and HDF5 has to write
+  // the data. `memory_type` is a number's. `data` has the selected elements side by side. Adds the writes on their
+  // way to `request`, which is null if nobody asks for them.
   bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request);
-  // Returns true if its chunks are filtered; otherwise they go past HDF5.
+  // Returns true if the crew filters the chunks; otherwise they bypass HDF5.
   bool filters() const { return !goes_past_; }
-  // Waits until HDF5 has all.
+  // Waits until HDF5 has all chunks.
   void settle();
-  // Returns true if `under` is to be closed when HDF5 has all chunks, and not by the caller.
+  // Returns true if it will close `under` itself, when HDF5 has all chunks; the caller then does not.
   bool close_later(void* under);
 
  private:
@@ -49,8 +50,8 @@ class Chunked {
   };
   // The intersection of a box and a chunk.
   struct Part {
-    std::vector<hsize_t> in_box;    // where it begins there
-    std::vector<hsize_t> in_chunk;  // … and there
+    std::vector<hsize_t> in_box;    // where it begins in the box
+    std::vector<hsize_t> in_chunk;  // where it begins in the chunk
     std::vector<hsize_t> count;
   };
   Chunked(const Host& host, std::shared_ptr<File> file) : host_(host), file_(std::move(file)) {}
@@ -58,7 +59,7 @@ class Chunked {
   bool covers_whole_chunks(const Box& box, hid_t file_space) const;
   Part part_of(const Box& box, const std::vector<hsize_t>& at) const;
   void make_room(uint64_t bytes);
-  // The chunk that begins at `at`; false if HDF5 has to write it.
+  // Adds the chunk that begins at `at`; returns false if HDF5 has to write it.
   bool add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                  const std::byte* data, Request* request);
   bool may_be_left_out(void* under, const std::vector<hsize_t>& at) const;
@@ -70,15 +71,15 @@ class Chunked {
 
   const Host& host_;
   const std::shared_ptr<File> file_;
-  std::shared_ptr<ChunkQueue> queue_;  // of all who have the dataset open
+  std::shared_ptr<ChunkQueue> queue_;  // shared by all objects of the dataset that are open
   std::vector<ChunkFilter> filters_;
-  uint64_t size_left_out_ = 0;  // of a chunk without its compressor; 0 if HDF5 has it always
-  bool goes_past_ = false;      // HDF5
-  uint64_t key_ = 0;            // of what is on its way past HDF5
-  ChunkPlaces places_;          // if it does
+  uint64_t size_left_out_ = 0;  // bytes of a chunk that its compressor has left out; 0 if HDF5 always applies it
+  bool goes_past_ = false;      // chunks bypass HDF5
+  uint64_t key_ = 0;            // for the file's writes that bypass HDF5
+  ChunkPlaces places_;          // used if chunks bypass HDF5
   std::vector<hsize_t> chunk_;  // elements
   hid_t type_ = H5I_INVALID_HID;
-  std::vector<std::byte> fill_;  // an element
+  std::vector<std::byte> fill_;  // one element
 };
 
 }  // namespace tailrace::hdf5

@@ -1,4 +1,4 @@
-// Which filters of a dataset can be applied here, as what HDF5 says of them.
+// Finds the filters of a dataset that the connector can apply itself.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace tailrace::hdf5 {
 
-// Those of a dataset's creation properties; none if one of them is left to HDF5, and so are all.
+// Returns the filters in the dataset's creation properties. Returns none if HDF5 has to apply one of them: then it
+// applies them all.
 std::vector<ChunkFilter> known_filters(const Host& host, hid_t dcpl);
 
 }  // namespace tailrace::hdf5

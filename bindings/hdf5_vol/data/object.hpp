@@ -1,5 +1,5 @@
-// Object: the connector's wrapper of an object of the library below. Every pointer that the host holds of the
-// connector is one.
+// Object: the connector's wrapper of an object of the library below. Every pointer to the connector that the host
+// holds points to an Object.
 #pragma once
 
 #include <memory>
@@ -17,32 +17,32 @@ class Request;
 
 struct Object {
   Host& host;
-  void* under;                                        // of the native connector; owned by it; null of requests
-  std::shared_ptr<File> file;                         // of files whose data may be carried
-  std::shared_ptr<Dataset> dataset;                   // of datasets, from the first time their data are asked for
-  std::unique_ptr<Request> request;                   // of requests
-  std::shared_ptr<PrefetchFile> prefetch_file;        // of files whose readers are gone ahead of
-  std::unique_ptr<PrefetchDataset> prefetch_dataset;  // of datasets, from their first read on, where there are such
-  std::shared_ptr<const ProgramAccess> access;        // of files
-  Within within = {};                                 // of a file that is detached, or was; else empty
-  bool is_new = false;                                // of datasets: made through this object
-  bool is_usual = false;                              // of datasets: known to be made with the usual properties
-  uint8_t parts = 0;                                  // of small datasets: that HDF5 has written
+  void* under;                                  // the native connector's object, which it owns; null for requests
+  std::shared_ptr<File> file;                   // for files whose data may be carried
+  std::shared_ptr<Dataset> dataset;             // for datasets, from the first time that their data are asked for
+  std::unique_ptr<Request> request;             // for requests
+  std::shared_ptr<PrefetchFile> prefetch_file;  // for files whose sequential readers are prefetched for
+  std::unique_ptr<PrefetchDataset> prefetch_dataset;  // for datasets of such files, from their first read on
+  std::shared_ptr<const ProgramAccess> access;        // for files
+  Within within = {};                                 // the detached file that this is part of; else empty
+  bool is_new = false;                                // for datasets: created through this object
+  bool is_usual = false;                              // for datasets: known to have the default properties
+  uint8_t parts = 0;                                  // for small datasets: number of parts that HDF5 has written
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }
 inline const Object& object_at(const void* pointer) { return *static_cast<const Object*>(pointer); }
 
-// Null for null: what could not be opened below was not opened.
+// Wraps `under`. Returns null for null: the library below could not open the object.
 void* wrap(Host& host, void* under);
 
-// … which was reached through `from`.
+// Wraps `under`, which was reached through `from`.
 void* wrap(const Object& from, void* under);
 
-// Returns a wrapper of the request.
+// Wraps a request.
 void* wrap(Host& host, std::unique_ptr<Request> request);
 
-// Gives the wrapper back, not what is under it.
+// Frees the wrapper, but not the object under it.
 void unwrap(void* pointer);
 
 }  // namespace tailrace::hdf5

@@ -1,8 +1,8 @@
-// The differences of files that several processes have open together by parallel HDF5 (driver mpio).
+// Handles files that several processes have open together by parallel HDF5 (driver mpio).
 //
 // All processes make a collective call, and in it HDF5 may make each wait for all. tailrace itself never calls MPI.
-// So that no process waits for one that does not come, either all pass a call on to HDF5 or each goes on by itself.
-// The decision depends on the dataset and the kind of transfer, which are the same in each process.
+// No process may wait for one that does not come: either all pass a call on to HDF5, or each goes on by itself. The
+// decision depends on the dataset and the kind of transfer, which are the same in each process.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,14 @@ namespace tailrace::hdf5 {
 
 struct Object;
 
-// Waits for all that is on its way if there are files of several processes: before what HDF5 may write by all of them
-// together. MPI-IO writes back holes between what they write as they were, whatever has come there meanwhile; and it
-// begins when all have waited.
+// Waits for all writes on their way if several processes share files. Call it before a call in which HDF5 may write
+// with all of them together: MPI-IO reads the holes between their data first and writes them back later, over any
+// data that have arrived meanwhile. It begins when all have waited.
 void drain_before_mpi();
 
-// While it lives, calls of the library below may have `transfer()`: like `like`, but nobody else takes part. In a
-// state of the library of their own, as the one of the call it is in the middle of keeps what it has once looked up.
+// While it lives, `transfer()` is a copy of the properties `like` without collective I/O, for calls of the library
+// below. They run in a library state of their own: the state of the call that is in progress keeps the properties
+// that it has looked up.
 class AloneTransfer {
  public:
   AloneTransfer(const Host& host, hid_t like);
@@ -34,8 +35,8 @@ class AloneTransfer {
   std::optional<LibraryState> state_;
 };
 
-// Waits for all that is on its way, of all files; and, in a collective call for `object` in a file of several
-// processes, until all of them have: space that is free is used again by any of them.
+// Waits for all writes on their way, to all files. In a collective call for `object` in a file of several processes,
+// waits until all of them have done so: any of them may reuse the space that the call frees.
 void drain_everywhere(const Object& object, H5I_type_t type);
 
 }  // namespace tailrace::hdf5

@@ -1,5 +1,5 @@
-// A contiguous dataset that has no place in its file yet. HDF5 gives it one with its first write; by itself it would
-// also fill the whole dataset then, on the program's own thread.
+// Unplaced: a contiguous dataset that has no place in its file yet. HDF5 allocates it with its first write, and would
+// then also fill the whole dataset, on the program's own thread.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ struct Object;
 
 class Unplaced {
  public:
-  // `dcpl`: the dataset's creation properties; `type`: its type. None if HDF5 has to make the first write itself,
-  // since it fills the dataset with something else than a number.
+  // `dcpl` has the creation properties of the dataset, and `type` is its type. Returns none if HDF5 has to make the
+  // first write itself, since the fill value is not a number.
   static std::optional<Unplaced> look_at(const Host& host, hid_t dcpl, hid_t type);
 
-  // Returns whether element() has to fill what the first write leaves out.
+  // Returns true if the caller has to write element() wherever the first write leaves a gap.
   bool fills() const { return fills_; }
   const std::vector<std::byte>& element() const { return element_; }
 
-  // Has HDF5 give the dataset that `object` is its place; fills nothing of it but the first element. `type` as above,
-  // `rank` of its extent. False, with the reason on the error stack, if HDF5 could not.
+  // Makes HDF5 allocate the dataset `object`, and fill only its first element. `type` is as above, and `rank` the
+  // rank of its extent. Returns false, with the reason on the error stack, if HDF5 fails.
   bool place(const Object& object, hid_t type, int rank) const;
 
  private:
   bool fills_ = false;
-  std::vector<std::byte> element_;  // the fill value, or 0
+  std::vector<std::byte> element_;  // the fill value, or zeros
 };
 
 }  // namespace tailrace::hdf5

@@ -21,7 +21,7 @@ void ChunkQueue::add(void* under, std::vector<hsize_t> offset, std::vector<hsize
   Process::instance().crew().submit(std::move(job));
 }
 
-// Not given back: a thread of the parent may have been in the middle of it.
+// The chunks are not freed: a thread of the parent may have been using them.
 void ChunkQueue::leave_to_parent() {
   for (const Waiting& chunk : waiting_) bytes_.fetch_sub(chunk.bytes, std::memory_order_relaxed);
   new std::deque<Waiting>(std::move(waiting_));
@@ -43,7 +43,7 @@ bool ChunkQueue::place_until(const ChunkJob& job, std::optional<ChunkCrew::Deadl
   return true;
 }
 
-// One that has been written again since is no more needed: the newer one has all of it.
+// A chunk that was written again is no longer needed: the newer one has all of it.
 bool ChunkQueue::give(const Waiting& chunk) {
   const auto newest = newest_.find(chunk.offset);
   if (newest->second != chunk.number) return true;
@@ -52,7 +52,7 @@ bool ChunkQueue::give(const Waiting& chunk) {
   return chunk.job->filtered ? give_filtered(chunk) : give_unfiltered(chunk);
 }
 
-// Chunks may have more than 4 GiB from 2.0 on, and what says how many bytes is longer.
+// From 2.0 on, chunks may have more than 4 GiB, and the field for the size is wider.
 bool ChunkQueue::give_filtered(const Waiting& chunk) const {
   const ChunkJob& job = *chunk.job;
   struct {
@@ -68,8 +68,8 @@ bool ChunkQueue::give_filtered(const Waiting& chunk) const {
   return host_.H5VLdataset_optional(chunk.under, host_.native, &arguments, host_.transfer, nullptr) >= 0;
 }
 
-// HDF5 says what becomes of a chunk that a filter failed with. Not done here, with a mask of the filters that are
-// left out: it remembers the mask that the chunk had before (1.14.5 and 2.0), and cannot read it at once.
+// HDF5 decides about a chunk that a filter failed with. This could be done here with a mask of the filters left out,
+// but HDF5 remembers the chunk's earlier mask (1.14.5 and 2.0), and cannot read the chunk at once.
 bool ChunkQueue::give_unfiltered(const Waiting& chunk) const {
   const std::vector<hsize_t>& shape = chunk.shape;
   hid_t type = get(host_, chunk.under, H5VL_DATASET_GET_TYPE);
@@ -86,8 +86,7 @@ bool ChunkQueue::give_unfiltered(const Waiting& chunk) const {
   return done;
 }
 
-// Selects the part of the chunk that lies in the extent of the dataset, in the dataset's space and in the chunk's
-// own.
+// Selects the part of the chunk within the dataset's extent, in the dataset's space and in the chunk's own.
 bool ChunkQueue::select(const Waiting& chunk, hid_t space, hid_t memory) const {
   std::vector<hsize_t> count(chunk.shape.size());
   if (host_.H5Sget_simple_extent_dims(space, count.data(), nullptr) < 0) return false;

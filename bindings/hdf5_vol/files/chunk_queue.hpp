@@ -1,6 +1,6 @@
-// The chunks of one dataset that are being filtered, in the order in which they were written.
+// ChunkQueue: the chunks of one dataset that are being filtered, in the order in which they were written.
 //
-// Under the host's own lock, as HDF5 calls are.
+// Call it under the host's own lock, as HDF5 calls are made.
 #pragma once
 
 #include <atomic>
@@ -19,31 +19,32 @@ namespace tailrace::hdf5 {
 
 class ChunkQueue {
  public:
-  // `path`: the file, for messages.
+  // `path` names the file in messages.
   ChunkQueue(const Host& host, std::string path) : host_(host), path_(std::move(path)) {}
 
-  // Adds the chunk that begins at `offset`, of that many elements in each dimension, of the dataset open as `under`.
+  // Adds the chunk that begins at `offset` and has `shape` elements, of the dataset open as `under`.
   void add(void* under, std::vector<hsize_t> offset, std::vector<hsize_t> shape, std::shared_ptr<ChunkJob> job);
-  // Gives HDF5 those that are filtered, in order; or, if `all`, waits for and gives all. What HDF5 could not write is
-  // added to `failures`.
+  // Gives HDF5 the filtered chunks in order; if `all`, waits for all chunks and gives them all. Adds what HDF5 could
+  // not write to `failures`.
   void place(bool all, std::vector<std::string>& failures);
-  // Waits for that one and those before it, and places them; false if they have not all been filtered by then.
+  // Waits for that chunk and those before it, and places them. Returns false if they are not all filtered at the
+  // deadline.
   bool place_until(const ChunkJob& job, std::optional<ChunkCrew::Deadline> deadline,
                    std::vector<std::string>& failures);
-  // Waits for the first one and places it.
+  // Waits for the first chunk and places it.
   void place_one(std::vector<std::string>& failures);
   bool empty() const { return waiting_.empty(); }
-  // Returns true if a filter has failed with many chunks, and with most: HDF5 did all that work again.
+  // Returns true if a filter has failed for many chunks, and for most: HDF5 then did all that work again.
   bool mostly_fails() const { return unfiltered_ >= kMany && unfiltered_ > filtered_; }
-  // Returns the number of the first chunk: chunks that were added later, to whichever queue, have larger ones.
+  // Returns the number of the first chunk. A chunk that is added later, to any queue, has a larger one.
   uint64_t number() const { return waiting_.front().number; }
-  // Closes `under` when all has been placed, since the program has closed it.
+  // Closes `under`, which the program has closed, when all chunks are placed.
   void close_later(void* under) { closing_.push_back(under); }
 
-  // In a child that was forked: what waits is the parent's.
+  // Call it in a forked child: forgets the chunks that wait, since the parent places them.
   void leave_to_parent();
 
-  // Bytes of all queues of the process, before they were filtered.
+  // Returns the bytes that wait in all queues of the process, unfiltered.
   static uint64_t bytes() { return bytes_; }
 
  private:
@@ -66,11 +67,11 @@ class ChunkQueue {
   const Host& host_;
   const std::string path_;
   std::deque<Waiting> waiting_;
-  std::map<std::vector<hsize_t>, uint64_t> newest_;  // of each chunk that waits, by its offset: the number
+  std::map<std::vector<hsize_t>, uint64_t> newest_;  // by offset of a chunk that waits: its latest number
   std::vector<void*> closing_;
-  uint64_t filtered_ = 0;    // chunks given
-  uint64_t unfiltered_ = 0;  // … since a filter failed
-  // Sums, that order nothing: relaxed.
+  uint64_t filtered_ = 0;    // chunks that HDF5 got filtered
+  uint64_t unfiltered_ = 0;  // chunks that HDF5 filtered, since a filter failed
+  // Sums that order nothing: relaxed.
   static std::atomic<uint64_t> bytes_;
   static std::atomic<uint64_t> added_;  // chunks
 };

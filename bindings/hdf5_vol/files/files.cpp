@@ -20,12 +20,12 @@ namespace tailrace::hdf5 {
 namespace {
 
 constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
-constexpr uint32_t kFew = 8;                         // writes, and of how many of the smallest datasets
-constexpr uint64_t kLeastLent = uint64_t{1} << 20;   // the same; a copy of fewer takes less than 0.1 ms
+constexpr uint32_t kFew = 8;  // most writes, and most bytes in units of the smallest carried dataset
+constexpr uint64_t kLeastLent = uint64_t{1} << 20;  // bytes; to copy fewer takes less than 0.1 ms
 
-// Never destroyed, as HDF5 ends after everything else.
+// Never destroyed, since HDF5 ends after everything else.
 struct Known {
-  std::mutex mutex;  // guards `files`: two hosts may look at once
+  std::mutex mutex;  // guards `files`: two hosts may look it up at once
   std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<File>> files;
 };
 
@@ -64,8 +64,8 @@ void after_fork_in_child() {
   Process::instance().detached().after_fork_in_child();
 }
 
-// Functions that are registered later run earlier, and so the client has ended by now: nothing is carried or filtered
-// any more.
+// Functions that were registered later have run already, so the client has ended: nothing is carried or filtered any
+// more.
 void end_process() {
   finish_writes();
   if (carrier().summary()) Process::instance().report_filtered();
@@ -86,7 +86,7 @@ void File::spoil(const std::string& why) {
   if (spoilt_.empty()) spoilt_ = why;
 }
 
-// At the end of the process the client may have been closed before, and all of it is written that could be.
+// At the end of the process the client may already be closed, and everything is written that could be.
 bool File::hide() {
   if (carrier().has_ended()) {
     forget_pending();
@@ -116,7 +116,7 @@ void File::leave() {
     tailrace_ticket ticket{};
     if (state_ == State::open) {
       carrier().give_up(raw_);
-      (void)carrier().iclose(raw_, &ticket);  // why it fails is known
+      (void)carrier().iclose(raw_, &ticket);  // the reason for a failure is known
     }
     Process::instance().detached().broken(path_, spoilt_);
   }
@@ -153,7 +153,7 @@ bool File::ready() {
   return state_ == State::open;
 }
 
-// All processes of a parallel file write together, or none; and nobody waits for a detached file.
+// Either all processes of a parallel file write together, or none; and no call waits for a detached file.
 bool File::is_little(uint64_t bytes) {
   if (parallel_ || detached_) return false;
   const uint64_t most = kFew * Process::instance().smallest();
@@ -161,7 +161,7 @@ bool File::is_little(uint64_t bytes) {
   return ++few_ <= kFew && little_ < most;
 }
 
-// Marks all bytes between the ends of a list.
+// Marks all bytes from the beginning of a list's first extent to the end of its last.
 void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
   pending_.insert(dataset);
   uint64_t begin = UINT64_MAX;
@@ -246,7 +246,7 @@ std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
 
 void File::place_chunks() {
   for (const auto& [token, queue] : queues_) queue->place(false, failures_);
-  // Forgets queues that nobody has open any more, and that are empty.
+  // Forgets empty queues that no open object uses.
   std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->empty(); });
 }
 
@@ -295,7 +295,7 @@ bool File::pending(const tailrace_extent& bytes) {
   return on_their_way(bytes);
 }
 
-// Bytes that were written before a mark are in the file when the mark is reached. Then the next one is set.
+// When a mark is reached, the bytes written before it are in the file. Then sets the next mark.
 void File::look_what_is_written() {
   if (mark_ && carrier().reached(*mark_)) {
     before_mark_.clear();
@@ -333,7 +333,8 @@ std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
   [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   [[maybe_unused]] static const bool finishes = (Process::instance().set_finish(finish_writes), true);
-  [[maybe_unused]] static const int at_end = std::atexit(end_process);  // before HDF5 does, which is older
+  [[maybe_unused]] static const int at_end = std::atexit(end_process);  // runs before HDF5's, which was registered
+                                                                        // earlier
   const std::lock_guard lock(known().mutex);
   std::weak_ptr<File>& place = known().files[{&host, number}];
   std::shared_ptr<File> file = place.lock();
@@ -347,7 +348,7 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
 
 void finish_writes() {
   for (const auto& file : all_files()) {
-    // No call of the library's is under way.
+    // No call of the library is in progress.
     const LibraryState state(file->host());
     if (state.is_open()) file->settle_chunks();
     file->send_small();

@@ -1,7 +1,7 @@
-// The files whose data may be carried, as HDF5 counts them: opened twice, a file is one.
+// The files whose data may be carried. A file that is opened twice is one File, as it is for HDF5.
 //
-// File has more than 35 functions: what is on its way to a file, its chunks and its detaching share one state and end
-// together.
+// File has more than 35 functions: the writes on their way to a file, its chunks and its detaching share one state
+// and end together.
 #pragma once
 
 #include <sys/stat.h>
@@ -25,10 +25,10 @@
 
 namespace tailrace::hdf5 {
 
-// One file of one host. Used under the host's own lock, as HDF5 calls are.
+// One file of one host. Call it under the host's own lock, as HDF5 calls are made.
 class File {
  public:
-  // `path`: "" if it is not known. `parallel`: several processes have it open together.
+  // `path` is "" if it is not known. `parallel`: several processes have the file open together.
   File(const Host& host, std::string path, bool parallel) : host_(host), path_(std::move(path)), parallel_(parallel) {
     (void)::stat(path_.c_str(), &identity_);
     count_.fetch_add(1, std::memory_order_relaxed);
@@ -38,48 +38,48 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Returns true if there is any in the process.
+  // Returns true if the process has any.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
 
   const Host& host() const { return host_; }
-  // Returns the path at its opening: absolute, without symbolic links.
+  // Returns the path when it was opened: absolute, without symbolic links.
   const std::string& path() const { return path_; }
-  // Until it is left alone, which all processes do together.
+  // Returns true until leave_alone(), which all processes call together.
   bool is_parallel() const { return parallel_ && state_ != State::left_alone; }
 
-  // How often the program has it open; what is still in use of a file that is closed may be written to.
+  // How often the program has it open. A closed file may still be written to while its objects are in use.
   int opens = 0;
 
-  // How many objects of it are open, of one that is detached: until the last of them is closed, HDF5 has it open.
+  // Number of its open objects, if it is detached: HDF5 keeps it open until the last of them is closed.
   int objects = 0;
 
-  // Bytes before HDF5's own; versions differ in whether places of chunks are counted from them on.
+  // Bytes before HDF5's own. Versions of HDF5 differ in whether chunk addresses include them.
   uint64_t userblock = 0;
 
-  // How often the extent of one of its datasets has been changed.
+  // How often the program has changed the extent of one of its datasets.
   uint64_t resized = 0;
 
-  // Several processes have it open, and there may be datasets without links. The same in all of them.
+  // True if several processes have it open, and it may have datasets without links. All of them have the same value.
   bool has_unlinked = false;
 
-  // It was made here, and its last close does not wait for its data.
+  // Marks a file that was created here: its last close does not wait for its data.
   void detach() { detached_ = true; }
-  // Not so any more.
+  // Undoes detach().
   void attach() { detached_ = false; }
   bool is_detached() const { return detached_; }
-  // Marks a detached file as one that will not be whole, and why. spoilt() returns the reason; "" if there is none.
+  // Marks a detached file as one that will not be whole; `why` is the reason. spoilt() returns it, or "".
   void spoil(const std::string& why);
   const std::string& spoilt() const { return spoilt_; }
-  // Before HDF5 closes it, and writes what makes it look whole: it has another name until show(). False if nothing
-  // speaks for that or it cannot be: then what is on its way has to be waited for.
+  // Renames the file before HDF5 closes it and writes the metadata that make it look whole; show() undoes it. Returns
+  // false if it need not or cannot be renamed: then wait for the writes on their way.
   bool hide();
   void show();
   bool is_hidden() const { return hidden_; }
-  // HDF5 has closed it: it gets its name without its seal, and the seal when all of it is written, if nothing has
-  // failed.
+  // Call it when HDF5 has closed the file. Gives the file its name without its seal, and the seal when all data are
+  // written, if nothing has failed.
   void leave();
-  // Places its chunks; waits for no writes.
+  // Places its chunks; does not wait for writes.
   void hand_over();
   // Keeps the other file open as long as this one.
   void keep(std::shared_ptr<File> other) {
@@ -87,58 +87,59 @@ class File {
     kept_.push_back(std::move(other));
   }
 
-  // False if its data cannot be carried after all, as when it has another name now. Opens it, by the first call.
+  // Opens the file, in the first call. Returns false if its data cannot be carried after all, for example since it
+  // has been renamed.
   bool ready();
-  // Returns true if it is known that the file's data cannot be carried.
+  // Returns true if the file's data are known not to be carried.
   bool is_refused() const { return state_ == State::refused || state_ == State::left_alone; }
-  // The chunks of the dataset with that token which are being filtered; made by the first call.
+  // Returns the chunks that are being filtered for the dataset with that token; the first call makes the queue.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
-  // Gives HDF5 those of all datasets that have been filtered.
+  // Gives HDF5 the filtered chunks of all datasets.
   void place_chunks();
-  // Waits for the one that has waited longest, and gives it to HDF5; false if there is none.
+  // Waits for the chunk that has waited longest, and gives it to HDF5; returns false if there is none.
   bool place_chunk();
-  // Waits until HDF5 has them all.
+  // Waits until HDF5 has all chunks.
   void settle_chunks();
-  // Where failures go that are told later.
+  // Failures that are reported later.
   std::vector<std::string>& failures() { return failures_; }
 
-  // Fills `bytes` from `dataset` on, where its data begin, with `element`, again and again. What fails is told later,
-  // as of all writes.
+  // Fills `bytes` bytes from `dataset` on, where its data begin, with repeated `element`. Failures are reported
+  // later, as for all writes.
   void fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element);
 
-  // Returns true if all that has been written since everything was last in the file, together with a write of these
-  // bytes, is so little, and in so few writes, that HDF5 writes it faster than another thread would, with the wait in
-  // the end.
+  // Returns true if HDF5 would write these bytes faster than another thread does, counting the wait at the end: if
+  // all writes since the file was last complete, and this one, are few and small.
   bool is_little(uint64_t bytes);
 
-  // Writes to the dataset whose data begin at `dataset`. Small writes may be handed over later, with others.
+  // Writes to the dataset whose data begin at `dataset`. It may hold small writes back and hand them over later,
+  // together.
   Refusal write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Refusal iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                  std::vector<tailrace_ticket>& tickets);
-  // Writes without a copy, if that is possible and pays: `data` must not change until the tickets have ended.
+  // Writes without a copy, if that is possible and pays off: `data` must not change until the tickets have ended.
   Refusal lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                std::vector<tailrace_ticket>& tickets);
   Refusal read(std::span<const tailrace_extent> extents, void* data);
-  // Hands over what has been held back. What fails is told later.
+  // Hands over the writes that were held back. Failures are reported later.
   void send_small();
   // Returns true if some bytes of that dataset may not have reached the file yet.
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
-  // Returns true if some of these bytes may not have reached the file yet; possibly also for bytes between such, and
-  // for a moment longer.
+  // Returns true if some of these bytes may not have reached the file yet. May also return true for bytes between
+  // such, and for a moment longer.
   bool pending(const tailrace_extent& bytes);
-  // Waits for everything, chunks too.
+  // Waits for all writes and chunks.
   void drain();
-  // Returns the failures of accepted writes; each once.
+  // Returns the failures of accepted writes, each once.
   std::vector<std::string> take_failures();
-  // From now on nothing of it is carried.
+  // Carries nothing of the file from now on.
   void leave_alone();
-  // Leaves the file alone in a child that was forked: writes on their way are the parent's.
+  // Call it in a forked child: leaves the file alone, since the parent completes the writes on their way.
   void leave_to_parent();
 
  private:
   enum class State { unopened, open, refused, left_alone };
 
-  // Number of files of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
+  // Number of files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
 
@@ -150,7 +151,8 @@ class File {
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
-  // Returns true if `path` leads to the file, and, for the writer, to no other that had the name before it.
+  // Returns true if `path` leads to this file. For a writer, it must also lead to no other file that had the name
+  // before.
   bool has_its_name() const;
 
   const Host& host_;
@@ -159,22 +161,22 @@ class File {
   bool hidden_ = false;
   std::string spoilt_;
   std::vector<std::shared_ptr<File>> kept_;
-  struct stat identity_ {};  // of the file; all zero: unknown
+  struct stat identity_ {};  // the file's; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
   State state_ = State::unopened;
   tailrace_file raw_{};
-  std::vector<std::string> failures_;  // of filling, and of chunks
-  process::SmallWrites small_;         // that have yet to be handed over
-  uint64_t little_ = 0;                // bytes, as of is_little(), …
-  uint64_t few_ = 0;                   // … and writes
-  std::set<uint64_t> pending_;         // where datasets begin that were written since all was in the file, …
-  process::ByteRanges written_;        // … and what was written, since the mark …
+  std::vector<std::string> failures_;  // of fills and chunks
+  process::SmallWrites small_;         // not handed over yet
+  uint64_t little_ = 0;                // bytes that is_little() counts
+  uint64_t few_ = 0;                   // writes that is_little() counts
+  std::set<uint64_t> pending_;         // where the datasets begin that were written since the file was last complete
+  process::ByteRanges written_;        // what was written since the mark …
   process::ByteRanges before_mark_;    // … and before it
-  std::optional<uint64_t> mark_;       // of the carrier
+  std::optional<uint64_t> mark_;       // the carrier's
 };
 
-// An open object's share in the file that it was reached through.
+// An open object's share in the file through which it was reached.
 class Within {
  public:
   Within() = default;
@@ -199,21 +201,20 @@ class Within {
   std::shared_ptr<File> file_;
 };
 
-// The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a path; null if there is
-// none.
+// Returns the file with this number (H5VL_FILE_GET_FILENO) in a host. make_file makes it; null if it was not made.
 std::shared_ptr<File> file_of(const Host& host, unsigned long number);
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel);
 
-// Before the process ends: HDF5 has all chunks then, and what was held back is handed over.
-// HDF5 closes what the program has left open only when nothing can be written past it any more; and files that still
-// have datasets for chunks to go to it does not close at all.
+// Call it before the process ends: gives HDF5 all chunks, and hands over the writes that were held back. HDF5 closes
+// files that the program has left open only when nothing can bypass it any more, and does not close a file at all
+// while a dataset of it is open for chunks.
 void finish_writes();
 
-// When the host ends, before it has closed anything: it gets all chunks of its files. What fails is told on standard
-// error, as nobody asks any more.
+// Call it when the host ends, before it has closed anything: gives it all chunks of its files. Prints failures on
+// standard error, since no later call could return them.
 void settle_chunks_of(const Host& host);
 
-// Waits for all files: before what may free space that is being written to.
+// Waits for all files. Call it before a call that may free space to which writes are on their way.
 void drain_all();
 
 }  // namespace tailrace::hdf5

@@ -14,14 +14,14 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// The system itself reads far enough ahead of shorter reads.
+// The system itself reads far enough ahead for shorter reads.
 constexpr uint64_t kShortest = 64 << 10;  // bytes
-// Number of datasets of a file whose last read is known.
+// Most datasets of a file whose last read is remembered.
 constexpr size_t kMostDatasets = 256;
 
-// Never destroyed, as HDF5 ends after everything else.
+// Never destroyed, since HDF5 ends after everything else.
 struct Known {
-  std::mutex mutex;  // guards `files`: two hosts may look at once
+  std::mutex mutex;  // guards `files`: two hosts may look it up at once
   std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<PrefetchFile>> files;
 };
 
@@ -46,8 +46,8 @@ PrefetchFile::~PrefetchFile() {
   ::close(own_);
 }
 
-// By way of theirs: it is the same file whatever its name is now, and what HDF5 does to its own, locks too, is its
-// own.
+// Opens the file through HDF5's descriptor: it is the same file whatever its name is now, and what HDF5 does to its
+// own descriptor, locks too, does not affect this one.
 bool PrefetchFile::open() {
   if (!std::exchange(tried_, true)) {
     own_ = ::open(("/proc/self/fd/" + std::to_string(theirs_)).c_str(), O_RDONLY | O_CLOEXEC);
@@ -79,7 +79,7 @@ std::shared_ptr<PrefetchFile> make_prefetch_file(const Host& host, unsigned long
   std::weak_ptr<PrefetchFile>& place = known().files[{&host, number}];
   std::shared_ptr<PrefetchFile> file = place.lock();
   if (file == nullptr) {
-    Process::instance().prefetcher();  // to be told of in the end
+    Process::instance().prefetcher();  // so that it reports at the end
     file = std::make_shared<PrefetchFile>(theirs, most);
     place = file;
     std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });

@@ -1,7 +1,8 @@
-// The files whose sequential readers are gone ahead of: open to be read or written, as HDF5 counts them.
+// The files whose sequential readers are prefetched for, open for reading or writing. A file that is opened twice is
+// one PrefetchFile, as it is for HDF5.
 //
-// Apart from those whose data are carried (files.hpp): a file that is only read has nothing on its way, and all that
-// is known of it is where its datasets begin.
+// They are separate from the files whose data are carried (files.hpp): a file that is only read has no writes on
+// their way, and needs to know only where its datasets begin.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -16,39 +17,40 @@
 
 namespace tailrace::hdf5 {
 
-// One file of one host. Used under the host's own lock, as HDF5 calls are.
+// One file of one host. Call it under the host's own lock, as HDF5 calls are made.
 class PrefetchFile {
  public:
-  // `theirs`: HDF5's descriptor, open as long as this is used. `most`: bytes that are prefetched at once.
+  // `theirs` is HDF5's descriptor, which stays open while this is used. `most`: bytes to prefetch at once.
   PrefetchFile(int theirs, uint64_t most) : theirs_(theirs), most_(most) {
     count_.fetch_add(1, std::memory_order_relaxed);
   }
-  // Drops what is still to be brought.
+  // Cancels what has not been prefetched yet.
   ~PrefetchFile();
   PrefetchFile(const PrefetchFile&) = delete;
   PrefetchFile& operator=(const PrefetchFile&) = delete;
 
-  // Returns true if there is any in the process.
+  // Returns true if the process has any.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
 
-  // `read` of the dataset that lies in `dataset` has been read: what follows is brought, if that can be told.
+  // Notes that `read` was read of the dataset that lies in `dataset`. Prefetches what follows, if the reads show a
+  // sequence.
   void has_read(const tailrace_extent& dataset, const tailrace_extent& read);
 
  private:
   bool open();
 
-  // Number of files of all hosts. Orders nothing: a host sees its own files, and of others' only that there are some.
+  // Number of files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
   static inline std::atomic<int> count_ = 0;
 
   const int theirs_;
   const uint64_t most_;
-  int own_ = -1;                            // a descriptor, from when it is first needed on
-  bool tried_ = false;                      // to open it
-  std::map<uint64_t, Sequence> sequences_;  // by where the dataset begins
+  int own_ = -1;                            // a descriptor, opened when it is first needed
+  bool tried_ = false;                      // to open own_
+  std::map<uint64_t, Sequence> sequences_;  // by the offset where the dataset begins
 };
 
-// The file of this number (H5VL_FILE_GET_FILENO) of a host, made by the first call with a descriptor; null if there
-// is none.
+// Returns the file with this number (H5VL_FILE_GET_FILENO) in a host. make_prefetch_file makes it; null if it was not
+// made.
 std::shared_ptr<PrefetchFile> prefetch_file_of(const Host& host, unsigned long number);
 std::shared_ptr<PrefetchFile> make_prefetch_file(const Host& host, unsigned long number, int theirs, uint64_t most);
 

@@ -21,7 +21,7 @@ int64_t milliseconds_until(steady_clock::time_point deadline) {
 }  // namespace
 
 H5VL_request_status_t Request::wait(uint64_t timeout) {
-  // Years are for ever.
+  // Treat years as no limit.
   const bool bounded = timeout / kMillisecond < uint64_t{1} << 40;
   const milliseconds at_most((timeout + kMillisecond - 1) / kMillisecond);
   const Deadline deadline = bounded ? Deadline(steady_clock::now() + at_most) : std::nullopt;
@@ -44,7 +44,7 @@ bool Request::wait_for(const Part& part, Deadline deadline) {
   return true;
 }
 
-// A file that is gone has given HDF5 all of them.
+// If the file is gone, HDF5 has all its chunks.
 bool Request::wait_for(const Chunk& chunk, Deadline deadline) {
   const std::shared_ptr<File> file = chunk.file.lock();
   if (file != nullptr && !chunk.queue->place_until(*chunk.job, deadline, file->failures())) return false;

@@ -1,5 +1,5 @@
-// A write that HDF5's asynchronous calls (H5Dwrite_async, H5Dwrite_multi_async) have begun, as an event set holds it:
-// it has ended when its bytes are in the file, or HDF5 has the chunks that were filtered.
+// Request: a write that one of HDF5's asynchronous calls (H5Dwrite_async, H5Dwrite_multi_async) has begun, as an
+// event set holds it. It ends when its bytes are in the file, or when HDF5 has its filtered chunks.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -21,21 +21,21 @@ class Request {
  public:
   explicit Request(const Host& host) : host_(host), begun_(std::chrono::system_clock::now()) {}
 
-  // A part of it is on its way to the file of that name, which may be closed meanwhile.
+  // Adds a write that is on its way to the file of that name. The file may be closed meanwhile.
   void add(const std::string& file, tailrace_ticket ticket) { parts_.push_back({file, ticket}); }
-  // So is a chunk, in that queue.
+  // Adds a chunk of that queue.
   void add(const std::shared_ptr<File>& file, std::shared_ptr<ChunkQueue> queue, std::shared_ptr<ChunkJob> job) {
     chunks_.push_back({file, std::move(queue), std::move(job)});
   }
   bool empty() const { return parts_.empty() && chunks_.empty(); }
 
-  // On the program's thread, as it may give HDF5 chunks. Waits for at most `timeout` nanoseconds (H5ES_WAIT_FOREVER:
-  // for ever) until all of it has ended.
+  // Waits until the whole request has ended, for at most `timeout` nanoseconds (H5ES_WAIT_FOREVER: without limit).
+  // Call it on the program's thread, since it may give HDF5 chunks.
   H5VL_request_status_t wait(uint64_t timeout);
-  // Why it failed; a new error stack, the caller's to close.
+  // Returns a new error stack that says why the request failed; the caller closes it.
   hid_t error_stack() const;
-  // When it was handed over, in microseconds of the system's clock, and how long it took from then, as far as is
-  // known, in nanoseconds.
+  // Sets `begun` to the time when the request was handed over, in microseconds of the system's clock, and `took` to
+  // the nanoseconds until its end, as far as known.
   void execution(uint64_t* begun, uint64_t* took) const;
 
  private:
@@ -45,12 +45,12 @@ class Request {
   };
 
   struct Chunk {
-    std::weak_ptr<File> file;  // which may be closed meanwhile
+    std::weak_ptr<File> file;  // may be closed meanwhile
     std::shared_ptr<ChunkQueue> queue;
     std::shared_ptr<ChunkJob> job;
   };
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-  // False if it has not ended by then; none: for ever.
+  // Both return false if it has not ended at the deadline; without one, they wait without limit.
   bool wait_for(const Part& part, Deadline deadline);
   bool wait_for(const Chunk& chunk, Deadline deadline);
   void note_end(const std::string& failure);
@@ -58,14 +58,14 @@ class Request {
   const Host& host_;
   const std::chrono::system_clock::time_point begun_;
   std::chrono::system_clock::time_point ended_;
-  std::vector<Part> parts_;   // that have not ended yet
-  std::deque<Chunk> chunks_;  // the same
-  std::string why_;           // it failed; empty: it has not, so far
+  std::vector<Part> parts_;   // not ended yet
+  std::deque<Chunk> chunks_;  // not ended yet
+  std::string why_;           // why the request failed; empty: it has not, so far
 };
 
-// Writes to the dataset of `file` that is known as `dataset`. Adds the writes that are on their way to `request`;
-// null: nobody asks. `data_stay`: the data are the program's own, and it does not change them until the request has
-// ended.
+// Writes to the dataset of `file` whose key is `dataset`. Adds the writes on their way to `request`, which is null if
+// nobody asks for them. `data_stay`: the data are the program's own memory, and it does not change them until the
+// request has ended.
 Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
                   const void* data, bool data_stay = false);
 

@@ -1,4 +1,4 @@
-// The reads of one dataset, one after the other, and where the next one will be if they go on as they do.
+// Sequence: the last reads of one dataset, from which it predicts the next one.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -10,8 +10,9 @@ namespace tailrace::hdf5 {
 
 class Sequence {
  public:
-  // The range of the read after `read`, of as many bytes: behind it if it was behind the one before, else as far on
-  // (or back) as the last two were from one another. Nothing if they do not say; it may lie outside of the dataset.
+  // Notes `read` and returns the range of the next one, with as many bytes. It follows `read` if `read` followed the
+  // one before; otherwise it is as far from `read` as the last two were from one another. Returns nothing if the
+  // reads do not show a sequence. The range may lie outside the dataset.
   std::optional<tailrace_extent> after(const tailrace_extent& read);
 
  private:

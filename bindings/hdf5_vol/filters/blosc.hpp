@@ -1,5 +1,5 @@
-// Blosc: the first of that name (32001), by c-blosc, on the calling thread, without the library's lock and threads.
-// It fails where the bytes would get larger.
+// Blosc: HDF5's filter 32001 (the first version of Blosc), by c-blosc, on the calling thread, without the library's
+// lock and threads. It fails if the bytes would grow.
 #pragma once
 
 #include "filter/codecs/codec.hpp"
@@ -8,7 +8,7 @@ namespace tailrace::hdf5 {
 
 class Blosc final : public impl::Codec {
  public:
-  // As c-blosc counts them.
+  // The parameters, as c-blosc counts them.
   struct Way {
     size_t element = 1;  // bytes
     int level = 0;

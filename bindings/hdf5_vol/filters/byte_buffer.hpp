@@ -1,4 +1,4 @@
-// Memory for bytes that nobody sets to anything first, and that can be used again for others. Not thread-safe.
+// ByteBuffer: uninitialised memory, which can be used again. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class ByteBuffer {
   const std::byte* data() const { return bytes_.get(); }
   size_t size() const { return size_; }
   size_t capacity() const { return capacity_; }
-  // Not more than the capacity. What was there stays.
+  // `size` is at most the capacity. Keeps the bytes.
   void set_size(size_t size) { size_ = size; }
-  // Has room for so many bytes, if need be in other memory; what was there is lost.
+  // Makes room for `capacity` bytes, in new memory if need be; the old bytes are then lost.
   void make_room(size_t capacity) {
     if (capacity > capacity_) *this = ByteBuffer(capacity);
   }

@@ -8,13 +8,13 @@ namespace {
 using Kind = ChunkFilter::Kind;
 using Values = std::array<unsigned, ChunkFilter::kMostValues>;
 
-// Values: 0, 1 the versions of filter and format, 2 bytes of an element, 3 of the chunk, 4 level, 5 how it shuffles,
-// 6 which compressor.
+// Values: 0 and 1: versions of filter and format; 2: bytes of an element; 3: bytes of the chunk; 4: level; 5:
+// shuffle; 6: compressor.
 Blosc::Way blosc_way(const Values& values) {
   return {values[2], static_cast<int>(values[4]), static_cast<int>(values[5]), static_cast<int>(values[6])};
 }
 
-// Values: 0 options, 1 pixels of a block, 2 bits of a pixel, 3 pixels of a line.
+// Values: 0: options; 1: pixels of a block; 2: bits of a pixel; 3: pixels of a line.
 Szip::Way szip_way(const Values& values) {
   return {static_cast<int>(values[0]), static_cast<int>(values[1]), static_cast<int>(values[2]),
           static_cast<int>(values[3])};
@@ -24,7 +24,7 @@ int zstd_level(const Values& values) {
   return std::clamp(static_cast<int>(values[0]), 1, impl::Zstd::highest_level());
 }
 
-// The codec that is kept, if it has this level.
+// Returns the kept codec, or makes a new one if that has another level.
 template <class Codec>
 Codec& of_level(std::optional<Codec>& kept, int level) {
   return kept && kept->level() == level ? *kept : kept.emplace(level);
@@ -32,7 +32,7 @@ Codec& of_level(std::optional<Codec>& kept, int level) {
 
 }  // namespace
 
-// The first time blosc shuffles it looks which instructions there are, and keeps that without a lock.
+// The first time that blosc shuffles, it detects the cpu's instructions and stores the result without a lock.
 bool can_compress(const ChunkFilter& filter) {
   if (filter.kind != Kind::blosc) return true;
   constexpr size_t kSome = 1024;

@@ -17,17 +17,17 @@ ChunkCrew::ChunkCrew() {
     for (unsigned i = 0; i < std::clamp(processors, 2u, 9u) - 1; ++i)
       process::start_own_thread("tailrace-hdf5", [this] { work(); });
   } catch (const std::system_error&) {
-    // There are fewer, or none: whoever waits for a chunk does what is to be done.
+    // With fewer threads, or none, a caller that waits for a chunk does the work itself.
   }
 }
 
-// Filters may need some bytes more. Where others are asked for than there are, those are given up by and by.
+// Filters may need a few more bytes. If the free buffers do not fit, they are given up one by one.
 ByteBuffer ChunkCrew::take_buffer(size_t bytes) {
   constexpr size_t kMore = 64;
   const auto fits = [bytes](const ByteBuffer& buffer) {
     return buffer.capacity() >= bytes + kMore && buffer.capacity() <= 2 * (bytes + kMore);
   };
-  ByteBuffer unused;  // freed without the lock
+  ByteBuffer unused;  // freed outside the lock
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(free_.rbegin(), free_.rend(), fits);

@@ -15,7 +15,7 @@ constexpr size_t kChecksum = 4;  // bytes
 
 std::span<const std::byte> all(const ByteBuffer& bytes) { return {bytes.data(), bytes.size()}; }
 
-// Shuffles by `move`, one way or the other. Less than two elements are what they were.
+// Shuffles or unshuffles by `move`. Fewer than two elements do not change.
 void shuffle(decltype(impl::shuffle)& move, size_t element, ByteBuffer& bytes, ByteBuffer& scratch) {
   const size_t size = bytes.size();
   if (element <= 1 || size / element <= 1) return;
@@ -25,7 +25,7 @@ void shuffle(decltype(impl::shuffle)& move, size_t element, ByteBuffer& bytes, B
   std::swap(bytes, scratch);
 }
 
-// Puts the checksum behind the bytes, its least byte first.
+// Appends the checksum to the bytes, least significant byte first.
 void fletcher32(ByteBuffer& bytes, ByteBuffer& scratch) {
   const uint32_t checksum = impl::fletcher32(all(bytes));
   const size_t end = bytes.size();
@@ -39,7 +39,7 @@ void fletcher32(ByteBuffer& bytes, ByteBuffer& scratch) {
   bytes.set_size(end + kChecksum);
 }
 
-// False if the codec failed: the bytes are what they were.
+// Returns false if the codec failed; the bytes are then unchanged.
 bool compress(impl::Codec& codec, ByteBuffer& bytes, ByteBuffer& scratch) {
   const size_t room = codec.room_for(bytes.size());
   scratch.make_room(std::max(bytes.capacity(), room));
@@ -58,7 +58,7 @@ bool apply(const ChunkFilter& filter, ByteBuffer& bytes, FilterMemory& memory) {
   }
 }
 
-// Undoes a filter that is no compressor.
+// Undoes a filter that is not a compressor.
 void undo(const ChunkFilter& filter, ByteBuffer& bytes, ByteBuffer& scratch) {
   if (filter.kind == ChunkFilter::Kind::shuffle) {
     shuffle(impl::unshuffle, filter.values[0], bytes, scratch);

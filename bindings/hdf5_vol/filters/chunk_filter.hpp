@@ -1,5 +1,5 @@
-// The filters of a chunked dataset that are applied here, beside the program, as HDF5's own of these names do it, and
-// the registered ones that are not HDF5's. Pure functions over bytes; any thread.
+// Applies the filters of a chunked dataset beside the program, with the same results as HDF5's own and the registered
+// filters of these names. Pure functions over bytes, for any thread.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ struct ChunkFilter {
   static constexpr size_t kMostValues = 7;
 
   Kind kind;
-  std::array<unsigned, kMostValues> values;  // as HDF5 has them; shuffle: bytes of an element
+  std::array<unsigned, kMostValues> values;  // HDF5's client data; for shuffle: bytes of an element
 };
 
-// The memory of a thread that filters, used for one chunk after the other.
+// The memory of a thread that filters, reused for one chunk after another.
 struct FilterMemory {
-  ByteBuffer bytes;  // of the chunk, while a filter goes from one to the other
-  // The latest of each kind.
+  ByteBuffer bytes;  // of the chunk, between two filters
+  // The latest codec of each kind.
   std::optional<impl::Deflate> deflate;
   std::optional<impl::Zstd> zstd;
   std::optional<Blosc> blosc;
@@ -36,16 +36,15 @@ struct FilterMemory {
   Lzf lzf;
 };
 
-// Returns true if the filter makes bytes whose originals cannot simply be had again. At most one filter of a chunk is
-// such.
+// Returns true if the filter compresses. A chunk has at most one compressor.
 bool is_compressor(ChunkFilter::Kind kind);
 
-// How many bytes HDF5 stores of a chunk of `size` bytes that its compressor does not make smaller, if it leaves it
-// out then; 0 if it does not.
+// Returns the bytes that HDF5 stores of a chunk of `size` bytes if it leaves out a compressor that does not make the
+// chunk smaller; 0 if it never leaves it out.
 uint64_t size_if_left_out(const std::vector<ChunkFilter>& filters, uint64_t size);
 
-// Applies them in order. False if one failed: the bytes are what they were.
-// `memory`: its bytes are perhaps exchanged with `bytes`.
+// Applies the filters in order. Returns false if one failed; `bytes` are then unchanged. May exchange the bytes of
+// `memory` with `bytes`.
 bool filter_chunk(const std::vector<ChunkFilter>& filters, ByteBuffer& bytes, FilterMemory& memory);
 
 }  // namespace tailrace::hdf5

@@ -8,7 +8,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-constexpr size_t kMost = std::numeric_limits<unsigned>::max();  // bytes that the library counts
+constexpr size_t kMost = std::numeric_limits<unsigned>::max();  // most bytes that the library can count
 
 }  // namespace
 

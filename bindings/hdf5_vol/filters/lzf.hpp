@@ -1,4 +1,4 @@
-// Lzf: h5py's compressor (32000), by liblzf. It fails where the bytes would get larger.
+// Lzf: h5py's compressor (filter 32000), by liblzf. It fails if the bytes would grow.
 #pragma once
 
 #include "filter/codecs/codec.hpp"

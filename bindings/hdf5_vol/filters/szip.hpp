@@ -1,5 +1,5 @@
-// Szip: HDF5's filter 4, by libaec. Before the stream HDF5 has how many bytes it stands for, the least of that first.
-// It fails where the stream would get larger than the bytes.
+// Szip: HDF5's filter 4, by libaec. HDF5 puts the number of original bytes before the stream, least significant byte
+// first. It fails if the stream would be larger than the bytes.
 #pragma once
 
 #include "filter/codecs/codec.hpp"
@@ -8,7 +8,7 @@ namespace tailrace::hdf5 {
 
 class Szip final : public impl::Codec {
  public:
-  // As szlib counts them; a pixel is an element.
+  // The parameters, as szlib counts them; a pixel is an element.
   struct Way {
     int options = 0;
     int pixels_of_block = 0;

@@ -10,7 +10,7 @@ void register_errors(Host& host) {
   host.error_minor = host.H5Ecreate_msg(host.errors, H5E_MINOR, "could not be written");
 }
 
-// With the class go its messages.
+// Unregistering the class also closes its messages.
 void unregister_errors(Host& host) {
   if (host.errors >= 0) host.H5Eunregister_class(host.errors);
   host.errors = H5I_INVALID_HID;

@@ -1,4 +1,4 @@
-// The error stack of the host: what failed comes back through HDF5's own means.
+// The error stack of the host: errors reach the program by HDF5's own means.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace tailrace::hdf5 {
 
-// Registers the class of errors of this connector with a host, and gives it back.
+// Register the connector's error class with a host, and unregister it.
 void register_errors(Host& host);
 void unregister_errors(Host& host);
 
 // Puts `message` on the error stack. The caller then returns failure.
 void push_error(const Host& host, const char* function, const std::string& message);
-// … on that one.
+// Puts it on the given stack.
 void push_error(const Host& host, hid_t stack, const char* function, const std::string& message);
 
-// While it lives, HDF5 prints nothing of calls that fail. A program that prints as of old (H5Eset_auto1) cannot be
-// kept from that.
+// While it lives, HDF5 prints no errors. It cannot stop a program that prints by the old interface (H5Eset_auto1);
+// can() is then false.
 class Quiet {
  public:
   explicit Quiet(const Host& host);

@@ -9,7 +9,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Never destroyed, as HDF5 ends after everything else. They stay where they are.
+// Never destroyed, since HDF5 ends after everything else. The elements do not move.
 struct Hosts {
   std::mutex mutex;  // guards `all`, which only grows
   std::deque<Host> all;
@@ -28,7 +28,7 @@ Host* find(const void* base) {
   return nullptr;
 }
 
-// Types of numbers that programs mostly have in memory, and their bytes.
+// Number types that programs mostly have in memory, and their sizes.
 struct Number {
   const char* variable;
   size_t bytes;
@@ -56,7 +56,7 @@ constexpr Number kNumbers[] = {{"H5T_NATIVE_DOUBLE_g", sizeof(double)},
                                {"H5T_STD_I8LE_g", 1},
                                {"H5T_STD_U8LE_g", 1}};
 
-// The name of the first function that is not there; null if all are.
+// Returns the name of the first function that is missing; null if there is none.
 const char* take_functions(Host& host) {
 #define TAILRACE_HDF5_TAKE(name)                                                \
   host.name = reinterpret_cast<decltype(host.name)>(dlsym(host.handle, #name)); \
@@ -66,7 +66,7 @@ const char* take_functions(Host& host) {
   return nullptr;
 }
 
-// Those that not every host has.
+// Takes the functions that only some hosts have.
 void take_other_functions(Host& host) {
   const auto take = [&host](auto& function, const char* name) {
     if (function == nullptr) {
@@ -84,8 +84,8 @@ void take_other_functions(Host& host) {
   take(host.get_metadata_together, "H5Pget_coll_metadata_write");
 }
 
-// An identifier that is a variable of the library. A program that names it may have a copy of its own instead, which
-// the library uses from the start on: then its own is never set.
+// Returns an identifier that is a variable of the library. A program that names it may have its own copy, which the
+// library then uses from the start; the library's own is never set.
 hid_t constant(void* handle, const char* name) {
   for (void* const where : {handle, RTLD_DEFAULT}) {
     const void* const at = dlsym(where, name);
@@ -94,7 +94,7 @@ hid_t constant(void* handle, const char* name) {
   return H5I_INVALID_HID;
 }
 
-// Up to 1.14 a function registers a driver when it is first asked; from 2.0 on a variable has it.
+// Up to 1.14 a function registers the driver when it is first called; from 2.0 on a variable has it.
 hid_t driver(void* handle, const char* variable, const char* function) {
   if (dlsym(handle, variable) != nullptr) return constant(handle, variable);
   if (void* at = dlsym(handle, function)) return reinterpret_cast<hid_t (*)()>(at)();

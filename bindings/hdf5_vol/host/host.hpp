@@ -1,8 +1,8 @@
-// The HDF5 library that has loaded this plugin, and its functions.
+// Host: the HDF5 library that has loaded this plugin, and its functions.
 //
-// The plugin is linked to no HDF5. It takes the functions from the very library that calls it, found by the address
-// it is called from, so that one binary serves every HDF5 from 1.14 on: of a C program, and those that Python wheels
-// carry, two of them in one process, too. Identifiers (hid_t) of one host mean nothing to another.
+// The plugin is linked to no HDF5. It takes the functions from the very library that calls it, which it finds by the
+// return address. So one binary serves every HDF5 from 1.14 on: that of a C program and those in Python wheels, even
+// two in one process. Identifiers (hid_t) of one host mean nothing to another.
 #pragma once
 
 #include <hdf5.h>
@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-// H5VLconnector.h is part of what <hdf5.h> has; these two are for authors of connectors.
+// <hdf5.h> includes H5VLconnector.h; these two are for authors of connectors.
 #include <H5VLconnector.h>
 #include <H5VLconnector_passthru.h>
 #include <H5VLnative.h>
 
-// Constants of HDF5 call its functions before they have their value; a plugin is called when all that has been done.
+// HDF5's constants are macros that initialise the library first. It is initialised when it calls a plugin.
 #undef H5CHECK
 #define H5CHECK
 #undef H5OPEN
@@ -62,68 +62,68 @@ struct Host {
   TAILRACE_HDF5_FUNCTIONS(TAILRACE_HDF5_MEMBER)
 #undef TAILRACE_HDF5_MEMBER
 
-  // Functions of parallel HDF5; null in others.
+  // Functions of parallel HDF5; null in a serial one.
   herr_t (*get_mpio_transfer)(hid_t, H5FD_mpio_xfer_t*) = nullptr;
   herr_t (*set_mpio_transfer)(hid_t, H5FD_mpio_xfer_t) = nullptr;
   herr_t (*get_metadata_together)(hid_t, hbool_t*) = nullptr;
-  // From 1.14.1 on; else null.
+  // In HDF5 from 1.14.1 on; else null.
   herr_t (*get_selection_io)(hid_t, H5D_selection_io_mode_t*) = nullptr;
-  // A state of the library in the middle of a call, as if it were in none; 1.14 takes no argument. Maybe null.
+  // Opens and closes a library state within a call, as if no call were in progress. In 1.14 it takes no argument. May
+  // be null.
   herr_t (*open_state)(void**) = nullptr;
   herr_t (*close_state)(void*) = nullptr;
 
   std::string library;             // its path
-  const void* base = nullptr;      // where it lies in memory: its identity
-  void* handle = nullptr;          // of dlopen
-  hid_t native = H5I_INVALID_HID;  // the connector below; from initialize on
-  // The usual properties of transfers, for calls of our own; from initialize on. Not H5P_DEFAULT: some of the calls
-  // for connectors leave what they are given to the call that HDF5 is in the middle of.
+  const void* base = nullptr;      // where it is loaded: its identity
+  void* handle = nullptr;          // from dlopen
+  hid_t native = H5I_INVALID_HID;  // the connector below; set from initialize on
+  // The default transfer properties, for our own calls; set from initialize on. Not H5P_DEFAULT: some of the calls
+  // for connectors leave their list to the call that HDF5 is in the middle of.
   hid_t transfer = H5I_INVALID_HID;
-  // Types, and their bytes; from initialize on.
+  // Types and their sizes; set from initialize on.
   struct Predefined {
     hid_t type;
     size_t bytes;
   };
   std::vector<Predefined> predefined;
-  hid_t dataset_creation = H5I_INVALID_HID;  // the usual properties of datasets; from initialize on
-  hid_t errors = H5I_INVALID_HID;            // class of errors, and its messages
+  hid_t dataset_creation = H5I_INVALID_HID;  // the default creation properties of datasets; set from initialize on
+  hid_t errors = H5I_INVALID_HID;            // the error class and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;
-  bool opens_together = false;            // has opened files of several processes
-  bool ending = false;                    // closes all that is open, and tells nobody what fails
-  void* wrap_context = nullptr;           // of the callbacks for wrapping; from their first call on
-  std::shared_ptr<Dataset> left_to_hdf5;  // see Dataset; from the first one on
+  bool opens_together = false;            // has opened files shared by several processes
+  bool ending = false;                    // closes all that is open, and can report no failure
+  void* wrap_context = nullptr;           // of the wrap callbacks; set from their first call on
+  std::shared_ptr<Dataset> left_to_hdf5;  // see Dataset; set from the first one on
 
-  // To be called when the host has been initialised as far as connectors need it.
+  // Call it when the host is initialised as far as connectors need it.
   void take_constants();
-  // Returns true if it is one of HDF5's own types of numbers, which nobody can change or close.
+  // Returns true if it is one of HDF5's own number types, which the program cannot change or close.
   bool is_predefined(hid_t type) const { return predefined_bytes(type) > 0; }
-  // As H5Tget_size, which takes longer to find so many.
+  // Same as H5Tget_size, but faster for predefined types.
   size_t bytes_of(hid_t type) const {
     const size_t bytes = predefined_bytes(type);
     return bytes > 0 ? bytes : H5Tget_size(type);
   }
-  // 1 or 2: of 2 some structures are others.
+  // Returns 1 or 2. Some structures differ in 2.
   unsigned major() const;
-  // The identifier of its driver for plain files; found by name, as versions differ in how.
+  // Returns the identifier of the driver for plain files. Finds it by name, since versions differ in how to get it.
   hid_t sec2() const;
-  // The one for files of several processes; none where it is not parallel.
+  // Returns the identifier of the driver for files of several processes; none if HDF5 is serial.
   hid_t mpio() const;
   bool is_parallel() const { return set_mpio_transfer != nullptr && get_metadata_together != nullptr; }
-  // 0: it is none.
+  // Returns 0 if the type is not predefined.
   size_t predefined_bytes(hid_t type) const {
-    if (type <= 0) return 0;  // as one that the library does not have
+    if (type <= 0) return 0;  // a type that the library does not have
     for (const Predefined& each : predefined) {
       if (each.type == type) return each.bytes;
     }
     return 0;
   }
-  // Closes a list of properties. The error stack keeps what it says: a call of HDF5 would clear it.
+  // Closes a property list and keeps the error stack, which a call of HDF5 would clear.
   void close_list(hid_t list) const;
 };
 
-// A state of the library as it has in a call of the program's, for calls of its connectors' functions; while it
-// lives.
+// While it lives, the library has a state as in a call of the program, so that connector functions may be called.
 class LibraryState {
  public:
   explicit LibraryState(const Host& host)
@@ -141,8 +141,8 @@ class LibraryState {
   const bool open_;
 };
 
-// The host that has the code at `caller` (a return address); null, with a message, if it is no HDF5 of which all
-// functions can be found. Known ones are found again without looking. Lives as long as the process.
+// Returns the host whose code contains `caller` (a return address). Returns null, with a message, if it is no HDF5 or
+// lacks a function. Finds known hosts again without a search. The host lives as long as the process.
 Host* host_of(const void* caller, std::string* why = nullptr);
 
 }  // namespace tailrace::hdf5

@@ -23,7 +23,7 @@ herr_t look_at(hid_t identifier, void* data) {
 
 void* behind_empty(const void* wrapper) { return wrapper == searched ? searched : nullptr; }
 
-// The error stack keeps what it says: calls of HDF5 would clear it.
+// Keeps the error stack, which calls of HDF5 would clear.
 void release_identifier_of_file(const Host& host, void* wrapper) {
   const hid_t stack = host.H5Eget_current_stack();
   Search search{host, wrapper};

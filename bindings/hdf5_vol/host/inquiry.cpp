@@ -18,12 +18,13 @@ H5O_info2_t identity_of(const Host& host, void* under, H5I_type_t type) {
 hid_t get(const Host& host, void* under, H5VL_dataset_get_t what) {
   H5VL_dataset_get_args_t arguments{};
   arguments.op_type = what;
-  arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union have the same place
+  arguments.args.get_type.type_id = H5I_INVALID_HID;  // the members of the union share their place
   if (host.H5VLdataset_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return H5I_INVALID_HID;
   return arguments.args.get_type.type_id;
 }
 
-// In a file with a user block HDF5 counts from the file's beginning also what has no place: its length less one.
+// In a file with a user block, HDF5 adds the block's length even to an undefined address, which becomes the length
+// less one. So this asks for the status first.
 haddr_t place_of(const Host& host, void* under) {
   H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
   H5VL_dataset_get_args_t asked{};

@@ -1,18 +1,18 @@
-// Questions of the connector to the library below about an open object, which it knows as `under`.
+// Asks the library below about an open object, which it knows as `under`.
 #pragma once
 
 #include "hdf5_vol/host/host.hpp"
 
 namespace tailrace::hdf5 {
 
-// Returns the number of the file that the object is in, and the object's token there; 0 as the file's number if HDF5
-// does not say it.
+// Returns the number of the file that contains the object, and the object's token there; the number is 0 if HDF5 does
+// not report it.
 H5O_info2_t identity_of(const Host& host, void* under, H5I_type_t type);
 
-// Returns an identifier of `what` the dataset has, which the caller closes.
+// Returns an identifier of the dataset's property `what`; the caller closes it.
 hid_t get(const Host& host, void* under, H5VL_dataset_get_t what);
 
-// Returns where the data of a dataset begin in its file; HADDR_UNDEF if they have no place yet, or more than one.
+// Returns where the data of a dataset begin in its file; HADDR_UNDEF if they have no place yet, or several.
 haddr_t place_of(const Host& host, void* under);
 
 }  // namespace tailrace::hdf5

@@ -6,7 +6,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// So much is gathered and converted at once, so that a write of any size needs little memory beside the pool.
+// Bytes that are gathered and converted at once, so that a write of any size needs little memory beside the pool.
 constexpr uint64_t kPart = uint64_t{4} << 20;
 
 }  // namespace

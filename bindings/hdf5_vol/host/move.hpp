@@ -14,23 +14,24 @@
 namespace tailrace::hdf5 {
 
 struct Move {
-  hid_t file_space;                         // whose selection says where in the file; the dataset's own for all
-  Selection in_file;                        // that selection
-  hid_t memory_space;                       // H5S_ALL: as the selection in the file, one after the other
-  std::optional<uint64_t> first_in_memory;  // as Selection::first
+  hid_t file_space;    // its selection says where in the file; all: the dataset's own space
+  Selection in_file;   // the selection of file_space
+  hid_t memory_space;  // H5S_ALL: the elements lie side by side, in the order of the file's selection
+  std::optional<uint64_t> first_in_memory;  // see Selection::first
   uint64_t elements;
   size_t memory_element;  // bytes
   bool converts;
 };
 
-// Its elements, a part at a time, between the program's memory and one run of bytes.
+// The elements of a Move, a part at a time, between the program's memory and one run of bytes.
 class Parts {
  public:
-  // `element`: bytes of one in the file; `base`: where the data of the dataset begin there. `move` stays.
+  // `element`: bytes of an element in the file; `base`: where the data of the dataset begin there. `move` must
+  // outlive this.
   Parts(const Host& host, const Move& move, size_t element, uint64_t base);
   bool ok() const { return file_.ok() && (!memory_ || memory_->ok()); }
 
-  // Goes on to the next part; false at the end, and on an error.
+  // Goes on to the next part; returns false at the end, and on an error.
   bool next();
   bool failed() const { return failed_; }
 

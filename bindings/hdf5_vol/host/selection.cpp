@@ -6,7 +6,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Its first and last elements along each axis.
+// The first and last elements along each axis.
 struct Bounds {
   hsize_t begin[H5S_MAX_RANK];
   hsize_t end[H5S_MAX_RANK];
@@ -22,10 +22,10 @@ uint64_t elements_between(const Bounds& bounds, int rank) {
   return elements;
 }
 
-// The first element of all there are between the bounds, if they lie side by side.
+// Returns the first of all elements between the bounds, if they lie side by side.
 std::optional<uint64_t> first_of_run(const Bounds& bounds, const Extent& extent) {
   uint64_t first = 0;
-  bool several = false;  // rows, or planes, that therefore must be whole
+  bool several = false;  // several rows or planes, which therefore must be whole
   for (int axis = 0; axis < extent.rank; ++axis) {
     const hsize_t length = bounds.end[axis] - bounds.begin[axis] + 1;
     if (several && length != extent.length[axis]) return std::nullopt;
@@ -47,7 +47,7 @@ Extent Extent::of(const Host& host, hid_t space) {
   return extent;
 }
 
-// Each function of HDF5 takes as long as copying hundreds of bytes: none is called that the answer does not need.
+// Each function of HDF5 takes as long as copying hundreds of bytes, so this calls only those that it needs.
 std::optional<Selection> Selection::look(const Host& host, hid_t space, const Extent* expected) {
   const H5S_sel_type type = host.H5Sget_select_type(space);
   const hssize_t count = host.H5Sget_select_npoints(space);

@@ -6,8 +6,8 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// The entries in which HDF5 reports about a transfer. It has no functions that set these, but each is a number of 32
-// bits and has a name. Not every version has all of them, and only parallel HDF5 has the last four.
+// The entries in which HDF5 reports a transfer. HDF5 has no functions to set them, but each is a 32-bit number with a
+// name. Not every version has all of them, and only parallel HDF5 has the last four.
 enum Said { selection_mode, selection_cause, collective_mode, chunk_mode, own_cause, common_cause };
 constexpr const char* kNames[] = {
     "actual_selection_io_mode", "no_selection_io_cause",     "actual_io_mode",
@@ -17,13 +17,13 @@ void say(const Host& host, hid_t transfer, Said what, uint32_t value) {
   if (host.H5Pexist(transfer, kNames[what]) > 0) host.H5Pset(transfer, kNames[what], &value);
 }
 
-// Why HDF5 does not make use of a driver's own way to move selections; 0 if it does, which in files of several
-// processes it does of what all move `together`.
+// Returns why HDF5 does not use a driver's own selection I/O; 0 if it does, as in files of several processes for data
+// that all move `together`.
 uint32_t cause_of(H5D_selection_io_mode_t asked, Carried what, bool parallel, bool together) {
   if (asked == H5D_SELECTION_IO_MODE_OFF) return H5D_SEL_IO_DISABLE_BY_API;
   if (what == Carried::chunks) return H5D_SEL_IO_DATASET_FILTER;
   if (together) return 0;
-  // The driver of other files has none, which HDF5 finds when there is something to be moved.
+  // The driver of other files has no selection I/O, which HDF5 finds out when there is something to move.
   if (asked == H5D_SELECTION_IO_MODE_DEFAULT && !parallel) return H5D_SEL_IO_DEFAULT_OFF;
   return what == Carried::nothing ? 0 : H5D_SEL_IO_NO_VECTOR_OR_SELECTION_IO_CB;
 }

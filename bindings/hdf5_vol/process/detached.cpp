@@ -12,7 +12,8 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Where a file of this name lies, or would lie: absolute, no links on the way. "" if that cannot be known.
+// Returns the absolute path where a file of this name is, or would be, with no links on the way; "" if that cannot be
+// found out.
 std::string place_of(const std::string& name) {
   const auto real_path = [](const std::string& of) {
     char path[PATH_MAX] = "";
@@ -56,7 +57,7 @@ void Detached::broken(const std::string& path, const std::string& why) {
 bool Detached::settle(const Leaving& leaving, int64_t milliseconds) {
   const process::ProcessClient::Refusal end = client_.wait(leaving.ticket, milliseconds, leaving.path);
   if (end.status == TAILRACE_TIMEOUT) return false;
-  client_.take_failures(leaving.path);  // of the same cause
+  client_.take_failures(leaving.path);  // they have the same cause
   if (end.status == TAILRACE_OK) return true;
   const std::string message = not_whole(leaving.path, end.message);
   std::fprintf(stderr, "tailrace: %s\n", message.c_str());
@@ -71,8 +72,8 @@ void Detached::settle_all(int64_t milliseconds) {
   any_.store(!leaving_.empty(), std::memory_order_relaxed);
 }
 
-// By its place, too: what the program makes there after it has removed or renamed the file has the same name for
-// tailrace.
+// Compares places, too: if the program removes or renames the file and creates another there, tailrace sees the same
+// name.
 std::string Detached::wait(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (leaving_.empty() && broken_.empty()) return "";
@@ -85,7 +86,7 @@ std::string Detached::wait(const std::string& name) {
   const auto found = broken_.find(identity);
   if (found == broken_.end()) return "";
   if (lacks_seal(name)) return found->second;
-  broken_.erase(found);  // it has been made anew, or is another one
+  broken_.erase(found);  // it was created again, or is another file
   return "";
 }
 
@@ -121,7 +122,7 @@ void Detached::before_fork() {
   mutex_.lock();
 }
 
-// The files are the parent's.
+// The files belong to the parent.
 void Detached::after_fork_in_child() {
   any_.store(false, std::memory_order_relaxed);
   closed_ = failed_ = 0;

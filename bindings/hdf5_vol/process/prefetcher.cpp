@@ -11,7 +11,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// Linux does no more for one hint than it reads ahead by itself, which is seldom set to less than this.
+// For one hint Linux reads no more than its own read-ahead, which is rarely set to less than this.
 constexpr uint64_t kStep = 128 << 10;  // bytes
 
 }  // namespace
@@ -23,7 +23,7 @@ bool Prefetcher::start() {
     process::start_own_thread("tailrace-hdf5", [this] { work(); });
     runs_ = true;
   } catch (const std::system_error&) {
-    // Nothing is prefetched then.
+    // Without a thread nothing is prefetched.
   }
   return runs_;
 }
@@ -57,7 +57,7 @@ void Prefetcher::work() {
   }
 }
 
-// The first job is left where others find it, to drop it, until nothing of it is left.
+// The first job stays in the list until it is done, so that others can find and cancel it.
 void Prefetcher::do_step(std::unique_lock<std::mutex>& lock) {
   Job& job = jobs_.front();
   const tailrace_extent step{job.rest.offset, std::min(kStep, job.rest.length)};

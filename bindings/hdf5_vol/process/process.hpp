@@ -1,5 +1,5 @@
-// Process: everything that the connector has once in a process, whatever number of HDF5 libraries it serves there.
-// The connector's only singleton.
+// Process: everything that the connector has once in a process, however many HDF5 libraries it serves there. It is
+// the connector's only singleton.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class Process {
   ChunkCrew& crew() { return crew_.get(); }
   Prefetcher& prefetcher() { return prefetcher_.get(); }
 
-  // Takes the settings, unless the client has opened by others.
+  // Sets the settings, unless the client has already opened with others.
   void configure(const Settings& settings);
-  // Sets what is wrong with the connector's settings; "": nothing. Otherwise no file can be opened.
+  // Sets what is wrong with the connector's settings ("": nothing). If something is, no file can be opened.
   void refuse(const std::string& why);
   std::string wrong();
   // See Settings.
@@ -38,17 +38,17 @@ class Process {
   uint64_t prefetch();
   bool detaches();
 
-  // Sets the function that runs first when the process ends. Once, before the client opens.
+  // Sets the function that runs first when the process ends. Call it once, before the client opens.
   void set_finish(void (*finish)());
-  // Report on standard error what was filtered and prefetched, if anything was.
+  // Print on standard error what was filtered and prefetched, if anything was.
   void report_filtered();
   void report_prefetched();
 
-  // Called around a fork, between those of `detached`.
+  // Call these around a fork, between those of `detached`.
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
-  // Called in a forked child, which has no thread that prefetches: prefetcher() makes another one.
+  // Call it in a forked child, which has no prefetching thread: prefetcher() makes another one.
   void forget_prefetcher() { prefetcher_.forget(); }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kSignature[] = "\211HDF\r\n\032\n";
 constexpr size_t kSignatureBytes = sizeof kSignature - 1;
-// The first of them stands where the version of the superblock does, of which there are four.
+// Its first byte is where the superblock has its version, of which there are four.
 constexpr char kUnsealed[] = "tailrace";
 
 class Descriptor {
@@ -28,7 +28,7 @@ class Descriptor {
   const int number_;
 };
 
-// The signature and the seal, as they lie in the file.
+// The signature and the seal, in the file's order.
 struct Head {
   char signature[kSignatureBytes];
   std::array<std::byte, 8> seal;

@@ -1,7 +1,8 @@
-// The seal of an HDF5 file: the first bytes of its superblock behind the signature, without which no HDF5 opens it.
+// The seal of an HDF5 file: the first bytes of its superblock behind the signature. HDF5 does not open a file without
+// it.
 //
-// A file whose data are still on their way has its name and its signature, by which programs know that it is HDF5's,
-// and "tailrace" in place of the seal. Whoever opens it then is refused by HDF5, and never sees half of it.
+// A file whose data are still on their way has its name and its signature, by which programs recognise HDF5, but
+// "tailrace" in place of the seal. HDF5 refuses to open it, so nobody sees an incomplete file.
 #pragma once
 
 #include <array>
@@ -17,11 +18,11 @@ struct Seal {
   std::array<std::byte, 8> bytes;
 };
 
-// Takes the seal out of a file that HDF5 has closed, and whose superblock begins at `superblock`. None if that cannot
-// be done, and `why`.
+// Takes the seal out of a file that HDF5 has closed; its superblock begins at `superblock`. Returns none, and sets
+// `why`, if that fails.
 std::optional<Seal> take_seal(const std::string& path, uint64_t superblock, std::string& why);
 
-// Returns true if it is an HDF5 file without its seal: its data are on their way, or it was left so.
+// Returns true if it is an HDF5 file without its seal: its data are on their way, or a crash left it so.
 bool lacks_seal(const std::string& path);
 
 }  // namespace tailrace::hdf5

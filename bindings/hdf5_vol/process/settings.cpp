@@ -21,7 +21,7 @@ bool parse_word(const std::string& word, Settings& settings) {
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
   std::istringstream words(text);
-  bool memory = false;  // is said here
+  bool memory = false;  // the text sets the place or the budget
   for (std::string word; words >> word;) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +

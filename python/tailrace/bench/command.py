@@ -1,4 +1,4 @@
-"""The command line that does the same runs again, in words a shell takes. Pure."""
+"""Builds the command line that repeats a benchmark's runs, in words for a shell. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def line(settings: Settings) -> str:
-    """`tailrace bench pattern …`, with what decides about the runs."""
+    """Returns `tailrace bench pattern …`, with the options that determine the runs."""
     s = settings
     words = ["tailrace", "bench", "pattern"]
     for directory in s.directories:
@@ -32,7 +32,7 @@ def line(settings: Settings) -> str:
 
 
 def size(count: int) -> str:
-    """67108864 → "64MiB", exactly."""
+    """Returns the exact size in the largest unit: 67108864 → "64MiB"."""
     for factor, unit in _UNITS:
         if count % factor == 0 and count:
             return f"{count // factor}{unit}"

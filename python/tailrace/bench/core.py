@@ -1,10 +1,10 @@
-"""The measurements of `tailrace bench core`: what place core costs a program, against the bars that it is to keep.
+"""The measurements of `tailrace bench core`: the costs of place core for a program, against their bars.
 
-Six parts, each by itself: what `open` costs, and the first output after it; what `write` costs beside a memcpy;
-alloc, commit and signal; handing over while another program loads the disk; compression; the death of the server.
-What is compared is measured in turn, round after round. A run that the machine's host disturbed is done again
-(steal), but for the kills, of which each counts. A part that cannot be measured here is named with the reason. Prints
-nothing: an Observer is told.
+It has six independent parts: the costs of `open` and the first output after it; of `write` beside a memcpy; of alloc,
+commit and signal; handing over while another program loads the disk; compression; the death of the server. Compared
+quantities are measured in turns, round after round. A run that the machine's host disturbed is repeated (steal),
+except for the kills, of which each counts. A part that cannot be measured here is reported with the reason. Prints
+nothing, but reports to an Observer.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from .steal import Steal
 VERSION = 1
 
 
-# To see that it works; measures nothing.
+# A check that everything works; measures nothing.
 QUICK = Settings(repeats=1, opens=1, open_bytes=1 << 20, open_compute=0.001, copy_bytes=1 << 20, copies=3, calls=10,
                  block=1 << 20, iterations=8, load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1,
                  kill_after=0.3, processes=2, tries=1)
 
 
 class Observer:
-    """Is told how far it is; this one ignores it."""
+    """Receives the progress; this one ignores it."""
 
     def doing(self, title: str) -> None:
-        """Something begins."""
+        """A step begins."""
 
     def part(self, title: str, bars: Sequence[Bar]) -> None:
         """A part has ended."""
@@ -50,7 +50,7 @@ class Observer:
 
 
 def measure(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
-    """Measures all parts; the document. Raises Failed."""
+    """Measures all parts and returns the document. Raises Failed."""
     with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch:
         run = _Measurements(core_program.find(given, runtime.environment), settings, observer, scratch, runtime)
         return run.all()
@@ -174,7 +174,7 @@ class _Measurements:
         return bars
 
     def _times(self, way: str, passes: int, iterations: int) -> list[float]:
-        """Seconds of each iteration's output; the first one, which opens and warms up, is left out."""
+        """Returns the seconds of each iteration's output, without the first one, which opens and warms up."""
         report = self._run("--way", way, "--passes", passes, "--iterations", iterations + 1, "--budget", 8)
         return core_program.flat(core_program.seconds(report))
 
@@ -191,7 +191,8 @@ class _Measurements:
                 self._filtered("C ≈ W", write, write, filter_time))
 
     def _filtered(self, case: str, compute: float, write: float, filter_time: dict[str, float]) -> list[Bar]:
-        """The time the client sees, with and without, at one compute time: the same work in all runs."""
+        """Measures the client's time with and without output, at one compute time: the work is the same in all
+        runs."""
         s = self._settings
         passes = self._passes(compute)
         iterations = max(4, min(100, round(s.filter_seconds / compute)))
@@ -227,7 +228,7 @@ class _Measurements:
         return bars
 
     def _passes(self, seconds: float) -> int:
-        """Of the kernel, that take so long."""
+        """Returns how many passes of the kernel take that long."""
         return self._steal.least_disturbed(lambda: self._program.passes(seconds))
 
     def _run(self, *arguments: object) -> Report:
@@ -235,17 +236,17 @@ class _Measurements:
                                                               "--leave-cpu", *arguments))
 
     def _once(self, run: Callable[[pathlib.Path], Report]) -> Report:
-        """A run, in an empty directory."""
+        """Makes a run in an empty directory."""
         return self._steal.least_disturbed(lambda: run(self._scratch.of("run")[0]), self._tidy)
 
     def _tidy(self) -> None:
-        self._runtime.wait()  # the server removes its files itself, a moment after its last client has gone
+        self._runtime.wait()  # the server removes its files itself, shortly after its last client has gone
         self._scratch.empty("run")
         self._scratch.settle()
 
 
 def _where(runs: Sequence[Report], plain: Sequence[Report]) -> str:
-    """Where the client's time goes, with filters and without; of the first process of each run."""
+    """Returns where the client's time goes, with filters and without, for the first process of each run."""
     computing = statistics.median(ratios([one["computed"] for one in runs], [one["computed"] for one in plain]))
 
     def handover(of: Sequence[Report]) -> str:
@@ -270,7 +271,7 @@ def _command(settings: Settings) -> str:
 
 
 def require_known(parts: Sequence[str]) -> tuple[str, ...]:
-    """Those parts, once each; raises Failed."""
+    """Returns the named parts, each once; raises Failed."""
     for part in parts:
         if part not in PARTS:
             raise Failed(f"found {part!r}, expected {', '.join(PARTS)}")

@@ -1,8 +1,8 @@
 """The part `restart` of `tailrace bench core`: the server is killed while clients write, again and again.
 
-How long until a client goes on is counted from the kill to the end of the first iteration that it began after it and
-that is written (flushed): an upper bound, since it contains that iteration and the rest of the one before. At the end
-all files are compared with what was handed over, bit by bit.
+The time until a client continues is counted from the kill to the end of the first iteration that it began afterwards
+and that is written (flushed). That is an upper bound, since it contains this iteration and the rest of the one
+before. At the end all files are compared, bit by bit, with the data that were handed over.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from .core_settings import Settings
 
 _BYTES = 4 << 20
-_COMPUTE = 0.02  # seconds an iteration, of each process
+_COMPUTE = 0.02  # seconds of each process for an iteration
 _LIMIT = 2.0  # the bar: seconds
-_MOST = 120.0  # seconds until a server is there
+_MOST = 120.0  # longest wait for a server, in seconds
 
 
 def measure(core: CoreProgram, settings: Settings, directory: pathlib.Path, runtime: RuntimeDirectory,
             doing: Callable[[str], None]) -> list[Bar]:
-    """The bars; raises Failed."""
+    """Returns the bars; raises Failed."""
     shape: list[object] = ["--processes", settings.processes, "--bytes", min(_BYTES, settings.block)]
     doing("finding out how many iterations the kills take")
     trial = core.run(directory, *shape, "--iterations", 10, "--passes", core.passes(_COMPUTE), "--flush")
     each = max(one["left"] - one["started"] for one in trial["processes"]) / 10
-    # Twice what the kills take, since restarts take time as well, and the last one must be seen, too.
+    # More iterations than the kills take, since restarts take time as well, and the last one must be seen, too.
     iterations = max(20, round((settings.kills + 1) * settings.kill_after / each * 1.5))
     shape += ["--iterations", iterations]
     command = core.command("run", directory, *shape, "--passes", core.passes(_COMPUTE), "--flush")
@@ -61,7 +61,7 @@ def measure(core: CoreProgram, settings: Settings, directory: pathlib.Path, runt
 
 def _run(command: list[str], core: CoreProgram, settings: Settings, runtime: RuntimeDirectory,
          doing: Callable[[str], None]) -> tuple[list[float], dict[str, Any]]:
-    """When servers were killed, and the run's document."""
+    """Returns the times when servers were killed, and the run's document."""
     chance = random.Random(settings.seed)
     kills: list[float] = []
     running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -97,7 +97,7 @@ def _wait_for_server(runtime: RuntimeDirectory, running: subprocess.Popen[bytes]
 
 
 def _times(kills: list[float], report: dict[str, Any]) -> list[float]:
-    """From each kill until each client has gone on."""
+    """Returns the times from each kill until each client continued."""
     found = []
     for kill in kills:
         for one in report["processes"]:

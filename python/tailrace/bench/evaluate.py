@@ -1,11 +1,11 @@
-"""Numbers from runs: what the models predict for a C/W, and what the runs amount to beside it. Pure functions.
+"""Computes figures from runs: what the models predict for a C/W, beside what the runs measured. Pure functions.
 
-A prediction knows only what was measured by itself, in turn with the runs: C of the runs without output, W by writing
-and nothing else, a request, a copy; never anything of the runs that it predicts. It is judged by the least: what the
-models say with the least of each input, beside the least total of the rounds. What strangers do on a shared machine
-only ever adds, to the inputs in some rounds and to the runs in others, and no model can know of it; the deviation of
-the medians is kept beside it. C and W of the limit come from the runs without output and the synchronous ones, by
-their medians: the limit is a yardstick.
+A prediction uses only what was measured separately, in turns with the runs: C of the runs without output, W of
+writing alone, a request, a copy; never the runs that it predicts. It is judged by the least values: what the models
+predict from the least of each input, beside the least total of the rounds. On a shared machine other programs only
+ever add time, to the inputs in some rounds and to the runs in others, and no model can know that. The deviation of
+the medians is kept beside it. C and W of the limit are the medians of the runs without output and of the synchronous
+ones: the limit is a yardstick.
 """
 
 from __future__ import annotations
@@ -22,30 +22,31 @@ from .program import Report
 from .statistics import summarise
 from .writers import Writer
 
-Runs = Mapping[str, Sequence[Report]]  # by the writers' names, a run a round
-Slopes = Mapping[str, float]  # of measure.Meter.once, in seconds
-Pick = Callable[[Iterable[float]], float]  # one of the values of some rounds
+Runs = Mapping[str, Sequence[Report]]  # by the writers' names, one run for each round
+Slopes = Mapping[str, float]  # from measure.Meter.once, in seconds
+Pick = Callable[[Iterable[float]], float]  # chooses one of the values of several rounds
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a prediction is made from: seconds an iteration."""
+    """The inputs of a prediction, in seconds for an iteration."""
 
     compute_seconds: float  # of the runs without output
-    write_seconds: float  # W by saturation, through tailrace, beside so much computing
-    write_copy_seconds: float  # the same in a program that copies, too
-    sync_write_seconds: float  # W by regression, synchronously
-    request_seconds: float  # one hand-over's
-    copy_seconds: float  # an iteration's bytes, as `write` copies them
-    memcpy_seconds: float  # the same by a warm memcpy, which the limit knows
+    write_seconds: float  # W by saturation, through tailrace, beside a program that computes as much
+    write_copy_seconds: float  # the same beside a program that also copies
+    sync_write_seconds: float  # W by regression, of synchronous writes
+    request_seconds: float  # for one hand-over
+    copy_seconds: float  # for the copies of `write`
+    memcpy_seconds: float  # for a warm memcpy, which the limit uses
 
     def document(self) -> dict[str, float]:
-        """As a result file has it."""
+        """Returns the inputs as a result file has them."""
         return asdict(self)
 
 
 def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float, pick: Pick) -> Inputs:
-    """From the runs without output, and what was measured in each of their rounds: the least, or the medians."""
+    """Returns the inputs from the runs without output and the measurements of their rounds: the least, or the
+    medians."""
     def of(name: str) -> float:
         return pick(one[name] for one in slopes)
 
@@ -57,8 +58,8 @@ def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: 
 
 
 def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> dict[str, float]:
-    """The seconds in total by every model. "pipelined" is what `tailrace predict` goes by: model 2 for one device and
-    one variable, model 3 without its excess for several."""
+    """Returns the total seconds by every model. `tailrace predict` uses "pipelined": model 2 for one device and one
+    variable, model 3 without its excess for several."""
     n, c, w, req, copy = (iterations, inputs.compute_seconds, inputs.write_seconds, inputs.request_seconds,
                           inputs.copy_seconds)
     w_copy = inputs.write_copy_seconds
@@ -71,7 +72,7 @@ def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> di
 
 
 def model_of(writer: Writer, variables: int, devices: int) -> str | None:
-    """The model that speaks of a writer."""
+    """Returns the name of the model that predicts a writer."""
     if writer.model and variables * devices > 1:
         return writer.model.replace("model2", "pipelined")
     return writer.model
@@ -79,8 +80,8 @@ def model_of(writer: Writer, variables: int, devices: int) -> str | None:
 
 def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer], runs: Runs,
           errors: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A C/W as a result file has it, but for its series; and those, by the writers' names. Predicted from the least
-    inputs, and from the medians."""
+    """Returns a C/W as a result file has it, without its series; and the series, by the writers' names. The
+    predictions are from the least inputs, and from the medians."""
     first = runs["sync"][0]
     n, variables, devices = int(first["iterations"]), int(first["variables"]), int(first["devices"])
     models, typical = (predict(inputs, n, variables, devices) for inputs in (least, medians))
@@ -105,7 +106,7 @@ def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer
 
 def _judged(model: str | None, models: Mapping[str, float], typical: Mapping[str, float],
             total: Mapping[str, float]) -> dict[str, Any]:
-    """What a series' model had to say of it."""
+    """Returns the prediction for a series and its deviations."""
     if model is None:
         return {"model": None, "predicted_seconds": None, "deviation": None, "deviation_of_medians": None}
     return {"model": model, "predicted_seconds": models[model], "deviation": total["least"] / models[model] - 1,

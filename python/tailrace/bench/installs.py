@@ -1,8 +1,8 @@
-"""The environment that peers are installed into: three virtual environments in one directory, from the registry.
+"""The environment into which peers are installed: three virtual environments in one directory, from the registry.
 
-Python's peers share one; Open MPI and MPICH have one each, as both bring an mpicc. Nothing of the system changes: the
-directory is a temporary one, removed at the end, or the one that --keep-env names, where the next run finds what is
-installed. What cannot be installed is an error of its own, and does not keep the others from being measured. (For
+Python's peers share one; Open MPI and MPICH have one each, as both install an mpicc. The system does not change: the
+directory is a temporary one that is removed at the end, or the one that --keep-env names, where the next run finds
+the installations. A peer that cannot be installed is a separate error, and the others are measured all the same. (For
 `make bench-peers` and `tailrace bench jitter`.)
 """
 
@@ -19,18 +19,18 @@ from types import TracebackType
 from . import mpis
 from .mpis import Mpi
 
-_SECONDS = 600.0  # for one command; an installation takes seconds
+_SECONDS = 600.0  # limit for one command; an installation takes seconds
 _INSTALL = ("install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:", "--retries",
             "1", "--timeout", "20")
 _C_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra")
 
 
 class Unavailable(Exception):
-    """Why a peer cannot be had."""
+    """Says why a peer is not available."""
 
 
 class Environment:
-    """A context manager. Its methods make what they name, once; they raise Unavailable."""
+    """A context manager. Its methods install what they name, once; they raise Unavailable."""
 
     def __init__(self, keep: pathlib.Path | None, say: Callable[[str], None]) -> None:
         self._keep = keep
@@ -52,12 +52,13 @@ class Environment:
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def python(self, package: str) -> pathlib.Path:
-        """The interpreter that can import `package`, and NumPy."""
+        """Returns an interpreter that can import `package` and NumPy."""
         self._once("python", "numpy", lambda: self._import("numpy"))
         return self._once("python", package, lambda: self._import(package))
 
     def compiled(self, package: str, sources: Sequence[pathlib.Path], flags: Sequence[str] = ()) -> pathlib.Path:
-        """The program made from C sources by the compiler of the MPI `package`; if that is "cc", by the system's."""
+        """Returns the program built from C sources with the compiler of the MPI `package`; "cc" is the system's
+        compiler."""
         compiler = "cc" if package == "cc" else self.mpi(package).cc
         program = self._directory / package / "-".join([sources[0].stem, *flags])
 
@@ -70,7 +71,7 @@ class Environment:
         return self._once(package, str(program), make)
 
     def mpi(self, package: str) -> Mpi:
-        """Compiler and launcher of `package`; if that is "system", of the one of this machine that was chosen."""
+        """Returns compiler and launcher of `package`; "system" is this machine's chosen MPI."""
         try:
             if package == "system":
                 return mpis.chosen()
@@ -108,7 +109,7 @@ class Environment:
         return mpicc
 
     def _made(self, name: str) -> pathlib.Path:
-        """The interpreter of a virtual environment."""
+        """Returns the interpreter of a virtual environment."""
         directory = self._directory / name
         python = directory / "bin/python"
         if not (directory / "bin/pip").is_file():
@@ -127,7 +128,7 @@ def _run(command: Sequence[str]) -> None:
         raise Unavailable(f"{pathlib.Path(command[0]).name}: {error}") from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        # pip's last error sums up; compilers say what is wrong first.
+        # pip summarises in its last error; compilers report the cause first.
         why = [line for line in said if line.startswith("ERROR:")][-1:] or said[:4] or ["it said nothing"]
         raise Unavailable(f"`{' '.join(pathlib.Path(word).name for word in command)}` ended with exit code "
                           f"{done.returncode}: {'; '.join(why)}")

@@ -1,10 +1,10 @@
 """The study of `tailrace bench jitter`: how evenly processes write, as the simulation sees it (seed 001, §3, §5.3).
 
-Processes compute, meet, write, and meet again, so that the slowest holds all up. Four ways: a file a process by HDF5,
-collectively into one file by MPI-IO, tailrace with its writer thread, and with its server process; with and without
-compression, and with and without a second program that loads the disk. A cell is one combination; a run, one
-iteration's output of all processes. A cell that the machine's host disturbed is done again (steal). What cannot be
-had here is named with the reason. Prints nothing.
+Processes compute, synchronise, write, and synchronise again, so that the slowest holds up all. There are four ways: a
+file for each process by HDF5, collectively into one file by MPI-IO, tailrace with its writer thread, and with its
+server process; each with and without compression, and with and without a second program that loads the disk. A cell
+is one combination; a run is one iteration's output of all processes. A cell that the machine's host disturbed is
+repeated (steal). What is not available here is reported with the reason. Prints nothing.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ _PLAIN_BYTES = "MPI-IO writes the program's bytes as they are"
 
 @dataclass(frozen=True)
 class Settings:
-    """What is run."""
+    """The runs to make."""
 
     directory: pathlib.Path = pathlib.Path("out/bench")
     processes: int = 4
     iterations: int = 12
-    bytes: tuple[int, ...] = (4 << 20, 16 << 20)  # of a process and iteration
+    bytes: tuple[int, ...] = (4 << 20, 16 << 20)  # of each process and iteration
     ways: tuple[str, ...] = WAYS
     compress: tuple[str, ...] = SWITCH
     load: tuple[str, ...] = SWITCH
-    compute_seconds: float = 0.1  # of a process alone
-    budget: int = 4  # blocks of each process that tailrace may hold
+    compute_seconds: float = 0.1  # for each process alone
+    budget: int = 4  # blocks of each process that fit into tailrace's memory
     load_bytes: int = 512 << 20
     mpi: str = "openmpi"  # the registry's package, or "system"
     keep_environment: pathlib.Path | None = None
-    tries: int = TRIES  # of a cell that the host disturbs
+    tries: int = TRIES  # most tries of a cell that the host disturbs
 
 
-# To see that it works; measures nothing.
+# A check that everything works; measures nothing.
 QUICK = Settings(processes=2, iterations=3, bytes=(1 << 20,), compute_seconds=0.01, load_bytes=32 << 20, mpi="system",
                  tries=1)
 
 
 class Observer:
-    """Is told how far it is; this one ignores it."""
+    """Receives the progress; this one ignores it."""
 
     def doing(self, title: str) -> None:
-        """Something begins that is not a cell."""
+        """A step begins that is not a cell."""
 
     def begin(self, title: str, runs: int) -> None:
-        """So many cells begin."""
+        """The given number of cells begins."""
 
     def run(self, title: str) -> None:
         """A cell begins."""
@@ -92,7 +92,7 @@ class _Cell:
 
 
 def study(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
-    """Runs all cells; the document. Raises Failed."""
+    """Runs all cells and returns the document. Raises Failed."""
     with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch, \
             Environment(settings.keep_environment, observer.doing) as environment:
         core = core_program.find(given, runtime.environment)
@@ -152,7 +152,7 @@ class _Study:
         return cells
 
     def _collective(self) -> list[str]:
-        """The command of the collective way, before its options; none if it cannot be had."""
+        """Returns the command of the collective way without its options; None if it is not available."""
         s = self._settings
         self._observer.doing(f"looking for an MPI ({s.mpi})")
         try:
@@ -206,7 +206,7 @@ class _Study:
 
 
 def _row(cell: _Cell, report: Report) -> dict[str, Any]:
-    """A cell in short; times in seconds, throughputs in bytes a second."""
+    """Returns the summary of a cell; times in seconds, throughputs in bytes a second."""
     processes = report["processes"]
     every = core_program.flat(core_program.seconds(report, _WARMUP))
     begins, ends = (list(zip(*(one[key][_WARMUP:] for one in processes))) for key in ("begin", "end"))
@@ -225,14 +225,14 @@ def _row(cell: _Cell, report: Report) -> dict[str, Any]:
 
 
 def _write_times(cell: _Cell, report: Report) -> list[dict[str, Any]]:
-    """What `tailrace plot` makes tiles of."""
+    """Returns the write times of which `tailrace plot` draws tiles."""
     each = core_program.seconds(report, _WARMUP)
     return [{"experiment": cell.title, "run": run + 1, "process": process, "seconds": times[run], "bytes": cell.bytes}
             for run in range(len(each[0])) for process, times in enumerate(each)]
 
 
 def line(settings: Settings) -> str:
-    """The command line that does the same again."""
+    """Returns the command line that repeats the study."""
     s = settings
     words = ["tailrace", "bench", "jitter", "--dir", str(s.directory), "--processes", str(s.processes),
              "--iterations", str(s.iterations), "--bytes", ",".join(map(command.size, s.bytes)), "--compute-time",

@@ -1,7 +1,7 @@
-"""A second program that loads the disk while something else is measured: fio, which writes at random, past the page
-cache, as fast as the disk lets it.
+"""A second program that loads the disk while something else is measured: fio, which writes at random places,
+bypassing the page cache, as fast as the disk allows.
 
-It keeps to the last cpu, the server's: what is measured is the load of the disk, not one program less on a cpu.
+It runs on the last cpu, the server's: the measurement is of a loaded disk, not of a cpu less for the program.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from types import TracebackType
 
 from .program import Failed
 
-_SECONDS = 20.0  # to begin, or to end
-_BEGUN = 16 << 20  # bytes that it has written when it is under way
+_SECONDS = 20.0  # limit for its begin, and for its end
+_BEGUN = 16 << 20  # bytes that it must have written before it counts as running
 _JOB = ("--name=load", "--rw=randwrite", "--bs=256k", "--iodepth=8", "--ioengine=libaio", "--direct=1",
         "--time_based", "--runtime=36000", "--thread", "--fallocate=none", "--output-format=json")
 
 
 class NoLoad(Exception):
-    """Why there is none."""
+    """Says why there is no load."""
 
 
 def find() -> str:
-    """The program; raises NoLoad."""
+    """Returns the path of the program; raises NoLoad."""
     found = shutil.which("fio")
     if found is None:
         raise NoLoad("fio is not installed (the package fio; `tools/setup.sh bench` installs it)")
@@ -36,8 +36,8 @@ def find() -> str:
 
 
 class Load:
-    """A context manager: the disk is loaded while it is open. After that, `rate` is what fio wrote, in bytes a
-    second; None if it did not say."""
+    """A context manager: the disk is loaded while it is open. Afterwards `rate` is what fio wrote, in bytes a second;
+    None if it did not report that."""
 
     def __init__(self, directory: pathlib.Path, size: int = 512 << 20) -> None:
         self._directory = directory
@@ -72,7 +72,7 @@ class Load:
             self.rate = None
 
     def _await(self) -> None:
-        """Until it writes."""
+        """Waits until it writes."""
         end = time.monotonic() + _SECONDS
         while self._written() < min(_BEGUN, self._size):
             if self._fio.poll() is not None:
@@ -90,7 +90,7 @@ class Load:
         return next((int(line.split()[1]) for line in lines if line.startswith("write_bytes:")), 0)
 
     def _end(self) -> bytes:
-        """Ends it; what it said."""
+        """Ends it and returns its output."""
         if self._fio.poll() is None:
             self._fio.send_signal(signal.SIGINT)
         try:

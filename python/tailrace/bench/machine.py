@@ -1,6 +1,6 @@
-"""The machine and the storage that a result speaks of: processor, memory, kernel, file system.
+"""Describes the machine and the storage of a result: processor, memory, kernel, file system.
 
-Reads /proc, and /etc/os-release; changes nothing.
+Reads /proc and /etc/os-release; changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def describe() -> dict[str, Any]:
-    """For a result file's "machine"."""
+    """Returns the "machine" of a result file."""
     return {"cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
             "cpus": len(os.sched_getaffinity(0)),
             "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
@@ -20,7 +20,7 @@ def describe() -> dict[str, Any]:
 
 
 def filesystem(directory: pathlib.Path) -> str:
-    """The type of the file system that a directory lies in, such as ext4; "unknown" if the kernel does not tell."""
+    """Returns the type of a directory's file system, such as ext4; "unknown" if the kernel does not report it."""
     device = directory.stat().st_dev
     wanted = f"{os.major(device)}:{os.minor(device)}"
     mounted = directory.resolve()
@@ -30,7 +30,8 @@ def filesystem(directory: pathlib.Path) -> str:
         fields = before.split()
         if fields[2] == wanted:
             return after.split()[0]
-        # btrfs and the like show other numbers in stat: there the longest mount point that holds it tells.
+        # btrfs and similar show other device numbers in stat: there the longest mount point above the directory
+        # counts.
         point = fields[4].replace("\\040", " ")
         if mounted.is_relative_to(point) and len(point) > fallback[0]:
             fallback = (len(point), after.split()[0])

@@ -1,11 +1,11 @@
-"""What a machine and a directory can do: the models' W, req and the copy.
+"""Measures a machine and a directory: the models' W, req and the copy.
 
-Each is measured by the program `pattern` and fitted by tailrace.models.fit: W by regression (synchronous writes in a
-row) and by saturation (blocks handed to tailrace back to back, the warm-up dropped; once beside a caller that waits,
-once beside one that computes, and once by `write`: computing and copying take memory bandwidth from the writing), req
-as the slope over requests that are not waited for, the copy as `write` makes it, and a memcpy between memory touched
-before. Used by `tailrace bench pattern` and by `tailrace predict --measure`. Knows nothing of the runs that are
-predicted from it.
+The program `pattern` measures each, and tailrace.models.fit fits it. W comes from regression (synchronous writes in a
+row) and from saturation: blocks handed to tailrace back to back, without the warm-up, once beside a caller that
+waits, once beside one that computes, and once with `write`, since computing and copying take memory bandwidth from
+the writing. req is the slope over requests that are not waited for. The copy is the one that `write` makes; beside it
+there is a memcpy between memory touched before. `tailrace bench pattern` and `tailrace predict --measure` use this.
+It knows nothing of the runs that are predicted from it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .scratch import Scratch
 from .steal import Steal
 
 COUNT = 24  # samples of a measurement
-REPEATS = 3  # measurements, of which the median is kept: other things that the machine did meanwhile disturb one
+REPEATS = 3  # measurements, of which the median is kept, since other programs may disturb one
 
 _REQUESTS = 200
 _REQUEST_BYTES = 4096
 
-# What is measured of each directory: the name here, `pattern measure`'s, and how it is fitted.
+# The measurements for each directory: the name here, that of `pattern measure`, and the fit.
 _OF_STORAGE: tuple[tuple[str, str, Callable[..., Fit]], ...] = (
     ("write_regression", "regression", fit.regression),
     ("write_saturation", "saturation", fit.saturation),
     ("write_saturation_busy", "saturation-busy", fit.saturation),
     ("write_saturation_copy", "saturation-write", fit.saturation),
 )
-# … and of the machine.
+# The measurements of memory.
 _OF_MEMORY = (("write_copy", "write-copy"), ("copy", "copy"))
 
-Progress = Callable[[str], None]  # told what is measured next
+Progress = Callable[[str], None]  # receives the name of the next measurement
 
 
 @dataclass(frozen=True)
@@ -49,34 +49,34 @@ class Measured:
 
     write_regression: Fit  # a synchronous write
     write_saturation: Fit  # a write under load, while the caller waits
-    write_saturation_busy: Fit  # the same while the caller computes
-    write_saturation_copy: Fit  # the same while the caller copies, and else waits
+    write_saturation_busy: Fit  # a write under load, while the caller computes
+    write_saturation_copy: Fit  # a write under load, while the caller copies, and otherwise waits
     write_copy: Fit  # the copy that `write` makes
     copy: Fit  # a warm memcpy
     request: Fit  # handing over one small request
 
     def write(self, compute: float) -> float:
-        """W under load, in a program that computes so many seconds an iteration."""
+        """Returns W under load, in a program that computes `compute` seconds an iteration."""
         return contended(compute, self.write_saturation.slope, self.write_saturation_busy.slope)
 
     def write_while_copying(self, compute: float) -> float:
-        """The same in one that also copies by `write`."""
+        """Returns the same for a program that also copies with `write`."""
         return copying(self.write(compute), self.write_saturation.slope, self.write_saturation_copy.slope)
 
     def document(self) -> dict[str, Any]:
-        """As a result file has it."""
+        """Returns the fits as a result file has them."""
         return {name: getattr(self, name).as_json() for name in self.__dataclass_fields__}
 
 
 def copying(write: float, waiting: float, copying_: float) -> float:
-    """`write`, W of a program that lends its blocks, for one that copies: longer by what a caller that copied added
-    to the W of one that waited."""
+    """Converts `write`, W of a program that lends its blocks, to W of one that copies: adds what a copying caller
+    added to the W of a waiting one."""
     return write + max(0.0, copying_ - waiting)
 
 
 class Meter:
-    """Measures blocks of `bytes_` in the directories of `scratch`. Of several, taken for devices, W is the slowest
-    one's. `kernel` is the program's choice of what computes (its own if empty)."""
+    """Measures blocks of `bytes_` in the directories of `scratch`. Several directories stand for devices; W is then
+    the slowest one's. `kernel` selects the computation (the program's own if empty)."""
 
     def __init__(self, scratch: Scratch, bytes_: int, *, count: int, queue_depth: int,
                  program: programs.Program, steal: Steal, kernel: Sequence[str] = ()) -> None:
@@ -87,7 +87,7 @@ class Meter:
         self._devices = scratch.of("measure")
 
     def once(self) -> dict[str, Fit]:
-        """Everything but req, one after the other."""
+        """Measures everything but req, one after the other."""
         fits = {}
         for name, what, method in _OF_STORAGE:
             fits[name] = max((self._fit(what, device, self._bytes, self._count, method) for device in self._devices),
@@ -97,7 +97,7 @@ class Meter:
         return fits
 
     def request(self) -> Fit:
-        """req."""
+        """Measures req."""
         return self._fit("req", self._devices[0], min(_REQUEST_BYTES, self._bytes), max(self._count, _REQUESTS),
                          fit.request)
 
@@ -115,7 +115,7 @@ class Meter:
 def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = COUNT, repeats: int = REPEATS,
             queue_depth: int = 8, program: programs.Program | None = None,
             progress: Progress | None = None) -> Measured:
-    """Measures blocks of `bytes_` in `directories`, which are made if need be and left as they were found. Raises
+    """Measures blocks of `bytes_` in `directories`, which are created if needed and left as they were found. Raises
     program.Failed."""
     program = program or programs.find()
     with Scratch(directories) as scratch:
@@ -124,7 +124,7 @@ def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = CO
 
 
 def measure_by(meter: Meter, repeats: int = REPEATS, progress: Progress | None = None) -> Measured:
-    """All of it, so often, in turn; of each the fit with the middle slope."""
+    """Measures everything several times, in turns; returns, of each, the fit with the median slope."""
     say = progress or (lambda title: None)
     rounds = []
     for number in range(1, repeats + 1):

@@ -1,8 +1,9 @@
-"""The MPIs of this machine, each as a pair: the compiler's wrappers, and the launcher of what they compile.
+"""The MPIs of this machine, each as a pair: the compiler's wrappers, and the launcher for their programs.
 
-The only place that looks for them. Where several MPIs are installed, `mpicc` and `mpiexec` may be of two, or a
-wrapper may have no headers: so each wrapper compiles a program that says whose it is, each launcher says its version,
-and only what agrees is a pair. TAILRACE_MPI chooses one by its name; else it is the first of NAMES that is found.
+Only this module looks for them. If several MPIs are installed, `mpicc` and `mpiexec` may belong to two of them, or a
+wrapper may lack headers. So each wrapper compiles a program that prints its MPI, each launcher prints its version,
+and only matching ones are a pair. TAILRACE_MPI chooses one by its name; otherwise it is the first of NAMES that is
+found.
 
 CMake (cmake/mpi.cmake) and scripts (tools/) run this file by itself, before the package is installed:
 
@@ -10,7 +11,7 @@ CMake (cmake/mpi.cmake) and scripts (tools/) run this file by itself, before the
     mpis.py --json     the same for CMake, the chosen one first, with what C++ programs are compiled and linked with
     mpis.py --get KEY  name, cc, cxx or launcher of the chosen one
 
-Exit code 1: there is none. 2: there is not the one that TAILRACE_MPI names.
+Exit code 1: there is none. 2: the one that TAILRACE_MPI names is missing.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from collections.abc import Callable, Sequence
 NAMES = ("mpich", "openmpi")
 VARIABLE = "TAILRACE_MPI"
 
-_SECONDS = 60.0  # for one command
-# C and C++. MPI answers this before MPI_Init, so that it needs no launcher.
+_SECONDS = 60.0  # limit for one command
+# C and C++. MPI answers this before MPI_Init, so it needs no launcher.
 _PROGRAM = """\
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
@@ -46,17 +47,17 @@ int main(void) {
   return puts(text) < 0;
 }
 """
-# The version, in what that program prints and in what the launcher says of itself.
+# Patterns for the version, in that program's output and in the launcher's.
 _LIBRARY = {"mpich": r"MPICH Version:\s*(\S+)", "openmpi": r"Open MPI v([^\s,]+)"}
 _LAUNCHER = {"mpich": r"HYDRA build details:\s+Version:\s*(\S+)", "openmpi": r"\S+ \((?:OpenRTE|Open MPI)\) (\S+)"}
 _LAUNCHERS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
               "openmpi": ("mpiexec.openmpi", "mpirun.openmpi", "mpiexec", "mpirun")}
-# For more processes than there are processors, none bound to one, and for root: MPICH does all of it unasked.
+# Options for more processes than processors, without binding, and as root: MPICH needs none for that.
 _ARGUMENTS = {"mpich": (), "openmpi": ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")}
 
 
 class NoMpi(Exception):
-    """Why there is no MPI, or not the one that was named."""
+    """Says why there is no MPI, or not the named one."""
 
 
 class WrongName(NoMpi):
@@ -67,7 +68,7 @@ class WrongName(NoMpi):
 class Mpi:
     """Compilers and launcher of one MPI."""
 
-    name: str  # of NAMES
+    name: str  # one of NAMES
     version: str
     cc: str
     cxx: str
@@ -75,7 +76,7 @@ class Mpi:
     arguments: tuple[str, ...]  # of the launcher, before all others
 
     def start(self, processes: int, *command: object) -> list[str]:
-        """The command that runs `command` on so many processes."""
+        """Returns the command that runs `command` with `processes` processes."""
         return [self.launcher, *self.arguments, "-n", str(processes), *map(str, command)]
 
     def __str__(self) -> str:
@@ -84,13 +85,13 @@ class Mpi:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What a search has found."""
+    """The result of a search."""
 
     mpis: tuple[Mpi, ...]  # in the order of NAMES
-    unfit: tuple[str, ...]  # of others, why they cannot be used
+    unfit: tuple[str, ...]  # why others cannot be used
 
     def chosen(self, name: str) -> Mpi:
-        """The one of this name; of "", the first. Raises NoMpi, WrongName."""
+        """Returns the MPI of this name; for "", the first. Raises NoMpi, WrongName."""
         why = "".join(f"; {reason}" for reason in self.unfit)
         if not name:
             if not self.mpis:
@@ -109,12 +110,12 @@ def find(path: str | None = None) -> Found:
 
 
 def chosen() -> Mpi:
-    """The MPI to use: the one that TAILRACE_MPI names, else the first. Raises NoMpi."""
+    """Returns the MPI to use: the one that TAILRACE_MPI names, else the first. Raises NoMpi."""
     return find().chosen(os.environ.get(VARIABLE, ""))
 
 
 def summary() -> str:
-    """Which MPI was chosen, and which others there are, on a line. Raises WrongName."""
+    """Returns one line that names the chosen MPI and the others. Raises WrongName."""
     try:
         mpi = chosen()
     except WrongName:
@@ -145,7 +146,7 @@ def _find(path: str) -> Found:
         else:
             unfit.append(f"{name}: {cc} is of version {version}, and no {'launcher' if cxx else 'C++ compiler'} is")
     plain = shutil.which("mpicc", path=path)
-    if not mpis and not unfit and plain:  # nobody knows whose it is
+    if not mpis and not unfit and plain:  # a plain name may belong to any MPI
         answer = asked(plain)
         unfit.append(str(answer) if isinstance(answer, NoMpi) else f"{plain} is of neither: {answer.strip()[:80]}")
     return Found(tuple(mpis), tuple(unfit))
@@ -153,8 +154,9 @@ def _find(path: str) -> Found:
 
 def _first(names: Sequence[str], path: str, asked: Callable[[str], str | NoMpi], pattern: str,
            version: str = "") -> tuple[str, str]:
-    """The first program that answers with `pattern`, and with `version` if that is given; and the version that it
-    says. Two empty words if there is none; raises NoMpi if one that is this MPI's by its name does not work."""
+    """Returns the first program whose answer matches `pattern`, and `version` if given; and the version in the
+    answer. Returns two empty strings if there is none; raises NoMpi if one whose name belongs to this MPI does not
+    work."""
     broken = None
     for name in names:
         program = shutil.which(name, path=path)
@@ -173,7 +175,7 @@ def _first(names: Sequence[str], path: str, asked: Callable[[str], str | NoMpi],
 
 
 def _asked(program: str) -> str | NoMpi:
-    """What a launcher, or a program that a compiler makes, says of its MPI; or why it does not."""
+    """Returns what a launcher, or a compiled program, prints about its MPI; or why it does not run."""
     try:
         if not pathlib.Path(program).name.startswith(("mpicc", "mpicxx", "mpic++")):
             return _run([program, "--version"])
@@ -200,7 +202,7 @@ def _run(command: Sequence[str]) -> str:
 
 
 def _flags(mpi: Mpi) -> dict[str, list[str]]:
-    """What the C++ wrapper adds to the compiler's command, sorted by what CMake does with it."""
+    """Returns what the C++ wrapper adds to the compiler's command, sorted by how CMake uses it."""
     words = shlex.split(_run([mpi.cxx, "-show"]))[1:]
     kinds = {"includes": "-I", "libraries": ("-l", "-L", "-Wl,")}
     found = {kind: [word for word in words if word.startswith(begin)] for kind, begin in kinds.items()}
@@ -210,7 +212,7 @@ def _flags(mpi: Mpi) -> dict[str, list[str]]:
 
 
 def _as_json() -> str:
-    """For CMake, which builds C++ programs."""
+    """Returns the document for CMake, which builds C++ programs."""
     first = chosen()
     mpis = [first, *(mpi for mpi in find().mpis if mpi != first)]
     return json.dumps({"summary": summary(), "mpis": [dataclasses.asdict(mpi) | _flags(mpi) for mpi in mpis]})
@@ -218,11 +220,11 @@ def _as_json() -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs the file as a program; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Which MPIs this machine has, as pairs of compiler and launcher.",
-                                     epilog=f"The variable {VARIABLE} chooses: {' or '.join(NAMES)}.")
+    parser = argparse.ArgumentParser(description="Shows this machine's MPIs, as pairs of compiler and launcher.",
+                                     epilog=f"The environment variable {VARIABLE} chooses one: {' or '.join(NAMES)}.")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="all of them, the chosen one first")
-    form.add_argument("--get", choices=("name", "cc", "cxx", "launcher"), help="of the chosen one")
+    form.add_argument("--json", action="store_true", help="print all, the chosen one first")
+    form.add_argument("--get", choices=("name", "cc", "cxx", "launcher"), help="print this of the chosen one")
     arguments = parser.parse_args(words)
     try:
         print(_as_json() if arguments.json else getattr(chosen(), arguments.get) if arguments.get else summary())

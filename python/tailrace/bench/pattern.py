@@ -1,10 +1,10 @@
-"""The runs of `tailrace bench pattern`, in turns: every writer once in each round, at one C/W after the other.
+"""The runs of `tailrace bench pattern`, in turns: every writer once in each round, for one C/W after the other.
 
-First W is measured, since C is asked for as a multiple of it; then, for each C/W, the kernel's work is found that
-takes so long, and the rounds run: the order of the writers turns from round to round, so that what else the machine
-does, and what a run leaves behind, hits all alike (seed 002, §3.1); the first round warms up and is dropped. Each
-round also measures W and the copy by themselves: from these, and C of the runs without output, the models predict.
-Prints nothing: an Observer is told how far it is.
+First it measures W, since C is given as a multiple of it. Then, for each C/W, it finds how much work of the kernel
+takes that long, and runs the rounds. The order of the writers changes from round to round, so that other activity on
+the machine, and the after-effects of a run, affect all alike (seed 002, §3.1). The first round warms up and is
+dropped. Each round also measures W and the copy separately: from these, and C of the runs without output, the models
+predict. Prints nothing, but reports to an Observer.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from .statistics import STATEMENT
 from .steal import Steal
 from .writers import Writer
 
-# Runs without output that bring C to what was asked for.
+# Runs without output that adjust C to the requested value.
 _TRIALS = 3
 
 
-# To see that it works; measures nothing.
+# A check that everything works; measures nothing.
 QUICK = Settings(bytes=1 << 20, iterations=3, ratios=(1.0,), repeats=2, calibrate_seconds=0.02, tries=1,
                  measure_count=8, measure_repeats=1)
 
 
 class Observer:
-    """Is told how far the runs are; this one ignores it."""
+    """Receives the progress; this one ignores it."""
 
     def doing(self, title: str) -> None:
-        """Something begins that is not one of the runs."""
+        """A step begins that is not one of the runs."""
 
     def measured(self, document: dict[str, Any]) -> None:
-        """The runs begin: the result so far, without points."""
+        """The runs begin; the document is the result so far, without points."""
 
     def begin(self, title: str, runs: int) -> None:
-        """A C/W begins, with so many runs."""
+        """A C/W begins, with the given number of runs."""
 
     def run(self, title: str) -> None:
         """A run begins."""
 
     def end(self, point: dict[str, Any], ablation: list[dict[str, Any]]) -> None:
-        """A C/W has ended; the point as the result has it, and the ablation, if it was one."""
+        """A C/W has ended; `point` is as in the result, and so is `ablation`, which is empty without one."""
 
     def left(self, words: str, paths: Sequence[object]) -> None:
-        """Files or directories stay behind when all has ended; what they are, and where."""
+        """Files or directories stay after the end: what they are, and where."""
 
 
 def run(program: Program, settings: Settings, observer: Observer) -> Result:
-    """Runs it all; raises Failed."""
+    """Makes all runs; raises Failed."""
     with Scratch(settings.directories, settings.keep) as scratch:
         return _Runs(program, settings, observer, scratch).all()
 
@@ -101,7 +101,7 @@ class _Runs:
         return Result(document)
 
     def _probe(self) -> Report:
-        """A short synchronous run: whether it works at all, and past which cache."""
+        """Makes a short synchronous run, to see whether it works, and which caches it bypasses."""
         self._observer.doing("looking whether the directory can be written to")
         probe = replace(self._settings, iterations=2)
         return self._run(writers.parse("sync"), 1, probe)
@@ -136,7 +136,7 @@ class _Runs:
         return passes
 
     def _calibrate(self, asked: float, each: float) -> int:
-        """How many passes of the kernel take `asked` seconds; `each` is how long a pass takes by itself."""
+        """Returns how many passes of the kernel take `asked` seconds; `each` is the time of one pass alone."""
         s = self._settings
         self._observer.doing(f"finding the work that takes {asked:.3g} s")
         found = []
@@ -148,8 +148,8 @@ class _Runs:
         return max(1, round(asked / each))
 
     def _rounds(self, passes: int) -> tuple[dict[str, list[Report]], dict[str, str], list[evaluate.Slopes]]:
-        """The runs, what failed, and what was measured in each round before its runs: storage and memory drift within
-        the minutes that this takes, so the predictions' inputs are measured in turn with what is predicted."""
+        """Returns the runs, the failures, and the measurements of each round before its runs. Storage and memory
+        drift during these minutes, so the predictions' inputs are measured in turns with what is predicted."""
         s = self._settings
         slopes: list[evaluate.Slopes] = []
         runs: dict[str, list[Report]] = {writer.name: [] for writer in self._writers}
@@ -169,7 +169,7 @@ class _Runs:
                 try:
                     report = self._run(writer, passes, s, keep=keep)
                 except Failed as error:
-                    # Without these two there is nothing to compare with.
+                    # Without these two there is no comparison.
                     if writer.name in ("none", "sync"):
                         raise
                     errors[writer.name] = str(error)
@@ -179,7 +179,7 @@ class _Runs:
         return runs, errors, slopes
 
     def _trace(self, file: pathlib.Path, passes: int) -> None:
-        """One more run, since a run that is traced is not measured."""
+        """Makes one more run, since a traced run is not measured."""
         writer = next((one for one in self._writers if one.is_tailrace), self._writers[-1])
         self._observer.doing(f"tracing {writer.title}")
         self._run(writer, passes, self._settings, "--trace", str(file))
@@ -190,7 +190,7 @@ class _Runs:
                      str(s.bytes), "--variables", str(s.variables), "--queue-depth", str(s.queue_depth),
                      *self._scratch.arguments(writer.name), *writer.arguments, *more]
         if keep:
-            self._scratch.empty(writer.name)  # of what was kept at an earlier C/W
+            self._scratch.empty(writer.name)  # what was kept at an earlier C/W
             arguments.append("--keep")
         return self._steal.least_disturbed(lambda: self._program.run(arguments), self._scratch.settle)
 
@@ -200,7 +200,8 @@ class _Runs:
 
 
 def _names(settings: Settings) -> Sequence[str]:
-    """What runs in a round: always without output and synchronously, too, as the limit and OO come from those."""
+    """Returns the writers of a round. It always includes no output and synchronous, from which the limit and OO are
+    computed."""
     asked = [rung.writer for rung in writers.LADDER] if settings.ablation else settings.writers
     return tuple(dict.fromkeys(("none", "sync", *asked)))
 

@@ -9,13 +9,13 @@ from .steal import TRIES
 
 @dataclass(frozen=True)
 class Settings:
-    """What is run."""
+    """The runs to make."""
 
     directories: tuple[pathlib.Path, ...] = (pathlib.Path("out/bench"),)
-    bytes: int = 64 << 20  # an iteration, all variables together
+    bytes: int = 64 << 20  # of an iteration, all variables together
     iterations: int = 16
     ratios: tuple[float, ...] = (0.5, 1.0, 2.0)  # C/W
-    compute_seconds: float | None = None  # C itself, in place of the ratios
+    compute_seconds: float | None = None  # C itself, instead of the ratios
     writers: tuple[str, ...] = writers.DEFAULT
     ablation: bool = False
     kernel: str = "busy"
@@ -28,6 +28,6 @@ class Settings:
     keep: bool = False
     trace: pathlib.Path | None = None
     calibrate_seconds: float = 0.2
-    tries: int = TRIES  # of a run that the host disturbs
+    tries: int = TRIES  # most tries of a run that the host disturbs
     measure_count: int = measure.COUNT
     measure_repeats: int = measure.REPEATS

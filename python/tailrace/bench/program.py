@@ -1,7 +1,7 @@
-"""The C++ program `pattern`: where it is, how it is run, and what went wrong when it fails.
+"""Finds and runs the C++ program `pattern`, and reports its failures.
 
-One process is one run (see bench/pattern), so that memory and caches are of that run alone. Everything that can go
-wrong, down to an answer that is no JSON, becomes one exception, Failed. Knows nothing of what the runs are for.
+One process is one run (see bench/pattern), so that memory and caches belong to that run alone. Every failure, down to
+an answer that is not JSON, becomes one exception, Failed. It knows nothing of what the runs are for.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Report = dict[str, Any]  # what the program prints: one JSON document
+Report = dict[str, Any]  # the program's output: one JSON document
 
 _PLACE = pathlib.Path("build/release/bench/pattern/pattern")
 
-# No run of ours takes an hour: one that does hangs.
+# None of our runs takes an hour, so one that does hangs.
 _SECONDS = 3600.0
 
 
 class Failed(Exception):
-    """Why the test-bed cannot go on."""
+    """Says why the test-bed cannot continue."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Program:
     path: pathlib.Path
 
     def run(self, arguments: Sequence[str]) -> Report:
-        """One run of computing and writing in turns."""
+        """Makes one run of computing and writing in turns."""
         return self._ask("pattern_run", ["run", *arguments])
 
     def calibrate(self, arguments: Sequence[str], seconds: float) -> float:
-        """Seconds that one pass of a kernel takes, found by running it for about `seconds`."""
+        """Returns the seconds for one pass of a kernel, found by running it for about `seconds`."""
         answer = self._ask("pattern_calibrate", ["calibrate", *arguments, "--seconds", f"{seconds:g}"])
         each = answer.get("seconds_per_pass")
         if not isinstance(each, (int, float)) or not each > 0:
@@ -46,7 +46,7 @@ class Program:
         return float(each)
 
     def measure(self, what: str, arguments: Sequence[str], count: int) -> list[tuple[float, float]]:
-        """`count` samples (n, seconds after n) of `what`: regression, saturation, req or copy."""
+        """Returns `count` samples (n, seconds after n) of `what`: regression, saturation, req or copy."""
         answer = self._ask("pattern_measure", ["measure", what, *arguments, "--count", str(count)])
         samples = answer.get("samples")
         try:
@@ -60,13 +60,15 @@ class Program:
 
 
 def find(given: pathlib.Path | None = None) -> Program:
-    """The program at `given` or where `make build` puts it; raises Failed, with what to do, if there is none."""
+    """Returns the program at `given` or where `make build` puts it; raises Failed, with what to do, if there is
+    none."""
     return Program(locate("pattern", _PLACE, given, "--pattern"))
 
 
 def locate(name: str, place: pathlib.Path, given: pathlib.Path | None, option: str) -> pathlib.Path:
-    """A file that a build makes, at `given`, which `option` says, or at `place` in the repository; raises Failed."""
-    # .venv lies in the repository, which need not be the current directory.
+    """Returns a file that a build makes: `given`, from the option `option`, or `place` in the repository; raises
+    Failed."""
+    # .venv is in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
     places = [given] if given else [root / place for root in roots]
     for one in places:
@@ -78,9 +80,9 @@ def locate(name: str, place: pathlib.Path, given: pathlib.Path | None, option: s
 
 
 def ask(command: Sequence[str], kind: str = "pattern_run", environment: Mapping[str, str] | None = None) -> Report:
-    """Runs a program that answers as `pattern` does, with one JSON document that has `kind`: 1; raises Failed."""
+    """Runs a program that, like `pattern`, prints one JSON document with `kind`: 1; raises Failed."""
     try:
-        # On an interrupt or time-out, `run` ends the process before it passes the exception on.
+        # On an interrupt or time-out, `run` ends the process before it re-raises the exception.
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
                               env=environment)
     except subprocess.TimeoutExpired:
@@ -91,7 +93,7 @@ def ask(command: Sequence[str], kind: str = "pattern_run", environment: Mapping[
 
 
 def answer_of(command: Sequence[str], code: int, said: bytes, complaints: bytes, kind: str) -> Report:
-    """The document of a program that has ended; raises Failed."""
+    """Returns the document of a program that has ended; raises Failed."""
     if code != 0:
         last = "; ".join(complaints.decode("utf-8", "replace").strip().splitlines()[-8:])
         raise _failed(f"{_end(code)}: {last or 'it said nothing'}", command)

@@ -1,8 +1,8 @@
-"""The result file of `tailrace bench pattern` and of `make bench-peers`: JSON, checked whole when it is read.
+"""The result file of `tailrace bench pattern` and of `make bench-peers`: JSON, checked completely when it is read.
 
-The format is docs/formats/result.md. What is wrong with a file is one error that names the file, the place in it,
-what was found and what was expected. Keys that are not known are kept and not looked at, so that a later program may
-add some. Judges no numbers.
+docs/formats/result.md has the format. A fault of a file is one error that names the file, the place in it, what was
+found and what was expected. Unknown keys are kept and ignored, so that a later program may add some. It judges no
+numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Check = Callable[[Any, str], None]
 
 
 class ResultError(Exception):
-    """What is wrong with a result file; always text that can be printed."""
+    """A fault of a result file; its text can always be printed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message.encode("utf-8", "backslashreplace").decode("utf-8"))
@@ -38,39 +38,39 @@ class ResultError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """A result, known to be of this format."""
+    """A result that has this format."""
 
     document: dict[str, Any]
 
     @property
     def kind(self) -> str:
-        """ "pattern" or "peers"."""
+        """Returns "pattern" or "peers"."""
         return str(self.document["kind"])
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was run."""
+        """Returns the settings of the runs."""
         return dict(self.document["settings"])
 
     @property
     def measured(self) -> dict[str, Any] | None:
-        """What was measured before the runs; a comparison of peers may have none."""
+        """Returns the measurements before the runs; a comparison of peers may have none."""
         return self.document.get("measured")
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """One for each C/W."""
+        """Returns one point for each C/W."""
         return list(self.document["points"])
 
     @property
     def ablation(self) -> list[dict[str, Any]]:
-        """The rungs of the ablation; usually none."""
+        """Returns the rungs of the ablation; usually none."""
         return list(self.document.get("ablation", []))
 
     def save(self, file: pathlib.Path) -> None:
-        """Writes the file whole or not at all; may raise OSError."""
+        """Writes the complete file or nothing; may raise OSError."""
         text = json.dumps(self.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        # A lone half of a surrogate pair is written as JSON's escape, which it was read from.
+        # A lone half of a surrogate pair is written as the JSON escape from which it was read.
         own_file.write_whole(file, text, errors="backslashreplace")
 
 
@@ -118,7 +118,7 @@ def _not_json(file: pathlib.Path, text: str, error: ValueError) -> str:
     place = f"{file}:{error.lineno}:{error.colno}"
     if not text.strip():
         return f"{file}: found an empty file, expected a result file"
-    # What a cut file lacks is at its end, or it is a string without one.
+    # What a truncated file lacks is at its end, or inside a string that has no end.
     if error.pos >= len(text.rstrip()) or "Unterminated string" in error.msg:
         return f"{place}: found the end of the file, expected the rest of the JSON document: the file is truncated"
     return f"{place}: found {text[error.pos:error.pos + 20]!r}, expected JSON ({error.msg}); is it a result file?"
@@ -206,7 +206,7 @@ def _get(holder: dict[str, Any], place: str, key: str, check: _Check) -> Any:
 
 
 def _each(holder: dict[str, Any], place: str, key: str) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a list, each with its place."""
+    """Returns the objects of a list, each with its place."""
     found = []
     for at, one in enumerate(_get(holder, place, key, _list)):
         where = f"{place}.{key}[{at}]" if place else f"{key}[{at}]"
@@ -239,7 +239,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _MOST
 
 
-_MOST = 1e300  # of any number; whole numbers of JSON may be larger than a float holds
+_MOST = 1e300  # largest number: JSON's integers may be larger than a float
 
 
 def _kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""A runtime directory of place core for measurements alone: so that they meet no other job of this user, and leave
+"""A runtime directory of place core for measurements alone, so that they meet no other job of this user, and leave
 nothing behind.
 """
 
@@ -17,7 +17,7 @@ _SECONDS = 10.0
 
 
 class RuntimeDirectory:
-    """A context manager; `environment` is what programs need to use it."""
+    """A context manager; `environment` has what programs need to use it."""
 
     def __enter__(self) -> RuntimeDirectory:
         below = _SHARED_MEMORY if _SHARED_MEMORY.is_dir() else None
@@ -26,7 +26,8 @@ class RuntimeDirectory:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        # A server ends by itself when its last client has; one whose client was killed first writes what is left.
+        # A server ends when its last client has gone; if that client was killed, the server first writes what is
+        # left.
         if kind is None:
             self.wait()
         for server in self.servers():
@@ -35,11 +36,11 @@ class RuntimeDirectory:
 
     @property
     def environment(self) -> dict[str, str]:
-        """To be added to a program's."""
+        """The variables to add to a program's environment."""
         return {"TAILRACE_RUNTIME_DIR": str(self._directory)}
 
     def servers(self) -> list[int]:
-        """The processes that serve here, as the system knows them."""
+        """Returns the processes that serve here, as the system knows them."""
         wanted = b"\0--root\0" + os.fsencode(self._directory) + b"\0"
         found = []
         for entry in pathlib.Path("/proc").iterdir():
@@ -47,11 +48,11 @@ class RuntimeDirectory:
                 if entry.name.isdigit() and wanted in (entry / "cmdline").read_bytes() + b"\0":
                     found.append(int(entry.name))
             except OSError:
-                pass  # it has ended meanwhile
+                pass  # it has just ended
         return found
 
     def wait(self) -> None:
-        """Until no server is left, as when their clients have gone; for some seconds at most."""
+        """Waits until no server is left, as after the clients have gone; at most a few seconds."""
         end = time.monotonic() + _SECONDS
         while self.servers() and time.monotonic() < end:
             time.sleep(0.02)

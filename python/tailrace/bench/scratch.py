@@ -1,7 +1,7 @@
-"""The directories that runs write in: made new below the user's, with room enough, and removed at the end.
+"""The directories that runs write in. They are created below the user's, checked for room, and removed at the end.
 
-`pattern` empties the directories it is given, so that it is never given one with anything of the user's in it.
-Several of the user's directories stand for several devices: a run gets one below each.
+`pattern` empties the directories it is given, so it must never get one that has anything of the user's in it. Several
+of the user's directories stand for several devices: a run gets one below each.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ class Scratch:
             self._remove()
 
     def of(self, name: str) -> list[pathlib.Path]:
-        """The directories of one writer, made when they are first asked for."""
+        """Returns the directories of one writer, which the first call creates."""
         found = [directory / name for directory in self.directories]
         for directory in found:
             directory.mkdir(exist_ok=True)
         return found
 
     def arguments(self, name: str) -> list[str]:
-        """The same, for the program."""
+        """Returns them as the program's arguments."""
         return [argument for directory in self.of(name) for argument in ("--dir", str(directory))]
 
     def empty(self, name: str) -> None:
-        """Removes what is in the directories of one writer."""
+        """Removes the contents of one writer's directories."""
         for directory in self.of(name):
             shutil.rmtree(directory)
         self.of(name)
 
     def require(self, bytes_: float) -> None:
-        """Raises Failed if not so many bytes, shared among the directories, fit."""
+        """Raises Failed unless `bytes_` bytes, divided among the directories, fit."""
         share = int(_MARGIN * bytes_ / len(self.directories))
         needed: dict[int, int] = {}
         for directory in self.directories:
@@ -76,7 +76,8 @@ class Scratch:
                              f"{wanted / 2**20:.0f} MiB (see --dir, --bytes and --iterations)")
 
     def settle(self) -> None:
-        """Has file systems do now what they put off, such as freeing space: else the next run would pay for it."""
+        """Makes file systems do now what they defer, such as freeing space; otherwise the next run would pay for
+        it."""
         for directory in self.directories:
             descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -86,7 +87,7 @@ class Scratch:
 
     def _make(self, directory: pathlib.Path) -> None:
         missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
-        self._made_above += missing  # the deepest first, as they are removed
+        self._made_above += missing  # the deepest first, the order of removal
         directory.mkdir(parents=True, exist_ok=True)
 
     def _remove(self) -> None:
@@ -96,4 +97,4 @@ class Scratch:
             try:
                 directory.rmdir()
             except OSError:
-                pass  # somebody has put something there meanwhile
+                pass  # another program has put something there meanwhile

@@ -1,10 +1,10 @@
-"""The study of `tailrace bench small`: many small requests of many clients, to one file (seed 004, §5.4).
+"""The study of `tailrace bench small`: many small requests of many clients to one file (seed 004, §5.4).
 
 Each pattern is written with the compactor on, with it off, with each of its parts off, by plain pwrite of the same
-requests, collectively by MPI-IO of two MPIs, and at once by one process that has the whole file (the limit); in turn,
-round after round, and each file is read and compared. More ranks of an MPI than processors are slow, so it is tried
-with few, too, which share the same pieces. A run that the machine's host disturbed is done again (steal). What cannot
-be had here is named with the reason. Prints nothing: an Observer is told.
+requests, collectively by MPI-IO of two MPIs, and at once by one process that has the whole file (the limit). The ways
+take turns, round after round, and each file is read and compared. More MPI ranks than processors are slow, so a few
+ranks, which share the same pieces, are tried, too. A run that the machine's host disturbed is repeated (steal). What
+is not available here is reported with the reason. Prints nothing, but reports to an Observer.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ ALL = 0  # as many ranks as there are clients
 
 @dataclass(frozen=True)
 class Settings:
-    """What is run."""
+    """The runs to make."""
 
     directory: pathlib.Path = pathlib.Path("out/bench")
     patterns: tuple[str, ...] = PATTERNS
-    clients: int = 64  # of rows; a fourth of them in the others
-    bytes: int = 64 << 20  # of the file; a fourth for `behind`; Flash-I/O has its own
-    piece: int = 4 << 10  # of a matrix's row, or a tile's
-    calls: int = 1  # pieces of a call, of rows; 0: all
-    by_block: bool = False  # Flash-I/O: a piece is a block
+    clients: int = 64  # for rows; a quarter of them for the others
+    bytes: int = 64 << 20  # of the file; a quarter for `behind`; Flash-I/O has its own size
+    piece: int = 4 << 10  # bytes of a matrix's row, or a tile's
+    calls: int = 1  # pieces in a call, for rows; 0: all
+    by_block: bool = False  # Flash-I/O: each block is a piece
     repeats: int = 3
-    mpis: tuple[str, ...] = ("openmpi", "mpich")  # the registry's packages, or "system"; none: without
+    mpis: tuple[str, ...] = ("openmpi", "mpich")  # the registry's packages, or "system"; empty: no MPI
     ranks: tuple[int, ...] = (2, 4, ALL)
     keep_environment: pathlib.Path | None = None
-    tries: int = TRIES  # of a run that the host disturbs
+    tries: int = TRIES  # most tries of a run that the host disturbs
 
 
-# To see that it works; measures nothing.
+# A check that everything works; measures nothing.
 QUICK = Settings(clients=8, bytes=256 << 10, repeats=1, mpis=("system",), ranks=(1, ALL), tries=1)
 
 
 class Observer:
-    """Is told how far it is; this one ignores it."""
+    """Receives the progress; this one ignores it."""
 
     def doing(self, title: str) -> None:
-        """Something begins that is not a run."""
+        """A step begins that is not a run."""
 
     def begin(self, title: str, runs: int) -> None:
-        """So many runs begin, of one pattern."""
+        """The given number of runs begins, of one pattern."""
 
     def run(self, title: str) -> None:
         """One of them begins."""
@@ -71,7 +71,7 @@ class Observer:
 
 
 def study(given: pathlib.Path | None, settings: Settings, observer: Observer) -> dict[str, Any]:
-    """Runs all patterns; the document. Raises Failed."""
+    """Runs all patterns and returns the document. Raises Failed."""
     with RuntimeDirectory() as runtime, Scratch([settings.directory]) as scratch, \
             Environment(settings.keep_environment, observer.doing) as environment:
         program = small_program.find(given, runtime.environment)
@@ -115,7 +115,7 @@ class _Study:
                 self._missing[mpi] = str(error)
 
     def _runs(self, pattern: Pattern) -> tuple[dict[str, list[Report]], dict[str, list[str]]]:
-        """All runs by way, and the ways of each MPI that could be run."""
+        """Returns all runs by way, and the ways of each MPI that could be run."""
         s = self._settings
         ranks = [count or pattern.clients for count in s.ranks if count <= pattern.clients]
         tried = [(mpi, count) for mpi in self._peers for count in dict.fromkeys(ranks) if pattern.name in COLLECTIVE]
@@ -123,7 +123,7 @@ class _Study:
         ways += [(f"{mpi}, {count} ranks", mpi, count) for mpi, count in tried]
         runs: dict[str, list[Report]] = {way: [] for way, _, _ in ways}
         self._observer.begin(small_patterns.TITLES[pattern.name], (s.repeats + 1) * len(ways))
-        for number in range(s.repeats + 1):  # the first to warm up
+        for number in range(s.repeats + 1):  # the first one warms up
             turn = number % len(ways)
             for way, mpi, count in ways[turn:] + ways[:turn]:
                 if way not in runs:
@@ -172,7 +172,7 @@ class _Study:
 
 
 def _cell(pattern: Pattern, way: str, runs: Sequence[Report]) -> dict[str, Any]:
-    """A way in short; times in seconds."""
+    """Returns the summary of a way; times in seconds."""
     first = runs[0]
     times = small_patterns.seconds(runs)
     return {"pattern": pattern.name, "way": way, "merge": MERGE.get(way), "clients": pattern.clients,
@@ -185,7 +185,7 @@ def _cell(pattern: Pattern, way: str, runs: Sequence[Report]) -> dict[str, Any]:
 
 
 def line(settings: Settings) -> str:
-    """The command line that does the same again."""
+    """Returns the command line that repeats the study."""
     s = settings
     words = ["tailrace bench small", f"--dir {s.directory}"]
     words += [f"--only {','.join(s.patterns)}"] if s.patterns != PATTERNS else []

@@ -1,7 +1,7 @@
-"""What `tailrace bench small` compares: the patterns, the ways they are written in, and the bars. Pure.
+"""The patterns that `tailrace bench small` compares, the ways to write them, and the bars. Pure.
 
-The patterns are those of seed 004, §5.4 (FFBench, Flash-I/O), and MPI-Tile-I/O's; bench/small/access_pattern.h says
-which pieces they have.
+The patterns are those of seed 004, §5.4 (FFBench, Flash-I/O), and of MPI-Tile-I/O; bench/small/access_pattern.h
+defines their pieces.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ TITLES = {"rows": "rows of a matrix, dealt to the clients in turn",
           "overlap": "one client, whose pieces overlap", "behind": "each piece is read back when it has been written",
           "checkpoint": "Flash-I/O, checkpoint", "plot": "Flash-I/O, plot file, centred",
           "corners": "Flash-I/O, plot file with corners", "tiles": "tiles of a matrix, one a client"}
-# MPI has no word for writes that overlap, and none for a read that follows a write of which others know nothing.
+# MPI does not define overlapping writes, nor a read after a write that the others do not know.
 COLLECTIVE = ("rows", *FLASH, "tiles")
 
 ON, OFF, PWRITE, LIMIT = "compactor on", "compactor off", "pwrite", "limit"
 NO_MORPHING, NO_STEALING = "without morphing", "without stealing"
 _UNMERGED = "enabled: false, overwrite: false, read_after: written"
-# What the configuration's `merge` has.
+# Values for the configuration's `merge`.
 MERGE = {ON: "", OFF: _UNMERGED, "without joining": "largest: 4 KiB", NO_MORPHING: "overwrite: false",
          NO_STEALING: "read_after: written", "without gathering": "count: 1", "gathering without a delay": "delay: 0"}
 
-_BASE = 64 << 20  # the writes that reach storage are counted for so many bytes
+_BASE = 64 << 20  # bytes for which the writes that reach storage are counted
 _MOST_WRITES = 32
 
-# Time with / time of another way, at most.
+# Limits for the time with tailrace, divided by the time of another way.
 _TIMES = {"rows": (OFF, 0.2), "overlap": (NO_MORPHING, 0.6), "behind": (NO_STEALING, 0.3), "checkpoint": (OFF, 0.58),
           "plot": (OFF, 0.45), "corners": (OFF, 0.45)}
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One of them, as the programs are told."""
+    """One pattern, as arguments of the programs."""
 
     name: str
     clients: int
@@ -48,12 +48,12 @@ class Pattern:
 
     @property
     def place(self) -> str:
-        """Where tailrace's engine runs."""
+        """Returns the place of tailrace's engine."""
         return "thread" if self.name == "overlap" else "core"
 
 
 def pattern(name: str, clients: int, bytes_: int, piece: int, calls: int, by_block: bool) -> Pattern:
-    """The pattern of that name; `clients` and `bytes_` are those of rows."""
+    """Returns the pattern of that name; `clients` and `bytes_` are those of rows."""
     few = max(1, clients // 4)
     if name in FLASH:
         return Pattern(name, few, ("--pattern", name, "--clients", few, *(["--by-block"] if by_block else [])))
@@ -65,7 +65,7 @@ def pattern(name: str, clients: int, bytes_: int, piece: int, calls: int, by_blo
 
 
 def bars(name: str, runs: Mapping[str, Sequence[Report]], peers: Mapping[str, Sequence[str]]) -> list[Bar]:
-    """What the pattern is to keep, of the runs by way; `peers`: the ways of each MPI."""
+    """Returns the bars of a pattern from the runs by way. `peers`: the ways of each MPI."""
     found = []
     on = seconds(runs[ON])
     if name in _TIMES:
@@ -84,5 +84,5 @@ def bars(name: str, runs: Mapping[str, Sequence[Report]], peers: Mapping[str, Se
 
 
 def seconds(runs: Sequence[Report]) -> list[float]:
-    """Until all was on the device."""
+    """Returns the times until all data were on the device."""
     return [run["synced"] for run in runs]

@@ -1,6 +1,6 @@
 """The programs behind `tailrace bench small`: small_bench, and collective.c compiled by an MPI's mpicc.
 
-Knows their options, and nothing of what is compared.
+It knows their options, and nothing of what is compared.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class SmallProgram:
     """The program, ready to be run."""
 
     path: pathlib.Path
-    environment: Mapping[str, str]  # beside that of this process
+    environment: Mapping[str, str]  # added to that of this process
 
     def run(self, directory: pathlib.Path, way: str, merge: str, arguments: Sequence[object]) -> Report:
-        """One run of a pattern."""
+        """Makes one run of a pattern."""
         command = [str(self.path), "--dir", str(directory), "--way", way, *map(str, arguments)]
         command += ["--merge", merge] if merge else []
         return program.ask(command, _KIND, {**os.environ, **self.environment})
 
     def collective(self, environment: Environment, mpi: str) -> Collective:
-        """The same patterns by an MPI; raises Unavailable."""
+        """Returns the same patterns for an MPI; raises Unavailable."""
         sources = self.path.parents[4] / "bench/small"
         if not (sources / _SOURCES[0]).is_file():
             raise Unavailable(f"{_SOURCES[0]} is not at {sources}")
@@ -50,10 +50,10 @@ class Collective:
     path: pathlib.Path
 
     def run(self, directory: pathlib.Path, ranks: int, arguments: Sequence[object]) -> Report:
-        """One run of a pattern, its clients shared among so many ranks."""
+        """Makes one run of a pattern, whose clients are divided among the given number of ranks."""
         return program.ask(self.mpi.start(ranks, self.path, "--dir", directory, *arguments), _KIND)
 
 
 def find(given: pathlib.Path | None, environment: Mapping[str, str]) -> SmallProgram:
-    """The program at `given` or where `make build` puts it; raises Failed."""
+    """Returns the program at `given` or where `make build` puts it; raises Failed."""
     return SmallProgram(program.locate("small_bench", _PLACE, given, "--program"), environment)

@@ -1,9 +1,9 @@
-"""The statistics of a few runs: median, least, most, and an interval of confidence of the median.
+"""The statistics of a few runs: median, least, most, and a confidence interval of the median.
 
-The interval is found by bootstrap: the median of many samples drawn with replacement from the runs, with a fixed
-seed, so that the same runs give the same interval. Of few runs it cannot keep what 99.7 % promises: it never reaches
-beyond the least and the most, which hold the true median between them with a probability of 1 − 2/2^k for k runs
-(94 % for 5, 99.8 % for 10). Pure functions.
+The interval comes from the bootstrap: the median of many samples drawn with replacement from the runs, with a fixed
+seed, so that the same runs give the same interval. For few runs it cannot reach 99.7 %: it never extends beyond the
+least and the most, which contain the true median with a probability of 1 − 2/2^k for k runs (94 % for 5, 99.8 % for
+10). Pure functions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONFIDENCE = 0.997
 _SEED = 20261122
 _RESAMPLES = 10_000
 
-# What a result file says of it.
+# The description in a result file.
 STATEMENT = {
     "interval": "99.7 % interval of confidence of the median",
     "method": f"bootstrap percentile, {_RESAMPLES} resamples, seed {_SEED}; with k runs it is never wider than least "
@@ -27,7 +27,7 @@ STATEMENT = {
 
 @dataclass(frozen=True)
 class Summary:
-    """Some runs' values in short."""
+    """The summary of several runs' values."""
 
     median: float
     least: float
@@ -37,13 +37,13 @@ class Summary:
     runs: int
 
     def document(self) -> dict[str, float]:
-        """As a result file has it."""
+        """Returns the summary as a result file has it."""
         return asdict(self)
 
 
 def summarise(values: Iterable[float]) -> Summary:
-    """Of at least one value."""
-    # Sorted, so that the order of the runs does not matter to what is drawn.
+    """Summarises at least one value."""
+    # Sorted, so that the order of the runs does not affect the samples.
     sample = np.sort(np.fromiter(values, dtype=float))
     drawn = np.random.default_rng(_SEED).choice(sample, size=(_RESAMPLES, sample.size))
     tail = 50 * (1 - CONFIDENCE)

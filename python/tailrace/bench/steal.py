@@ -1,10 +1,10 @@
-"""Runs that a host disturbed are repeated.
+"""Repeats runs that a host disturbed.
 
-On a virtual machine the host may give the processors to others for a while ("steal"), and a run that was hit says
-nothing of what it measured. How much was taken is known from /proc/stat, whatever the run's own figures are: so a run
-from which more than a hundredth of its time was taken is done again, a few times at most, and the one that lost least
-is kept. What was repeated, and what remained disturbed, is counted and told. On a machine of one's own nothing is
-ever taken, and nothing repeated. Figures of the runs play no part in it.
+On a virtual machine the host may give the processors to others for a while ("steal"), and the figures of a disturbed
+run mean nothing. /proc/stat reports how much was taken, independently of the run's own figures. So a run that lost
+more than a hundredth of its time is repeated, a few times at most, and the try that lost least is kept. Repeated
+runs, and those that remained disturbed, are counted and reported. A physical machine loses nothing, so nothing is
+repeated. The runs' own figures play no part.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 
 LIMIT = 0.01  # of a run's time on one processor
 TRIES = 6
-KEYS = ("limit", "tries", "runs", "repeated", "disturbed")  # of a result file's "steal"
+KEYS = ("limit", "tries", "runs", "repeated", "disturbed")  # in a result file's "steal"
 
 _T = TypeVar("_T")
 
 
 def stolen_seconds() -> float:
-    """What the host has taken from all processors together since the machine began; 0 where that is not known."""
+    """Returns the time that the host has taken from all processors since boot; 0 if that is not known."""
     try:
         first = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
         return int(first[8]) / os.sysconf("SC_CLK_TCK")
@@ -32,20 +32,20 @@ def stolen_seconds() -> float:
 
 
 class Steal:
-    """Does runs, again if they were disturbed, and counts."""
+    """Makes runs, repeats disturbed ones, and counts both."""
 
     def __init__(self, *, tries: int = TRIES, stolen: Callable[[], float] | None = None,
                  clock: Callable[[], float] = time.monotonic) -> None:
-        self._tries = tries  # of a run, at most
+        self._tries = tries  # most tries of a run
         self._stolen = stolen or stolen_seconds
         self._clock = clock
         self.runs = 0
         self.repeated = 0  # runs done more than once
-        self.disturbed = 0  # runs of which no try was undisturbed
+        self.disturbed = 0  # runs without an undisturbed try
 
     def least_disturbed(self, run: Callable[[], _T], tidy: Callable[[], None] = lambda: None) -> _T:
-        """What `run` gives, of the try from which least was taken; what it raises, at once. After each try, even one
-        that raised, `tidy` is called, whose time is nobody's."""
+        """Returns what `run` returns in the least disturbed try; passes its exceptions on at once. Calls `tidy` after
+        each try, even one that raised; its time does not count."""
         self.runs += 1
         taken, best = self._once(run, tidy)
         tries = 1
@@ -59,7 +59,7 @@ class Steal:
         return best
 
     def document(self) -> dict[str, Any]:
-        """As a result file has it."""
+        """Returns the counts as a result file has them."""
         return {"limit": LIMIT, "tries": self._tries, "runs": self.runs, "repeated": self.repeated,
                 "disturbed": self.disturbed}
 
@@ -75,7 +75,7 @@ class Steal:
 
 
 def told(document: Mapping[str, Any]) -> list[str]:
-    """What a reader should know of the runs that a result file's "steal" speaks of."""
+    """Returns notes for the reader on the runs that a result file's "steal" describes."""
     if not document.get("repeated") and not document.get("disturbed"):
         return []
     text = (f"{document['repeated']} of {document['runs']} runs were done again, since the machine's host took the "

@@ -1,7 +1,8 @@
-"""The ways to write that the test-bed compares: their names, what the program is told, which model predicts them.
+"""The ways to write that the test-bed compares: their names, the program's arguments, and the models that predict
+them.
 
-A name is the writer and what differs from its defaults, by hyphens: "sync", "tailrace-write",
-"tailrace-alloc-buffered". In results and tables tailrace's have spaces: "tailrace alloc". Holds no state.
+A name is the writer and its differences from the defaults, joined by hyphens: "sync", "tailrace-write",
+"tailrace-alloc-buffered". In results and tables tailrace's names have spaces: "tailrace alloc". It holds no state.
 """
 
 from __future__ import annotations
@@ -18,31 +19,31 @@ SWITCHES = {
 }
 DEFAULT = ("none", "sync", "tailrace-alloc", "tailrace-write")
 
-_SEPARATE = {"malloc": ("borrow",), "unaligned": ("write", "borrow")}  # the verbs that these mean something to
+_SEPARATE = {"malloc": ("borrow",), "unaligned": ("write", "borrow")}  # the verbs to which these apply
 
 
 class Unknown(ValueError):
-    """A name that names no writer."""
+    """A name that is not a writer's."""
 
 
 @dataclass(frozen=True)
 class Writer:
     """One way to write."""
 
-    name: str  # as --writers has it
-    title: str  # as results and tables have it
+    name: str  # as in --writers
+    title: str  # as in results and tables
     arguments: tuple[str, ...]  # for `pattern run`
-    copies: bool = False  # somebody copies what is handed over: the limit holds a memcpy an iteration
-    model: str | None = None  # that predicts its total; None: no model speaks of it
+    copies: bool = False  # what is handed over is copied: the limit includes a memcpy for each iteration
+    model: str | None = None  # predicts its total; None: no model does
 
     @property
     def is_tailrace(self) -> bool:
-        """Whether it writes by tailrace."""
+        """Returns True if it writes with tailrace."""
         return self.name.startswith("tailrace")
 
 
 def parse(name: str) -> Writer:
-    """The writer of that name; raises Unknown."""
+    """Returns the writer of that name; raises Unknown."""
     if name in PLAIN:
         return Writer(name, name, ("--write", name), model="sync" if name == "sync" else None)
     first, *rest = name.split("-")
@@ -60,7 +61,7 @@ def parse(name: str) -> Writer:
     if {"malloc", "unaligned"} <= set(switches):
         raise Unknown(f"found {name!r}: a buffer is malloc'ed or unaligned, not both")
     arguments = [argument for switch in switches for argument in SWITCHES[switch]]
-    # The server copies arrays that are lent from addresses which no direct transfer can use.
+    # The server copies lent arrays whose addresses no direct transfer can use.
     copies = verb == "write" or bool({"malloc", "unaligned"} & set(switches))
     return Writer(name, " ".join([first, *rest]), ("--write", "tailrace", "--verb", verb, *arguments),
                   copies=copies, model=_model(verb, switches))
@@ -75,14 +76,14 @@ def _model(verb: str, switches: list[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Rung:
-    """A step of the ablation, and the writer that takes it."""
+    """A step of the ablation, and its writer."""
 
     name: str
     writer: str
 
 
-# Seed 000's ladder, §4.2. The last word of each pair after the first rung is what tailrace does by default; the same
-# writer may stand on several rungs, and is then run once a round.
+# Seed 000's ladder, §4.2. The last word of each pair after the first rung is tailrace's default. The same writer may
+# be on several rungs, and then runs once a round.
 LADDER = (
     Rung("naive (posix-aio)", "posix-aio"),
     Rung("unpinned", "tailrace-alloc-unpinned"),

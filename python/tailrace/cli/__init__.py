@@ -1,8 +1,8 @@
-"""The command line `tailrace`: one file a command.
+"""The command line `tailrace`: one file for each command.
 
 A command is a module here with a function `register(subparsers)`, which adds its parser and sets `run` on it: a
-function that takes the parsed arguments and returns the exit code. Exit codes: 0 done, 1 it found problems or failed,
-2 wrong usage. Nothing here reads `src/` or knows the file format beyond openPMD.
+function that takes the parsed arguments and returns the exit code. Exit codes: 0 success, 1 problems found or a
+failure, 2 wrong usage. Nothing here reads `src/` or knows the file format beyond openPMD.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.complain(str(error))
         return 1
     except BrokenPipeError:
-        # The reader, such as `head`, has gone: that is no fault, but Python would complain when it flushes.
+        # The reader of the output, such as `head`, has gone. That is no error, but Python would report one at the
+        # flush.
         sys.stdout = None
         return 1
     except KeyboardInterrupt:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="tailrace", description="A program's output leaves on another way while the program computes on.")
+        prog="tailrace", description="Carries a program's output to storage while the program computes on.")
     parser.add_argument("--version", action="version", version=f"tailrace {tailrace.__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:

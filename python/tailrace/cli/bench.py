@@ -1,7 +1,7 @@
 """`tailrace bench pattern`: how much of a program's output each way to write hides, against limit and prediction.
 
-Reads the options and hands them to tailrace.bench, which runs it all; bench_display.py says how far it is,
-bench_table.py what came out. Runs and computes nothing itself.
+Reads the options and passes them to tailrace.bench, which makes the runs; bench_display.py shows the progress,
+bench_table.py the results. Runs and computes nothing itself.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ KERNELS = ("busy", "jacobi", "jacobi-blocked", "matmul", "matmul-transposed", "s
 SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 _EPILOG = """\
-writers: none, sync (pwrite past the page cache), sync-buffered, sync-hdf5, posix-aio (glibc), and tailrace-VERB
-with VERB alloc, write or borrow, perhaps with -unpinned, -buffered, -malloc or -unaligned behind it, such as
-tailrace-alloc-buffered. none and sync always run, since the limit and OO are reckoned from them.
+writers: none, sync (pwrite, bypassing the page cache), sync-buffered, sync-hdf5, posix-aio (glibc), and tailrace-VERB
+with VERB alloc, write or borrow, and optionally -unpinned, -buffered, -malloc or -unaligned appended, such as
+tailrace-alloc-buffered. none and sync always run, since the limit and OO are computed from them.
 
 Exit code 1 if it cannot run, 2 if the options are wrong."""
 
@@ -37,11 +37,11 @@ def register(subparsers: Any) -> None:
         "bench", help="measure on this machine what tailrace gains", description="Measures on this machine.")
     kinds = parser.add_subparsers(title="what to measure", metavar="WHAT", required=True)
     pattern = kinds.add_parser(
-        "pattern", help="computing and writing in turns, by every way to write", epilog=_EPILOG,
+        "pattern", help="a program that computes and writes in turns, with every way to write", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs a program that computes and writes in turns, by every way to write in turn, round after\n"
-                    "round; compares their times with the limit that no schedule beats and with what the models\n"
-                    "predict. Takes some minutes; needs a machine that does nothing else.")
+        description="Runs a program that computes and writes in turns, with each way to write, round after round.\n"
+                    "Compares their times with the limit that no schedule beats, and with the models' predictions.\n"
+                    "Takes some minutes, and needs a machine that does nothing else.")
     _add_options(pattern)
     pattern.set_defaults(run=run, parser=pattern)
     bench_core.register(kinds)
@@ -52,7 +52,7 @@ def register(subparsers: Any) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dir", type=pathlib.Path, action="append", metavar="DIR",
-        help="where to write; given several times, one for each device (default: out/bench)")
+        help="where to write; repeat it for several devices (default: out/bench)")
     add("--bytes", type=_size, metavar="SIZE", help="an iteration's output, such as 64MiB (default)")
     add("--iterations", type=bench_options.count(1, 100_000), metavar="N",
         help="iterations of a run (default: 16)")
@@ -68,20 +68,20 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--ablation", action="store_true",
                       help="what each of tailrace's measures gains: the ladder from naive to direct, at one C/W")
     add("--kernel", choices=KERNELS,
-        help="what is computed (default: busy, a small loop in the cache; with --sweep: spin, whose time does not "
-             "depend on what others do with the same core)")
+        help="the computation (default: busy, a small loop in the cache; with --sweep: spin, whose time does not "
+             "depend on other use of the same core)")
     add("--threads", type=bench_options.count(1, 4096), metavar="N", help="threads that compute (default: 1)")
-    add("--memory", choices=("heap", "static"), help="where the kernel's arrays lie (default: heap)")
+    add("--memory", choices=("heap", "static"), help="memory of the kernel's arrays (default: heap)")
     add("--variables", type=bench_options.count(1, 1000), metavar="N",
         help="variables, which share the bytes (default: 1)")
     add("--repeats", type=bench_options.count(1, 10_000), metavar="N",
         help="rounds, after one to warm up (default: 5)")
     add("--queue-depth", type=bench_options.count(1, 4096), metavar="N",
         help="transfers under way at once (default: 8)")
-    add("--quick", action="store_true", help="tiny runs, to see that it works; measures nothing")
+    add("--quick", action="store_true", help="tiny runs, to check that everything works; measures nothing")
     add("--keep", action="store_true", help="keep the last files of every writer")
     add("--trace", type=pathlib.Path, metavar="FILE",
-        help="trace one more run, of the first writer by tailrace, as Chrome and Perfetto read it")
+        help="trace one more run, of the first tailrace writer, for Chrome and Perfetto")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
     add("--pattern", type=pathlib.Path, metavar="PATH", help="the program (default: where `make build` puts it)")
 
@@ -90,10 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
     from tailrace.bench import pattern, program
 
-    from . import bench_display, bench_table  # here: numpy and rich take their time to start
+    from . import bench_display, bench_table  # here: numpy and rich import slowly
 
     settings = _settings(arguments)
-    # With --json - the document alone goes to the output; tables and bar go where messages go.
+    # With --json - the output is the document alone; tables and bar go to standard error.
     stream = sys.stderr if arguments.json == "-" else sys.stdout
     try:
         bench_options.require_folder(arguments.json)

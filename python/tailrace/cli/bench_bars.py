@@ -1,4 +1,5 @@
-"""What `tailrace bench core` has found: a table for each part, and whether its bars are kept. Computes nothing."""
+"""Prints the results of `tailrace bench core`: a table for each part, and whether its bars are kept. Computes
+nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from tailrace import quantity
 from tailrace.bench import steal
 from tailrace.bench.bars import Bar, digits
 
-_WIDTH = 160  # without a terminal there is no width to keep to
-_MARKDOWN_WIDTH = 1000  # nor must a row of Markdown be broken
+_WIDTH = 160  # without a terminal the width is not limited
+_MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 
 TITLES = {"open": "open, and the first output", "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
@@ -50,7 +51,7 @@ class Printer:
         self._line(f"\n{TITLES[name]}: not measured: {why}")
 
     def conclude(self, document: dict[str, Any]) -> None:
-        """All of it in short."""
+        """Prints the summary."""
         barred = [bar for bar in document["bars"] if bar["bar"] is not None]
         missed = [bar for bar in barred if not bar["met"]]
         machine = document["machine"]
@@ -71,12 +72,12 @@ class Printer:
 
 
 def width(stream: IO[str], markdown: bool) -> int | None:
-    """Of a console; None: the terminal's."""
+    """Returns the width of a console; None: the terminal's."""
     return _MARKDOWN_WIDTH if markdown else None if stream.isatty() else _WIDTH
 
 
 def met(bar: Bar) -> str:
-    """Whether the bar is kept, and by how many of the values it is not."""
+    """Says whether the bar is kept, and how many values are above it."""
     if bar.bar is None:
         return ""
     if not bar.met:

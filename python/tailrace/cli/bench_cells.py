@@ -1,4 +1,4 @@
-"""What `tailrace bench jitter` has found: a table of its cells. Computes nothing."""
+"""Prints the results of `tailrace bench jitter`: a table of its cells. Computes nothing."""
 
 from __future__ import annotations
 

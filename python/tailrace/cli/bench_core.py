@@ -1,6 +1,6 @@
-"""`tailrace bench core`: what place core costs a program, against its bars.
+"""`tailrace bench core`: the costs of place core for a program, against their bars.
 
-Reads the options and hands them to tailrace.bench.core; bench_bars.py says what came out. Measures nothing itself.
+Reads the options and passes them to tailrace.bench.core; bench_bars.py prints the results. Measures nothing itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EPILOG = """\
 parts: copy (write beside a memcpy), calls (alloc, commit, signal), handover (while fio loads the disk), filters
 (compression on the core), restart (the server is killed, the files are compared).
 
-Exit code 1 if it cannot run, 2 if the options are wrong. A bar that is missed is said, and is no failure."""
+Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure."""
 
 
 def register(kinds: Any) -> None:
@@ -25,14 +25,16 @@ def register(kinds: Any) -> None:
     parser = kinds.add_parser(
         "core", help="place core: hand-over, calls, filters and restarts, against their bars", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures what place core costs a program: ratios in one run, each with median, least and most,\n"
-                    "and the bar that it is to keep. Takes some minutes; needs a machine that does nothing else.")
+        description="Measures what place core costs a program: ratios within one run, each with median, least and\n"
+                    "most, and its bar. Takes some minutes, and needs a machine that does nothing else.")
     add = parser.add_argument
     bench_options.add_result(add)
-    add("--only", metavar="PART,…", help="some parts (default: all)")
-    add("--repeats", type=bench_options.count(1, 1000), metavar="N", help="runs of handing over (default: 3)")
-    add("--kills", type=bench_options.count(1, 10_000), metavar="N", help="deaths of the server (default: 6)")
-    add("--seed", type=bench_options.count(0, 2**31), metavar="S", help="of when it is killed (default: 1)")
+    add("--only", metavar="PART,…", help="only these parts (default: all)")
+    add("--repeats", type=bench_options.count(1, 1000), metavar="N", help="runs of the part handover (default: 3)")
+    add("--kills", type=bench_options.count(1, 10_000), metavar="N",
+        help="how often the server is killed (default: 6)")
+    add("--seed", type=bench_options.count(0, 2**31), metavar="S",
+        help="seed for the times of the kills (default: 1)")
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -63,7 +65,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 class _Told:
-    """The observer: what is done goes to the bar on the terminal, what came out to the printer."""
+    """The observer: sends progress to the bar on the terminal, and results to the printer."""
 
     def __init__(self, printer: Any, display: Any) -> None:
         self.doing = display.doing

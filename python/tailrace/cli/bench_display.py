@@ -1,7 +1,7 @@
-"""How far `tailrace bench` is: a bar on a terminal, which is drawn between runs only; nothing without a terminal.
+"""Shows the progress of `tailrace bench`: a bar on a terminal, drawn between runs only; nothing without a terminal.
 
-A bar that draws while a run is under way would take the core that the writer needs. What is to be printed meanwhile
-goes to the printer, above the bar. Knows nothing of results.
+A bar that draws during a run would take the core that the writer needs. Text to print meanwhile goes to the printer,
+above the bar. It knows nothing of results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .bench_table import Printer
 
 
 class Display(Observer):
-    """A context manager; `printer` says what there is to say."""
+    """A context manager; `printer` prints the text."""
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
@@ -42,7 +42,7 @@ class Display(Observer):
             self._bar.stop()
 
     def doing(self, title: str) -> None:
-        """Something begins that is not one of the runs."""
+        """A step begins that is not one of the runs."""
         self._show(description=f"{self._title}{title}")
 
     def measured(self, document: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class Display(Observer):
         self._show(description=title, total=runs, completed=0)
 
     def run(self, title: str) -> None:
-        """A run begins; those before it have ended."""
+        """A run begins, and the one before it has ended."""
         self._show(description=f"{self._title}{title}", advance=1 if self._begun else 0)
         self._begun = True
 
@@ -65,7 +65,7 @@ class Display(Observer):
         self._printer.point(point, ablation)
 
     def left(self, words: str, paths: Sequence[object]) -> None:
-        """Something stays behind."""
+        """Files or directories stay after the end."""
         self._printer.left(words, paths)
 
     def _show(self, **changes: Any) -> None:

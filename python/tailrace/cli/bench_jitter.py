@@ -1,6 +1,7 @@
 """`tailrace bench jitter`: how evenly a simulation's processes write, by four ways.
 
-Reads the options and hands them to tailrace.bench.jitter; bench_cells.py says what came out. Measures nothing itself.
+Reads the options and passes them to tailrace.bench.jitter; bench_cells.py prints the results. Measures nothing
+itself.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from tailrace.bench.jitter import Settings
 
 _EPILOG = """\
-ways: hdf5 (a file a process), collective (MPI-IO, one shared file), thread and core (tailrace's places).
+ways: hdf5 (a file for each process), collective (MPI-IO, one shared file), thread and core (tailrace's places).
 
 FILE of --json is for `tailrace plot`, which draws the tiles, and `tailrace report`.
-Exit code 1 if it cannot run, 2 if the options are wrong. What cannot be had here (fio, an MPI) is said."""
+Exit code 1 if it cannot run, 2 if the options are wrong. What is not available here (fio, an MPI) is reported."""
 
 
 def register(kinds: Any) -> None:
@@ -26,27 +27,27 @@ def register(kinds: Any) -> None:
     parser = kinds.add_parser(
         "jitter", help="how evenly processes write: file per process, collective, thread, core", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Processes compute, write and wait for each other; prints how long each one's output took as\n"
-                    "the simulation sees it: mean, worst, spread, and throughput. Takes up to five minutes.")
+        description="Processes compute, write and wait for each other. Prints how long each process's output took,\n"
+                    "as the simulation sees it: mean, worst, spread, and throughput. Takes up to five minutes.")
     add = parser.add_argument
     switch = bench_options.words(("off", "on"))
     bench_options.add_result(add)
     add("--processes", type=bench_options.count(1, 1024), metavar="N",
-        help="that compute and write (default: 4)")
+        help="processes that compute and write (default: 4)")
     add("--iterations", type=bench_options.count(1, 100_000), metavar="N",
-        help="of each cell, after one to warm up (default: 12)")
+        help="iterations of each cell, after one to warm up (default: 12)")
     add("--bytes", type=bench_options.block_sizes, metavar="SIZE,…",
-        help="of a process and iteration (default: 4MiB,16MiB)")
+        help="output of a process in an iteration (default: 4MiB,16MiB)")
     add("--ways", type=bench_options.words(("hdf5", "collective", "thread", "core")), metavar="W,…",
-        help="default: hdf5,collective,thread,core")
+        help="the ways to write (default: hdf5,collective,thread,core)")
     add("--compress", type=switch, metavar="off,on", help="without and with shuffle and zstd (default: both)")
     add("--load", type=switch, metavar="off,on", help="without and with fio loading the same disk (default: both)")
     add("--compute-time", type=bench_options.time, metavar="TIME",
-        help="of an iteration and process alone (default: 0.1s)")
-    add("--mpi", choices=("openmpi", "system"), help="the registry's Open MPI, installed for a while (default), or "
-                                                     "the one of this machine that TAILRACE_MPI names "
-                                                     "(default with --quick)")
-    add("--keep-env", type=pathlib.Path, metavar="DIR", help="install Open MPI there, and leave it for the next time")
+        help="compute time of a process in an iteration, alone (default: 0.1s)")
+    add("--mpi", choices=("openmpi", "system"), help="the registry's Open MPI, installed temporarily (default), or "
+                                                     "this machine's, which TAILRACE_MPI may name (default with "
+                                                     "--quick)")
+    add("--keep-env", type=pathlib.Path, metavar="DIR", help="install Open MPI there, and keep it for later runs")
     parser.set_defaults(run=run, parser=parser)
 
 

@@ -1,4 +1,5 @@
-"""What the commands of `tailrace bench` share: options, from the command line to the end, and result files."""
+"""The parts that the commands of `tailrace bench` share: options, the steps from the command line to the end, and
+result files."""
 
 from __future__ import annotations
 
@@ -20,9 +21,10 @@ _Settings = TypeVar("_Settings")
 
 
 def add_result(add: Callable[..., Any], program: str = "core_bench") -> None:
-    """What every study by a program can be told: where it writes, what it prints, and where the program is."""
+    """Adds the options of every study that a program makes: where it writes, what it prints, and where the program
+    is."""
     add("--dir", type=pathlib.Path, metavar="DIR", help="where to write (default: out/bench)")
-    add("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
+    add("--quick", action="store_true", help="tiny runs, to check that everything works; measures nothing")
     add("--markdown", action="store_true", help="print tables as Markdown")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
     add("--program", type=pathlib.Path, metavar="PATH",
@@ -30,19 +32,19 @@ def add_result(add: Callable[..., Any], program: str = "core_bench") -> None:
 
 
 def given(settings: _Settings, **values: Any) -> _Settings:
-    """The settings with those values that are there."""
+    """Returns the settings with those of the values that are given."""
     return dataclasses.replace(settings,  # type: ignore[type-var]
                                **{name: value for name, value in values.items() if value is not None})
 
 
 def conduct(arguments: argparse.Namespace, make_printer: Callable[[IO[str]], Any],
             measure: Callable[[Any, Any], dict[str, Any]]) -> int:
-    """Measures, with the bar on the terminal, prints what came out, and writes it down; returns the exit code."""
+    """Measures, with the bar on the terminal, prints the results and writes the file; returns the exit code."""
     from tailrace.bench import program
 
-    from . import bench_display  # here: rich takes its time to start
+    from . import bench_display  # here: rich imports slowly
 
-    # With --json - the document alone goes to the output; tables and bar go where messages go.
+    # With --json - the output is the document alone; tables and bar go to standard error.
     printer = make_printer(sys.stderr if arguments.json == "-" else sys.stdout)
     try:
         require_folder(arguments.json)
@@ -57,7 +59,7 @@ def conduct(arguments: argparse.Namespace, make_printer: Callable[[IO[str]], Any
 
 
 def count(least: int, most: int) -> Callable[[str], int]:
-    """The parser of a whole number."""
+    """Returns the parser of a whole number."""
     def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and least <= int(text) <= most:
             return int(text)
@@ -67,7 +69,8 @@ def count(least: int, most: int) -> Callable[[str], int]:
 
 
 def block_sizes(text: str) -> tuple[int, ...]:
-    """Sizes of blocks, with commas between; each a multiple of a page, since transfers bypass the page cache."""
+    """Parses sizes of blocks, separated by commas; each is a multiple of a page, since transfers bypass the page
+    cache."""
     found = []
     for word in text.split(","):
         try:
@@ -81,7 +84,7 @@ def block_sizes(text: str) -> tuple[int, ...]:
 
 
 def time(text: str) -> float:
-    """Seconds, up to an hour."""
+    """Parses seconds, up to an hour."""
     try:
         found = quantity.parse_time(text)
     except quantity.QuantityError as error:
@@ -92,7 +95,7 @@ def time(text: str) -> float:
 
 
 def words(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
-    """The parser of some of a few words, with commas between."""
+    """Returns the parser of a selection of words, separated by commas."""
     def parse(text: str) -> tuple[str, ...]:
         for word in text.split(","):
             if word not in known:
@@ -103,13 +106,13 @@ def words(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
 
 
 def require_folder(where: str | pathlib.Path | None) -> None:
-    """Of a file to be written, before the runs, not after them; raises FileNotFoundError."""
+    """Checks the place of an output file before the runs, not after them; raises FileNotFoundError."""
     if where not in (None, "-") and not pathlib.Path(str(where)).parent.is_dir():
         raise FileNotFoundError(f"{where}: expected a file in a directory that exists")
 
 
 def save(document: dict[str, Any], where: str | None) -> None:
-    """Prints it, or writes the file whole or not at all; may raise OSError."""
+    """Prints the document, or writes the complete file or nothing; may raise OSError."""
     if where == "-":
         output.print_json(document)
     elif where:

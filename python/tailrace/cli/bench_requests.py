@@ -1,4 +1,5 @@
-"""What `tailrace bench small` has found: a table for each pattern, and whether bars are kept. Computes nothing."""
+"""Prints the results of `tailrace bench small`: a table for each pattern, and whether bars are kept. Computes
+nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ class Printer:
             self._say(f"  {way}: {description}")
 
     def conclude(self, document: dict[str, Any]) -> None:
-        """All of it in short."""
+        """Prints the summary."""
         machine, storage = document["machine"], document["storage"][0]
         self._say(f"\n{machine['cpu']}, {machine['cpus']} cpus, Linux {machine['kernel']}; {storage['directory']} "
                   f"({storage['filesystem']}); {storage['page_cache']}")

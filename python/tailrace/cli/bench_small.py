@@ -1,6 +1,6 @@
 """`tailrace bench small`: many small requests of many clients to one file, with the compactor and without.
 
-Reads the options and hands them to tailrace.bench.small; bench_requests.py says what came out. Measures nothing
+Reads the options and passes them to tailrace.bench.small; bench_requests.py prints the results. Measures nothing
 itself.
 """
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _PATTERNS = ("rows", "overlap", "behind", "checkpoint", "plot", "corners", "tiles")
 _EPILOG = """\
-patterns: rows (of a matrix, dealt to the clients), overlap (one client's pieces overlap), behind (reads behind
+patterns: rows (of a matrix, dealt to the clients), overlap (one client's pieces overlap), behind (reads follow
 writes), checkpoint, plot and corners (Flash-I/O's three files), tiles (MPI-Tile-I/O).
 
-Exit code 1 if it cannot run, 2 if the options are wrong. A bar that is missed is said, and is no failure; neither is
-an MPI that cannot be had here."""
+Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure; neither is
+an MPI that is not available here."""
 
 
 def register(kinds: Any) -> None:
@@ -29,27 +29,27 @@ def register(kinds: Any) -> None:
     parser = kinds.add_parser(
         "small", help="many small requests to one file: merged, unmerged, by pwrite, by MPI-IO", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Clients write small pieces of one file, with the compactor on, off, and each of its parts\n"
-                    "off, by plain pwrite, collectively by MPI-IO, and by one process that has the whole file (the\n"
-                    "limit). Prints times, how many writes reached storage, and bars. Takes some minutes; needs a\n"
-                    "machine that does nothing else.")
+        description="Clients write small pieces of one file: with the compactor on, off, and with each of its parts\n"
+                    "off; by plain pwrite; collectively by MPI-IO; and by one process that has the whole file (the\n"
+                    "limit). Prints times, the number of writes that reached storage, and bars. Takes some minutes,\n"
+                    "and needs a machine that does nothing else.")
     add = parser.add_argument
     bench_options.add_result(add, program="small_bench")
-    add("--only", type=bench_options.words(_PATTERNS), metavar="PATTERN,…", help="some patterns (default: all)")
+    add("--only", type=bench_options.words(_PATTERNS), metavar="PATTERN,…", help="only these patterns (default: all)")
     add("--clients", type=bench_options.count(1, 1024), metavar="N",
-        help="of rows; a fourth of them in the others (default: 64)")
-    add("--bytes", type=bench_options.block_sizes, metavar="SIZE", help="of the file (default: 64MiB)")
-    add("--piece", type=bench_options.block_sizes, metavar="SIZE", help="a row, also of a tile (default: 4KiB)")
+        help="clients in rows; a quarter of them in the others (default: 64)")
+    add("--bytes", type=bench_options.block_sizes, metavar="SIZE", help="size of the file (default: 64MiB)")
+    add("--piece", type=bench_options.block_sizes, metavar="SIZE", help="a row of a matrix or tile (default: 4KiB)")
     add("--list", type=bench_options.count(0, 1 << 20), metavar="N",
-        help="rows of one call, as a list; 0: all of a client (default: 1)")
+        help="rows in one call, as a list; 0: all rows of a client (default: 1)")
     add("--by-block", action="store_true", help="Flash-I/O: a piece is a block, not all blocks of a process")
     add("--repeats", type=bench_options.count(1, 1000), metavar="N", help="rounds, after one to warm up (default: 3)")
     add("--mpi", type=bench_options.words(("openmpi", "mpich", "system", "none")), metavar="MPI,…",
-        help="openmpi, mpich: the registry's, installed for a while (default: both); system: the one of this "
-             "machine that TAILRACE_MPI names (default with --quick); none")
-    add("--ranks", type=_ranks, metavar="N,…", help="of MPI; all: as many as clients (default: 2,4,all)")
+        help="openmpi, mpich: the registry's, installed temporarily (default: both); system: this machine's, which "
+             "TAILRACE_MPI may name (default with --quick); none")
+    add("--ranks", type=_ranks, metavar="N,…", help="MPI ranks; all: as many as clients (default: 2,4,all)")
     add("--keep-env", type=pathlib.Path, metavar="DIR",
-        help="install the MPIs there, and leave them for the next time")
+        help="install the MPIs there, and keep them for later runs")
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -97,7 +97,7 @@ def _ranks(text: str) -> tuple[int, ...]:
 
 
 class _Told:
-    """The observer: what is done goes to the bar on the terminal, what came out to the printer."""
+    """The observer: sends progress to the bar on the terminal, and results to the printer."""
 
     def __init__(self, printer: Any, display: Any) -> None:
         self.doing = display.doing

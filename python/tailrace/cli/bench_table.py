@@ -1,5 +1,5 @@
-"""What `tailrace bench` has found, in tables and sentences: what was measured and where, a table for each C/W, and
-what it means. Says what was measured, good or bad; computes nothing but what it takes to say it.
+"""Prints the results of `tailrace bench`, in tables and sentences: what was measured and where, a table for each C/W,
+and the conclusions. Reports every measurement, good or bad; computes only what its sentences need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MIB = 1024.0 * 1024.0
 _Series = dict[str, Any]
 
-# Without a terminal there is no width to keep to, and a table that wraps cannot be read.
+# Without a terminal the width is not limited, and a table that wraps is not readable.
 _WIDTH = 160
 _NARROW = 124
 
@@ -31,10 +31,10 @@ _COLUMNS = ("total s", "least … most", "± CI", "/ limit", "compute\nslowed %"
             "predicted\ns", "off\n%", "cache\nmisses")
 _LEFT_OUT = ("least … most", "peak\nMiB", "predicted\ns", "cache\nmisses")
 
-# R² of a W that a line describes well enough to predict with.
+# R² of a W whose line is good enough for predictions.
 _STRAIGHT = 0.98
 
-# What the ablation compares: rungs of seed 000's ladder, without and with one of tailrace's measures.
+# The pairs of the ablation: rungs of seed 000's ladder, without and with one of tailrace's measures.
 _PAIRS = (("unpinned", "pinned"), ("unaligned borrow", "aligned borrow"), ("malloc each iteration", "pool"),
           ("buffered", "direct"))
 
@@ -48,11 +48,11 @@ class Printer:
         self._points = 0
 
     def begin(self, document: dict[str, Any]) -> None:
-        """What is measured, and where."""
+        """Prints what is measured, and where."""
         self._lines(basis(document))
 
     def point(self, point: dict[str, Any], ablation: Sequence[dict[str, Any]]) -> None:
-        """A C/W."""
+        """Prints a C/W."""
         self._points += 1
         shown = list(point["series"].items())
         shown += [(rung["name"], rung["series"]) for rung in ablation]
@@ -63,11 +63,11 @@ class Printer:
             self.console.print(bench_variables.table(shown))
 
     def left(self, words: str, paths: Sequence[object]) -> None:
-        """What the runs have left."""
+        """Prints what the runs have left."""
         self._lines([f"{words + ':':<9} {path}" for path in paths])
 
     def conclude(self, document: dict[str, Any]) -> None:
-        """What it means."""
+        """Prints the conclusions."""
         lines = [conclusion(document), ablation(document), prediction(document, self._settings), *doubts(document)]
         self._lines(["", *(line for line in lines if line)])
 
@@ -77,7 +77,7 @@ class Printer:
 
 
 def basis(document: dict[str, Any]) -> list[str]:
-    """What is measured and where, and what was measured before the runs."""
+    """Says what is measured and where, and what was measured before the runs."""
     settings, measured = document["settings"], document["measured"]
     n, size = settings["iterations"], settings["bytes"]
     variables = f" in {settings['variables']} variables" if settings["variables"] > 1 else ""
@@ -88,7 +88,7 @@ def basis(document: dict[str, Any]) -> list[str]:
         cache = ("page cache bypassed" if one["page_cache"] == "bypassed" else
                  "through the page cache, synced within the total")
         lines.append(f"  in {one['directory']}: {one['filesystem']}, {cache}")
-    # R² says how well a line describes the samples: of too few, or disturbed ones, it is low.
+    # R² says how well a line describes the samples: for too few or disturbed ones, it is low.
     for key, words in (("write_regression", "W by regression (synchronous)"),
                        ("write_saturation", "W by saturation (tailrace)"),
                        ("write_saturation_busy", "… while the caller computes"),
@@ -104,19 +104,20 @@ def basis(document: dict[str, Any]) -> list[str]:
 
 
 def about(point: dict[str, Any]) -> list[str]:
-    """What the table below it is for."""
+    """Introduces the table below it."""
     c, w = point["compute_seconds"], point["write_seconds"]
     lines = [f"C/W = {_ratio(c, w)} (asked: {point['c_over_w_asked']:.3g}): C {quantity.format_time(c)}, "
              f"W {quantity.format_time(w)}; limit {quantity.format_time(point['limit_seconds'])}, with a memcpy an "
              f"iteration {quantity.format_time(point['limit_copy_seconds'])}"]
-    # A kernel's shortest pass, or what an iteration costs besides, may take longer than was asked for.
+    # A kernel's shortest pass, or the overhead of an iteration, may take longer than the requested time.
     if w > 0 and not 0.8 < (c / w) / point["c_over_w_asked"] < 1.25:
         lines.append("  that is not what was asked for: C or W was not the same in the runs as before them")
     return lines
 
 
 def table(shown: Sequence[tuple[str, _Series]], width: int = _WIDTH) -> Table:
-    """A row a writer; of narrow ones, without the columns that follow from others or matter least."""
+    """Returns the table, a row for each writer; a narrow one lacks the columns that follow from others or matter
+    least."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     made.add_column("", no_wrap=True)
     rows = [(title, _row(title, one) if "summary" in one else {}) for title, one in shown]
@@ -131,7 +132,7 @@ def table(shown: Sequence[tuple[str, _Series]], width: int = _WIDTH) -> Table:
 
 
 def _row(title: str, one: _Series) -> dict[str, str]:
-    """The cells that there is something to say in, by their columns."""
+    """Returns the cells that have a value, by their columns."""
     summary = one["summary"]
     total = summary["total"]
     around = max(total["median"] - total["ci_low"], total["ci_high"] - total["median"])
@@ -166,7 +167,8 @@ def _notes(shown: Sequence[tuple[str, _Series]]) -> list[str]:
 
 
 def conclusion(document: dict[str, Any]) -> str:
-    """One sentence, on the C/W next to 1 and the best writer by tailrace; of an ablation, on tailrace as it is."""
+    """Returns one sentence on the C/W nearest to 1 and the best writer with tailrace; for an ablation, on tailrace's
+    default."""
     point = min(document["points"], key=lambda one: _distance(one["c_over_w_asked"]))
     rungs = {rung["name"]: rung["series"] for rung in document.get("ablation", []) if rung["name"] == "direct"}
     ways = {title: one for title, one in (rungs or point["series"]).items()
@@ -193,7 +195,7 @@ def conclusion(document: dict[str, Any]) -> str:
 
 
 def ablation(document: dict[str, Any]) -> str:
-    """What each of tailrace's measures changes, in a sentence."""
+    """Says in a sentence what each of tailrace's measures changes."""
     rungs = {rung["name"]: rung["series"]["summary"]["total"]["median"] for rung in document.get("ablation", [])
              if "summary" in rung["series"]}
     parts = [f"{after} instead of {before} {100 * (rungs[after] / rungs[before] - 1):+.1f} %"
@@ -202,7 +204,7 @@ def ablation(document: dict[str, Any]) -> str:
 
 
 def prediction(document: dict[str, Any], settings: Settings | None) -> str:
-    """The largest deviation of a measurement from its prediction, and the command that runs it again."""
+    """Reports the largest deviation of a measurement from its prediction, and the command that repeats it."""
     found = [(point["c_over_w_asked"], title, one) for point, title, one in _predicted(document)]
     if not found:
         return ""
@@ -230,7 +232,7 @@ def _predicted(document: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, 
 
 
 def doubts(document: dict[str, Any]) -> list[str]:
-    """What a reader must know before believing the numbers."""
+    """Lists what a reader must know before trusting the numbers."""
     found = []
     spreads = [(float(one["summary"]["total"]["most"]) / one["summary"]["total"]["least"], point, title, one)
                for point in document["points"] for title, one in point["series"].items()
@@ -266,7 +268,7 @@ def _number(count: float) -> str:
 
 
 def _digits(seconds: float) -> int:
-    """Behind the point, so that at least three digits tell something."""
+    """Returns the decimals that show at least three digits."""
     return 3 if seconds >= 0.1 else 4 if seconds >= 0.01 else 5
 
 

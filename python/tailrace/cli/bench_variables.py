@@ -1,5 +1,5 @@
-"""PST by variable: how long each variable's memory is not needed after its hand-over, and by how much writing it took
-longer than that (then the program waits). A table for bench_table.py; computes medians, no more.
+"""PST by variable: how long each variable's memory is not needed after its hand-over, and how much longer writing
+took (then the program waits). A table for bench_table.py; computes only medians.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from rich.table import Table
 
 
 def table(shown: Sequence[tuple[str, dict[str, Any]]]) -> Table:
-    """A row a writer and variable, over all runs and iterations; writers without output have none."""
+    """Returns a table with a row for each writer and variable, over all runs and iterations; without rows for writers
+    without output."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="per variable, an iteration", title_justify="left")
     made.add_column("")
     made.add_column("variable")
@@ -27,7 +28,7 @@ def table(shown: Sequence[tuple[str, dict[str, Any]]]) -> Table:
 
 
 def rows(runs: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """For every variable of a writer: PST, write time and excess (medians), and the largest excess."""
+    """Returns PST, write time and excess (medians), and the largest excess, for every variable of a writer."""
     names = [variable["name"] for variable in runs[0].get("per_variable", [])] if runs else []
     found = []
     for at, name in enumerate(names):
@@ -39,7 +40,7 @@ def rows(runs: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
 
 
 def _known(lists: Iterable[Any]) -> list[float]:
-    """All values of some lists; a writer that cannot tell says null, for one or for all of them."""
+    """Returns all values of several lists; a writer that does not know reports null, for one or for all of them."""
     return [value for one in lists for value in one or [] if value is not None]
 
 

@@ -1,4 +1,4 @@
-"""`tailrace check`: whether a configuration is right, and if not, where and why."""
+"""`tailrace check`: checks a configuration, and says where and why it is wrong."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "check", help="check a configuration file",
-        description="Checks a configuration whole, as opening it would, without writing anything. Exit code 1 if it "
-                    "is wrong: the message says file, line, key, what was found and what was expected.")
+        description="Checks the whole configuration, as opening it would, without writing anything. Exit code 1 if "
+                    "it is wrong: the message names file, line and key, what was found and what was expected.")
     parser.add_argument("config", metavar="CONFIG", help="the YAML file")
-    parser.add_argument("--client", type=int, default=0, metavar="N", help="as this client (default: 0)")
+    parser.add_argument("--client", type=int, default=0, metavar="N", help="check it for this client (default: 0)")
     parser.add_argument("--parameter", type=_parameter, action="append", default=[], metavar="NAME=VALUE",
-                        help="a parameter that the program would give; may be repeated")
+                        help="a parameter that the program would set; may be repeated")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 

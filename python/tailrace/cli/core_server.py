@@ -1,6 +1,6 @@
-"""The program of place core, tailrace-core: where it is, and what it says about the jobs of this node.
+"""The program of place core, tailrace-core: finds it, and asks it about the jobs of this node.
 
-Starts it and reads its JSON; what the members mean is in docs/place-core.md. Prints nothing.
+Starts it and reads its JSON; docs/place-core.md describes the members. Prints nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ PROGRAM = "tailrace-core"
 
 
 class Missing(Exception):
-    """The program is not where it should be."""
+    """The program was not found."""
 
 
 def find() -> str:
-    """The program's path: $TAILRACE_SERVER, else beside the package's library, else on PATH. Raises Missing."""
+    """Returns the program's path: $TAILRACE_SERVER, else beside the package's library, else on PATH. Raises
+    Missing."""
     named = os.environ.get("TAILRACE_SERVER")
     if named:
         if os.access(named, os.X_OK) and os.path.isfile(named):
@@ -39,7 +40,7 @@ def find() -> str:
 
 
 def jobs() -> list[dict[str, Any]]:
-    """All jobs of this user on this node, living and dead. Raises Missing, and tailrace.Error."""
+    """Returns all jobs of this user on this node, living and dead. Raises Missing, and tailrace.Error."""
     answer = subprocess.run([find(), "--status"], capture_output=True, text=True, errors="replace", check=False)
     if answer.returncode != 0:
         raise tailrace.Error(answer.stderr.strip() or f"{PROGRAM} --status: exit code {answer.returncode}")
@@ -47,7 +48,7 @@ def jobs() -> list[dict[str, Any]]:
 
 
 def jobs_of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Those that write to `directory`."""
+    """Returns those that write to `directory`."""
     real = os.path.realpath(directory)
     return [job for job in jobs() if real in map(os.path.realpath, job["output"])]
 
@@ -62,7 +63,7 @@ def drain(job: dict[str, Any]) -> str:
 
 
 def busy(job: dict[str, Any], server: dict[str, Any]) -> float | None:
-    """The share of its life, 0 to 1, in which a server had transfers under way; None: not known."""
+    """Returns the share of its life, 0 to 1, in which a server had transfers under way; None if not known."""
     seconds = [client["busy_seconds"] for client in job["clients"]
                if client.get("server") == server["server"] and "busy_seconds" in client]
     age = server.get("age_seconds", 0)

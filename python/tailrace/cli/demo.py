@@ -1,7 +1,8 @@
-"""`tailrace demo`: a tsunami, computed and written with and without tailrace, and what the difference is.
+"""`tailrace demo`: computes a tsunami, writes it with and without tailrace, and shows the difference.
 
-Composes its neighbours: demo_runs.py runs the solver, demo_numbers.py makes numbers of its reports, demo_table.py and
-demo_plot.py show them, demo_check.py reads the files back. Removes nothing but an earlier demonstration's files.
+It combines its neighbours: demo_runs.py runs the solver, demo_numbers.py computes figures from its reports,
+demo_table.py and demo_plot.py show them, demo_check.py reads the files back. It removes only an earlier
+demonstration's files.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "demo", help="compute a tsunami and write it with and without tailrace",
-        description="Computes a tsunami in the Strait of Juan de Fuca, in turns without output, written "
-                    "synchronously with plain HDF5, and written through tailrace; then compares them: times, memory, "
-                    "the limit that no schedule beats. Leaves files (1.5 GB) and pictures in a directory. Less than "
-                    "a minute.")
+        description="Computes a tsunami in the Strait of Juan de Fuca, in turns without output, with synchronous "
+                    "output by plain HDF5, and with output through tailrace; then compares times, memory, and the "
+                    "limit that no schedule beats. Leaves files (1.5 GB) and pictures in a directory. Takes less "
+                    "than a minute.")
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path("demo"), metavar="DIR",
                         help="where to write; files of an earlier demonstration there are replaced (default: demo)")
     parser.add_argument("--rounds", type=_rounds, metavar="N",
-                        help=f"so many rounds, however long they take (default: {demo_runs.ROUNDS}, or as many as "
+                        help=f"number of rounds, however long they take (default: {demo_runs.ROUNDS}, or as many as "
                              "fit into a minute)")
-    parser.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; measures nothing")
+    parser.add_argument("--quick", action="store_true",
+                        help="a tiny run, to check that everything works; measures nothing")
     parser.add_argument("--keep", action="store_true", help="keep the last synchronous run's files too")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the numbers to FILE")
     parser.add_argument("--tsunami", type=pathlib.Path, metavar="PATH",
@@ -70,7 +72,7 @@ def _rounds(text: str) -> int:
 
 
 def _pictures(directory: pathlib.Path, last: dict[str, Any], shown: dict[str, dict[str, Any]]) -> None:
-    from . import demo_plot_time, demo_plot_wave  # here: matplotlib takes its time to start
+    from . import demo_plot_time, demo_plot_wave  # here: matplotlib imports slowly
 
     demo_plot_wave.draw(directory / "wave.png", last, demo_runs.SOURCE)
     demo_plot_time.draw(directory / "timelines.png", shown["hdf5"], shown["tailrace"])

@@ -1,4 +1,4 @@
-"""Whether strangers' readers open what the demonstration has written, and read the same. Never writes."""
+"""Checks that other programs' readers open the demonstration's files and read the same data. Never writes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ VARIABLES = ("eta", "hu", "hv")
 
 
 class Unequal(Exception):
-    """What a reader found and should not have."""
+    """A reader found other data."""
 
 
 def check(report: dict[str, Any]) -> list[str]:
-    """Reads a run's files; returns a line a reader. Raises Unequal."""
+    """Reads a run's files; returns a line for each reader. Raises Unequal."""
     files = [pathlib.Path(file) for file in report["files"]]
     parameters = report["parameters"]
     shape = (int(parameters["ny"]), int(parameters["nx"]))
@@ -29,7 +29,7 @@ def _check_h5py(files: list[pathlib.Path], shape: tuple[int, int]) -> dict[str, 
 
     for file in files:
         with h5py.File(file, "r") as opened:
-            (iteration,) = opened["data"].values()  # one a file
+            (iteration,) = opened["data"].values()  # one in each file
             meshes = iteration["meshes"]
             for variable in VARIABLES:
                 found = meshes[variable].shape

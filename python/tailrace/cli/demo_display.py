@@ -1,6 +1,6 @@
-"""How far the demonstration is: a bar on a terminal, else a plain line a run.
+"""Shows the progress of the demonstration: a bar on a terminal, otherwise a line for each run.
 
-Never draws often: the second core, which drawing would take, is tailrace's.
+It draws rarely: drawing would take the second core, which is tailrace's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .demo_numbers import Report
 
 
 class Display:
-    """A context manager; a run is `start`, `advance` …, `end`."""
+    """A context manager; for each run call `start`, `advance` …, `end`."""
 
     def __init__(self, runs: int) -> None:
         self._runs = runs
@@ -44,7 +44,7 @@ class Display:
             self._bar.update(self._task, description=title)
 
     def advance(self, share: float) -> None:
-        """So much of the run has been done."""
+        """The given share of the run is done."""
         if self._bar:
             self._bar.update(self._task, completed=self._done + share)
 
@@ -56,7 +56,7 @@ class Display:
         self.say(f"{self._title}: {total:.2f} s, {waiting:.2f} s of it waiting for output")
 
     def say(self, line: str) -> None:
-        """A line above the bar."""
+        """Prints a line above the bar."""
         if self._bar:
             self._bar.console.print(line, highlight=False)
         else:

@@ -1,7 +1,7 @@
-"""What the demonstration's runs amount to: medians, spreads, the output's overlap, the limit. Pure functions.
+"""Figures of the demonstration's runs: medians, spreads, the output's overlap, the limit. Pure functions.
 
-The words are those of design §3 and §8. Each value is compared with the median of what it is compared with, so that
-a table's columns agree with each other; the spread is that of the rounds.
+The terms are those of design §3 and §8. Each value is compared with the median of its reference, so that a table's
+columns agree with each other; the spread is that of the rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Report = dict[str, Any]  # what the solver's --json says of a run
+Report = dict[str, Any]  # the solver's --json of a run
 
 KINDS = ("none", "hdf5", "tailrace")  # in the order of a round
 TITLES = {"none": "without output", "hdf5": "synchronous", "tailrace": "tailrace"}
@@ -19,7 +19,7 @@ TITLES = {"none": "without output", "hdf5": "synchronous", "tailrace": "tailrace
 
 @dataclass(frozen=True)
 class Spread:
-    """The median of some rounds, and their least and most."""
+    """The median of several rounds, and their least and most."""
 
     median: float
     least: float
@@ -28,17 +28,17 @@ class Spread:
 
 @dataclass(frozen=True)
 class Way:
-    """A way to write (or none), over the rounds. Seconds and bytes."""
+    """A way to write (or none), over all rounds. Seconds and bytes."""
 
     total: Spread
     computing: Spread
     waiting: Spread
     to_limit: Spread  # total / limit
     slowdown: Spread  # computing / computing without output, less 1
-    resident: float  # the most memory of the process in any round
+    resident: float  # most memory of the process in any round
     held: float | None  # of that, the most that tailrace ever held
     budget: float | None
-    overlap: Spread | None  # OO = (OT − AT) / OT; None where there is nothing to compare
+    overlap: Spread | None  # OO = (OT − AT) / OT; None if there is nothing to compare
 
 
 @dataclass(frozen=True)
@@ -50,29 +50,29 @@ class Numbers:
     bytes_per_output: float
     compute_per_output: float  # C: computing without output / n
     write_per_output: float  # W: waiting of the synchronous run / n
-    written_by: str  # how W came about, in the solver's words
+    written_by: str  # how W was measured, in the solver's words
     limit: float
     ways: dict[str, Way]
 
 
 def limit(compute: float, write: float, iterations: int) -> float:
-    """The least time that any schedule can take on one device: C + W + (n − 1)·max(C, W)."""
+    """Returns the least time that any schedule can take on one device: C + W + (n − 1)·max(C, W)."""
     return compute + write + (iterations - 1) * max(compute, write)
 
 
 def spread(values: Iterable[float]) -> Spread:
-    """Of at least one value."""
+    """Summarises at least one value."""
     values = list(values)
     return Spread(statistics.median(values), min(values), max(values))
 
 
 def typical(reports: Sequence[Report]) -> Report:
-    """The report whose total is the median (the lower of two in the middle)."""
+    """Returns the report with the median total (the lower of two in the middle)."""
     return sorted(reports, key=lambda report: float(report["seconds_total"]))[(len(reports) - 1) // 2]
 
 
 def evaluate(rounds: Sequence[dict[str, Report]]) -> Numbers:
-    """The comparison, from a report of each kind for every round."""
+    """Returns the comparison, from a report of each kind for every round."""
     first = rounds[0]["hdf5"]
     n = int(first["outputs"])
     compute = _median(rounds, "none", "seconds_computing") / n

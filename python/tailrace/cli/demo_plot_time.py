@@ -1,7 +1,8 @@
 """The picture of time: what the program did when, written synchronously and through tailrace, on one axis.
 
-Above, both runs whole; below, a few outputs of each, with tailrace's writer at work beside the program; at the right,
-how long the program waited for each output. Draws the timelines that the solver reports; measures nothing.
+At the top, both complete runs; at the bottom, a few outputs of each, with tailrace's writer at work beside the
+program; at the right, the program's wait for each output. It draws the timelines that the solver reports, and
+measures nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 
 Interval = tuple[float, float]  # begin and length, seconds
 
-# Near Okabe and Ito's colours, which everybody can tell apart; lightness and hatching do it without colour.
+# Near Okabe and Ito's colours, which everybody can distinguish; lightness and hatching work without colour.
 _COMPUTE: dict[str, Any] = {"facecolors": "#A9DAF5", "edgecolors": "none"}
 _WAIT: dict[str, Any] = {"facecolors": "#D55E00", "edgecolors": "none"}
 _WRITER: dict[str, Any] = {"facecolor": "#009E73", "alpha": 0.55, "hatch": "////", "edgecolor": "black",
@@ -25,7 +26,7 @@ _ZOOMED = 6  # outputs of the synchronous run
 
 
 def intervals(report: dict[str, Any], *kinds: str) -> list[Interval]:
-    """When the run did one of `kinds`; what follows within microseconds is joined."""
+    """Returns when the run did one of `kinds`, with intervals joined that follow within microseconds."""
     joined: list[list[float]] = []
     for event in report["timeline"]:
         if event["kind"] not in kinds or event["end"] <= event["start"]:
@@ -38,7 +39,7 @@ def intervals(report: dict[str, Any], *kinds: str) -> list[Interval]:
 
 
 def waits(report: dict[str, Any]) -> list[float]:
-    """Milliseconds that the program waited for each output; the close counts for the last one."""
+    """Returns the milliseconds that the program waited for each output; the close counts for the last one."""
     sums = [0.0] * int(report["outputs"])
     for event in report["timeline"]:
         if event["kind"] in ("output", "close"):
@@ -47,7 +48,7 @@ def waits(report: dict[str, Any]) -> list[float]:
 
 
 def writing(report: dict[str, Any]) -> list[tuple[float, float, float]]:
-    """Begin, end and the share of the time between in which tailrace's writer wrote."""
+    """Returns begin, end and the share of the time between in which tailrace's writer wrote."""
     shares = []
     begin, before = 0.0, 0.0
     for event in report["timeline"]:

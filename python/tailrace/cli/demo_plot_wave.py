@@ -1,7 +1,7 @@
-"""The picture of the wave: where it is, a section through it, and the sea at four times; from the output files alone.
+"""The picture of the wave: its extent, a section through it, and the sea at four times, from the output files alone.
 
-Colours tell crest from trough by hue, contour lines by being solid or dashed: it can be read in black and white, too.
-Reads with h5py; knows openPMD's names, nothing else of the writer.
+Crest and trough differ in hue, and their contour lines are solid and dashed, so it is readable in black and white,
+too. It reads with h5py, and knows only openPMD's names, nothing else of the writer.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from matplotlib.ticker import MaxNLocator
 
 _FILM = 0.01  # m; thinner water is not drawn
 _PANELS = 4
-_POINTS = 500  # along a panel; more cannot be seen
+_POINTS = 500  # along a panel; more are not visible
 _LAND = "0.78"
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The sea at a time, heights in metres; masked where it is dry."""
+    """The sea at one time, heights in metres; masked where it is dry."""
 
     time: float
     eta: np.ma.MaskedArray
@@ -34,7 +34,7 @@ class Surface:
 
 
 def draw(file: pathlib.Path, report: dict[str, Any], source: tuple[float, float, float, float]) -> None:
-    """Draws the run that `report` is of into `file`."""
+    """Draws the run of `report` into `file`."""
     bed = np.load(report["bathymetry"])
     paths = report["files"]
     chosen = np.unique(np.linspace(0, len(paths) - 1, _PANELS).round().astype(int))
@@ -63,7 +63,7 @@ def draw(file: pathlib.Path, report: dict[str, Any], source: tuple[float, float,
 
 def _read(path: pathlib.Path, bed: np.ndarray) -> Surface:
     with h5py.File(path, "r") as opened:
-        (group,) = opened["data"].values()  # one iteration a file
+        (group,) = opened["data"].values()  # one iteration in each file
         mesh = group["meshes/eta"]
         eta = mesh[...]
         dy, dx = mesh.attrs["gridSpacing"]
@@ -75,10 +75,10 @@ def _read(path: pathlib.Path, bed: np.ndarray) -> Surface:
 
 
 def _window(surfaces: list[Surface]) -> tuple[slice, slice]:
-    """Rows and columns around everything that moves, with a margin."""
+    """Returns rows and columns around everything that moves, with a margin."""
     moving = np.zeros(surfaces[0].eta.shape, bool)
     for surface in surfaces:
-        # Of the open sea only: thin water that runs down a beach is not the wave.
+        # Only in the open sea: thin water that runs down a beach is not the wave.
         height = np.abs(surface.eta).filled(0)
         moving |= (height > 0.03 * height.max()) & (height < 100)
     bounds = []
@@ -114,7 +114,7 @@ def _draw_map(axes: Axes, surface: Surface, bed: np.ndarray, rows: slice, column
 
 def _draw_section(above: Axes, below: Axes, surfaces: list[Surface], bed: np.ndarray, rows: slice,
                   source: tuple[float, float, float, float]) -> None:
-    """From south to north through the source: the surface above, the floor of the sea below."""
+    """Draws a section from south to north through the source: the surface above, the floor of the sea below."""
     column = int(np.abs(surfaces[0].longitude - source[0]).argmin())
     latitude = surfaces[0].latitude[rows]
     styles = [("0.6", "-", 1.2), ("0.4", ":", 1.6), ("0.2", "--", 1.3), ("black", "-", 1.6)]
@@ -161,7 +161,7 @@ def _like_a_map(axes: Axes, latitude: np.ndarray) -> None:
 
 
 def _round_up(value: float) -> float:
-    """To 1, 2 or 5 times a power of ten."""
+    """Rounds to 1, 2 or 5 times a power of ten."""
     if value <= 0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(value))

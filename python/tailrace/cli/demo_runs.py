@@ -1,8 +1,8 @@
-"""The demonstration's runs: the solver, started round after round, its progress shown and its reports read.
+"""The demonstration's runs: starts the solver, round after round, shows its progress and reads its reports.
 
-Each round runs without output, then synchronously, then through tailrace, so that what else the machine does hits all
-alike. A run's files go before the next run writes: there is never more than one series on the disk (with `keep`,
-two). Removes only files with the names that these runs give. Judges nothing.
+Each round runs without output, then synchronously, then through tailrace, so that other activity on the machine
+affects all alike. A run's files are removed before the next run writes: there is never more than one series on the
+disk (with `keep`, two). It removes only files with these runs' names, and judges nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOURCE = (-124.15, 48.262, 0.9, 4.0)
 # The strait and both its shores; without the ocean, whose depth would shorten the steps.
 REGION = "-124.55,-123.75,48.16,48.56"
 
-# The same promise for both: an output that has ended is on the device. (tailrace also syncs the directory.)
+# The same guarantee for both: an output that has ended is on the device. (tailrace also syncs the directory.)
 _ARGUMENTS = {
     "none": ["--output", "none"],
     "hdf5": ["--output", "hdf5", "--sync", "fdatasync"],
@@ -44,12 +44,12 @@ _PERCENT = re.compile(rb"(\d+) %")
 
 
 class Failed(Exception):
-    """Why the demonstration cannot go on."""
+    """Says why the demonstration cannot continue."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run computes, and how often."""
+    """The size of one run, and the number of rounds."""
 
     refine: int
     steps: int
@@ -58,15 +58,15 @@ class Settings:
     seconds: float  # no round starts that would probably end later
 
 
-# About 10 MiB an output, and about as much computing as writing, so that there is something to hide and somewhere to
-# hide it; 1.5 GB a run, which is soon removed, and enough steps for the wave to reach the shore.
+# About 10 MiB for an output, and about as much computing as writing, so that there is output to hide and computing to
+# hide it behind; 1.5 GB for a run, which is soon removed, and enough steps for the wave to reach the shore.
 FULL = Settings(refine=27, steps=140, output_every=1, rounds=ROUNDS, seconds=50)
 QUICK = Settings(refine=6, steps=40, output_every=5, rounds=1, seconds=5)
 
 
 def find_program(given: pathlib.Path | None) -> pathlib.Path:
-    """The solver; raises Failed, with what to do, if there is none."""
-    # .venv lies in the repository, which need not be the current directory.
+    """Returns the solver; raises Failed, with what to do, if there is none."""
+    # .venv is in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
     places = [given] if given else [root / "build/release/apps/tsunami/tsunami" for root in roots]
     for place in places:
@@ -79,8 +79,8 @@ def find_program(given: pathlib.Path | None) -> pathlib.Path:
 
 def run_rounds(program: pathlib.Path, directory: pathlib.Path, settings: Settings,
                keep: bool = False) -> list[dict[str, Report]]:
-    """Runs up to `settings.rounds` rounds; of each, the report of each kind. Leaves tailrace's files of the last one,
-    and with `keep` the synchronous ones."""
+    """Runs up to `settings.rounds` rounds, and returns for each the report of each kind. Leaves tailrace's files of
+    the last one, and with `keep` the synchronous ones."""
     directory.mkdir(parents=True, exist_ok=True)
     _clear_all(directory)
     topo = demo_data.write_juan_de_fuca(directory / "topo.asc")
@@ -108,7 +108,7 @@ def run_rounds(program: pathlib.Path, directory: pathlib.Path, settings: Setting
 
 def _run(program: pathlib.Path, topo: pathlib.Path, directory: pathlib.Path, settings: Settings,
          display: Display) -> Report:
-    """One run; its kind is the directory's name. Its report stays beside the directory."""
+    """Makes one run; its kind is the directory's name. Its report stays beside the directory."""
     report = directory.with_suffix(".json")
     longitude, latitude, width, height = SOURCE
     command = [
@@ -122,7 +122,7 @@ def _run(program: pathlib.Path, topo: pathlib.Path, directory: pathlib.Path, set
         assert process.stderr is not None
         try:
             while piece := os.read(process.stderr.fileno(), 4096):
-                # The solver's progress bar is one line, drawn over and over; only its number is of use here.
+                # The solver's progress bar is one line, drawn repeatedly; only its number is used here.
                 said = (said + piece)[-4096:]
                 if percents := _PERCENT.findall(piece):
                     display.advance(int(percents[-1]) / 100)
@@ -141,7 +141,7 @@ def _run(program: pathlib.Path, topo: pathlib.Path, directory: pathlib.Path, set
 def _clear_all(directory: pathlib.Path) -> None:
     for kind in KINDS:
         clear(directory / kind)
-    # A file system may free the space only later, and let the next run pay for it, unless it is made to do it now.
+    # Unless it is forced now, a file system may free the space only later, and the next run would pay for it.
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -150,7 +150,7 @@ def _clear_all(directory: pathlib.Path) -> None:
 
 
 def clear(directory: pathlib.Path) -> None:
-    """Removes what a run has left in its directory, and the directory, if nothing else is there."""
+    """Removes what a run has left in its directory, and the directory if it is then empty."""
     if not directory.is_dir():
         return
     entries = list(directory.iterdir())

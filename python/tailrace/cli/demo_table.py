@@ -1,6 +1,6 @@
-"""The demonstration's numbers in a table, what they were measured by, and a sentence on what they mean.
+"""The demonstration's figures in a table, how they were measured, and a sentence with the conclusion.
 
-Says what was measured, good or bad. Computes nothing but what it takes to say it.
+It reports every measurement, good or bad, and computes only what its sentences need.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _Cell = Callable[[Way], str]
 
 
 def show(numbers: Numbers, description: str) -> None:
-    """Prints it all; `description` is how tailrace wrote, in its own words."""
-    # Without a terminal there is no width to keep to, and a table that wraps cannot be read.
+    """Prints everything; `description` is tailrace's own description of the writer."""
+    # Without a terminal the width is not limited, and a table that wraps is not readable.
     console = Console(width=None if sys.stdout.isatty() else 118, highlight=False)
     console.print(_table(numbers))
     for line in (*basis(numbers), f"tailrace: {description}", "", conclusion(numbers), *doubts(numbers), ""):
@@ -29,7 +29,7 @@ def show(numbers: Numbers, description: str) -> None:
 
 def _table(numbers: Numbers) -> Table:
     n = numbers.outputs
-    # A run that writes nothing is what the others are compared with: not every row is for it.
+    # A run without output is the reference of the others, so some rows do not apply to it.
     rows: list[tuple[str, bool, _Cell]] = [
         ("time in total, s", True, lambda way: _spread(way.total)),
         ("  computing, s", True, lambda way: _spread(way.computing)),
@@ -68,7 +68,7 @@ def _rounds(count: int) -> str:
 
 
 def basis(numbers: Numbers) -> list[str]:
-    """What the limit is and how its parts were measured."""
+    """Says what the limit is and how its parts were measured."""
     n, c, w = numbers.outputs, numbers.compute_per_output, numbers.write_per_output
     rate = numbers.bytes_per_output / w / 1e9 if w > 0 else float("inf")
     return [
@@ -80,7 +80,7 @@ def basis(numbers: Numbers) -> list[str]:
 
 
 def conclusion(numbers: Numbers) -> str:
-    """One sentence."""
+    """Returns the conclusion in one sentence."""
     synchronous, tailrace = numbers.ways["hdf5"], numbers.ways["tailrace"]
     shorter = 1 - tailrace.total.median / synchronous.total.median
     if shorter > 0:
@@ -98,7 +98,7 @@ def conclusion(numbers: Numbers) -> str:
 
 
 def doubts(numbers: Numbers) -> list[str]:
-    """What a reader must know before believing the numbers."""
+    """Lists what a reader must know before trusting the numbers."""
     found = []
     kind = max(KINDS, key=lambda one: _unrest(numbers.ways[one].total))
     total = numbers.ways[kind].total
@@ -106,7 +106,7 @@ def doubts(numbers: Numbers) -> list[str]:
         found.append(f"The machine or its disk was busy with other things: the same run ({TITLES[kind]}) took from "
                      f"{total.least:.2f} to {total.most:.2f} s, so believe no ratio more closely than that.")
     if numbers.rounds == 1:
-        found.append("One round tells nothing of the spread.")
+        found.append("One round does not show the spread.")
     if numbers.ways["tailrace"].to_limit.median < 1:
         found.append("Below the limit: C or W was disturbed when it was measured, or tailrace writes faster than the "
                      "synchronous run does.")

@@ -1,8 +1,7 @@
-"""`tailrace inspect`: what is in output files: variables, iterations, sizes, units, provenance.
+"""`tailrace inspect`: shows what is in output files: variables, iterations, sizes, units, provenance.
 
-Reads openPMD files with h5py, whoever wrote them, and what tailrace has measured (inspect_measurements.py); of a
-directory it lists the series, the measurements, and the jobs of place core that write there (inspect_jobs.py). Never
-writes.
+Reads openPMD files of any writer with h5py, and tailrace's measurements (inspect_measurements.py). For a directory it
+lists the series, the measurements, and the jobs of place core that write there (inspect_jobs.py). Never writes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from . import inspect_runs as runs
 from . import output
 from .inspect_measurements import Unreadable
 
-# <name>_<iteration, 6 digits or more>.h5; the name has the client in it.
+# <name>_<iteration, 6 digits or more>.h5; the name contains the client.
 _SERIES_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
 
 _PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "openPMD", "tailraceClient",
@@ -71,7 +70,7 @@ def _print(path: str, content: dict[str, Any]) -> None:
 
 
 def directory(path: pathlib.Path) -> dict[str, Any]:
-    """The series of files in a directory, and what has been measured."""
+    """Returns the series of files in a directory, and its measurements."""
     series: dict[str, dict[str, Any]] = {}
     measured: dict[str, list[dict[str, Any]]] = {"statistics": [], "traces": []}
     unfinished, dropped = [], []
@@ -82,7 +81,7 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
     for entry in entries:
         if entry.name.endswith(".part"):
             unfinished.append(entry.name)
-        if entry.name.endswith(".dropped"):  # a line an iteration that `when_full: drop` has given up
+        if entry.name.endswith(".dropped"):  # has one line for each iteration that `when_full: drop` has dropped
             dropped += [f"{entry.stem} {line}" for line in entry.read_text(errors="replace").splitlines()]
         if entry.name.endswith((measurements.STATISTICS, measurements.TRACE)) and entry.is_file():
             kind = "traces" if entry.name.endswith(measurements.TRACE) else "statistics"
@@ -100,7 +99,7 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
 
 
 def file(path: pathlib.Path) -> dict[str, Any]:
-    """What is in one file."""
+    """Returns what is in one file."""
     if not path.exists():
         raise Unreadable("no such file or directory")
     if path.name.endswith(".part"):
@@ -108,7 +107,7 @@ def file(path: pathlib.Path) -> dict[str, Any]:
                          f"`tailrace recover {path.parent}` finishes or removes it")
     if path.suffix == ".json":
         return measurements.file(path)
-    import h5py  # here, since the other commands do without its start-up time
+    import h5py  # here, since it imports slowly and the other commands do not need it
 
     try:
         with h5py.File(path, "r") as opened:
@@ -135,7 +134,7 @@ def _iterations(opened: Any) -> Iterator[tuple[int, Any]]:
 def _iteration(number: int, group: Any) -> dict[str, Any]:
     variables = []
     for name, mesh in group.get("meshes", {}).items():
-        # A scalar mesh is a dataset (or a constant), a vector mesh a group of them, one a component.
+        # A scalar mesh is a dataset (or a constant), a vector mesh a group of them, one for each component.
         parts = {name: mesh}
         if hasattr(mesh, "items") and "value" not in mesh.attrs:
             parts = {f"{name}/{component}": part for component, part in mesh.items()}
@@ -164,7 +163,7 @@ def _variable(name: str, part: Any, mesh: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """An attribute as JSON has it."""
+    """Returns an attribute as JSON has it."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if hasattr(value, "tolist"):

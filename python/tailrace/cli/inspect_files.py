@@ -1,4 +1,4 @@
-"""What merging has made of the requests for each file, as tables: of statistics and live jobs."""
+"""The effect of merging on the requests for each file, as tables: from statistics and live jobs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _COLUMNS = ("file", "writes", "written", "reads", "read", "requests", "accesses"
 
 
 def show(found: Sequence[File]) -> None:
-    """Prints a line a file, and of those in which something was merged how many there were of each size; nothing if
-    nothing has happened."""
+    """Prints a line for each file, and for those with merged requests how many there were of each size; nothing if
+    there were no requests."""
     used = [one for one in found if one.before.count or one.writes or one.reads]
     if not used:
         return
@@ -30,7 +30,7 @@ def show(found: Sequence[File]) -> None:
 
 def _row(one: File) -> list[Any]:
     calls = [one.writes, format_size(one.bytes_written), one.reads, format_size(one.bytes_read)]
-    if one.kind == "iterations":  # nobody calls for them
+    if one.kind == "iterations":  # the program does not call for them
         calls = [_NONE] * len(calls)
     return [one.name, *calls, _many(one.before), _many(one.after), one.requests_merged,
             format_size(one.bytes_overwritten), format_size(one.bytes_from_memory), format_size(one.bytes_sieved)]

@@ -1,4 +1,5 @@
-"""How busy the writer was in each of the latest iterations, as a table and a line: of statistics and live jobs."""
+"""How busy the writer was in each of the latest iterations, as a table and a sentence: from statistics and live
+jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _COLUMNS = ("iteration", "end", "period", "busy", "writing", "filtering", "taken
 
 
 def show(found: Sequence[Iteration], who: str) -> None:
-    """Prints the latest, and what all of them come to; nothing if there are none."""
+    """Prints the latest iterations and the summary of all; nothing if there are none."""
     if not found:
         return
     if len(found) > _SHOWN:

@@ -1,6 +1,6 @@
-"""`tailrace inspect DIR`, of a job of place core that lives and writes there: how busy its servers are, what waits.
+"""`tailrace inspect DIR` for a live job of place core that writes there: how busy its servers are, and what waits.
 
-Numbers from the job's shared memory, each by itself: they need not agree with each other to the last block.
+The numbers come from the job's shared memory, each read by itself, so they may differ by a few blocks.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from . import core_server, inspect_files, inspect_iterations, output
 
 
 def of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The jobs that write to a directory, or have died and left something for it in shared memory."""
+    """Returns the jobs that write to a directory, or have died and left data for it in shared memory."""
     try:
         return core_server.jobs_of(directory)
     except (core_server.Missing, tailrace.Error):
-        return []  # what is in the files can be shown all the same
+        return []  # the contents of the files can be shown all the same
 
 
 def show(job: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def _show_iterations(job: dict[str, Any], server: int) -> None:
     try:
         found = iterations.together(map(iterations.read, of_clients))
     except iterations.Malformed:
-        return  # a client has written into its own memory: of the others the table above tells
+        return  # a client has overwritten its own memory; the table above has the others
     inspect_iterations.show(found, "the core" if len(job["servers"]) == 1 else f"core {server}")
 
 
@@ -49,7 +49,7 @@ def _show_files(job: dict[str, Any], server: int) -> None:
     try:
         found = files.together(map(files.read, of_clients))
     except files.Malformed:
-        return  # as above
+        return  # see above
     inspect_files.show(found)
 
 

@@ -1,7 +1,7 @@
-"""What `tailrace inspect` says of the files that `measurements` in a configuration asks for: statistics and traces.
+"""`tailrace inspect` for the files that a configuration's `measurements` asks for: statistics and traces.
 
-Reads <name>_c<client>.stats.json whole and checks that it is one of this version; of a trace it counts the events,
-and leaves the picture to `tailrace plot`. Never writes. docs/formats/measurements.md has the formats.
+It reads <name>_c<client>.stats.json completely and checks that it has this version. Of a trace it only counts the
+events; `tailrace plot` draws it. Never writes. docs/formats/measurements.md has the formats.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _TIMES = ("count", "total", "mean", "p50", "p90", "p99", "most")
 
 
 class Unreadable(Exception):
-    """Why a path cannot be inspected."""
+    """Says why a path cannot be inspected."""
 
 
 def file(path: pathlib.Path) -> dict[str, Any]:
-    """What a JSON file tells: {"statistics": …} or {"trace": …}."""
+    """Returns what a JSON file has: {"statistics": …} or {"trace": …}."""
     document = _json(path)
     if isinstance(document, dict) and "tailrace_stats" in document:
         _check(document)
@@ -55,7 +55,7 @@ def file(path: pathlib.Path) -> dict[str, Any]:
 
 
 def entry(path: pathlib.Path) -> dict[str, Any]:
-    """One line of a directory's list. Traces can be large, so they are not opened."""
+    """Returns one line of a directory's list. Traces can be large, so they are not opened."""
     if path.name.endswith(TRACE):
         return {"file": path.name, "bytes": path.stat().st_size}
     try:
@@ -68,7 +68,7 @@ def entry(path: pathlib.Path) -> dict[str, Any]:
 
 
 def print_entries(directory: str, statistics: list[dict[str, Any]], traces: list[dict[str, Any]]) -> None:
-    """The lines of a directory's list."""
+    """Prints the lines of a directory's list."""
     for one in statistics:
         if "error" in one:
             print(f"statistics: {one['file']}: cannot be read")
@@ -82,7 +82,7 @@ def print_entries(directory: str, statistics: list[dict[str, Any]], traces: list
 
 
 def print_statistics(content: dict[str, Any]) -> None:
-    """Tables of one statistics file."""
+    """Prints the tables of one statistics file."""
     document = content["statistics"]
     print(f"{content['path']}: {document['name']}, client {document['client']}, tailrace {document['tailrace']}")
     print(f"  {document['description']}")
@@ -107,7 +107,7 @@ def print_statistics(content: dict[str, Any]) -> None:
 
 
 def print_trace(content: dict[str, Any]) -> None:
-    """A few lines on one trace."""
+    """Prints a few lines on one trace."""
     trace = content["trace"]
     print(f"{content['path']}: trace of {trace['program'] or 'a program'}, {format_time(trace['seconds'])}, "
           f"{trace['events']} events" + (f", {trace['dropped_events']} dropped" if trace["dropped_events"] else ""))
@@ -119,7 +119,7 @@ def print_trace(content: dict[str, Any]) -> None:
 
 
 def _total_rows(totals: dict[str, Any]) -> list[tuple[str, str]]:
-    # What is as it should be, and what never happened, is not worth a line.
+    # Counts that are as expected, or zero, get no line.
     blocks = _listed(totals, "blocks", {"accepted": "accepted", "written": "written", "failed": "failed",
                                         "dropped": "dropped", "written_through": "written through"})
     iterations = _listed(totals, "iterations", {"ended": "ended", "published": "published", "dropped": "dropped",
@@ -191,7 +191,7 @@ def _json(path: pathlib.Path) -> Any:
 
 
 def _check(document: dict[str, Any]) -> None:
-    """Raises unless everything that is printed is there."""
+    """Raises unless everything that is printed exists."""
     version = document["tailrace_stats"]
     if version != VERSION or isinstance(version, bool):
         raise Unreadable(f"tailrace_stats: found version {version!r}, expected {VERSION}; this tailrace cannot read "
@@ -202,16 +202,16 @@ def _check(document: dict[str, Any]) -> None:
     _numbers(document, ("client",), "")
     totals = _part(document, "totals", dict, "")
     _numbers(totals, _TOTALS, "totals.")
-    if "accesses" in totals:  # an earlier tailrace does not say
+    if "accesses" in totals:  # an earlier tailrace does not report it
         _numbers(totals, ("accesses", *_SPARED, "bytes_sieved"), "totals.")
-    if "iterations_limit" in totals or "iterations_peak" in totals:  # an earlier tailrace does not say
+    if "iterations_limit" in totals or "iterations_peak" in totals:  # an earlier tailrace does not report them
         _numbers(totals, ("iterations_limit", "iterations_peak"), "totals.")
     for number, variable in enumerate(_part(document, "variables", list, "")):
         where = f"variables[{number}]"
         if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
             raise Unreadable(f'{where}: found no variable, expected an object with a "name"')
         _numbers(variable, _COUNTS, f"{where}.")
-        if "chunks_filtered" in variable:  # an earlier tailrace does not say
+        if "chunks_filtered" in variable:  # an earlier tailrace does not report them
             _numbers(variable, _FILTERED, f"{where}.")
         if "blocks_cached" in variable:
             _numbers(variable, ("blocks_cached",), f"{where}.")
@@ -220,7 +220,7 @@ def _check(document: dict[str, Any]) -> None:
                 continue
             _numbers(_part(variable, times, dict, f"{where}."), _TIMES, f"{where}.{times}.")
     for name, read in (("iterations", iterations.read), ("files", files.read)):
-        if name not in document:  # an earlier tailrace does not say
+        if name not in document:  # an earlier tailrace does not report it
             continue
         try:
             read(document[name])

@@ -1,16 +1,16 @@
-"""Which runs the files of a series are of (attribute tailraceRun), for `tailrace inspect`."""
+"""Finds the runs to which the files of a series belong (attribute tailraceRun), for `tailrace inspect`."""
 
 from __future__ import annotations
 
 import pathlib
 from typing import Any
 
-MOST_FILES = 1000  # of a series that are opened, evenly spread over its iterations
+MOST_FILES = 1000  # most files of a series that are opened, evenly spread over its iterations
 
 
 def of(directory: pathlib.Path, name: str, iterations: list[int]) -> list[dict[str, Any]]:
-    """The runs of a series in the order of their first iteration: their number, first and last iteration, and how
-    many files were looked at. A file of another program, or one that cannot be read, is of no run."""
+    """Returns the runs of a series in the order of their first iteration: their number, first and last iteration, and
+    how many files were read. A file of another program, or an unreadable one, belongs to no run."""
     runs: dict[str, dict[str, Any]] = {}
     for iteration in _some(sorted(iterations)):
         run = _run_of(directory / f"{name}_{iteration:06d}.h5")
@@ -23,7 +23,7 @@ def of(directory: pathlib.Path, name: str, iterations: list[int]) -> list[dict[s
 
 
 def warnings(name: str, runs: list[dict[str, Any]]) -> list[str]:
-    """What a reader should know of them."""
+    """Returns notes for the reader on several runs."""
     if len(runs) < 2:
         return []
     listed = ", ".join(f"{one['run']} ({one['first']} … {one['last']})" for one in runs)
@@ -40,7 +40,7 @@ def _some(iterations: list[int]) -> list[int]:
 
 
 def _run_of(path: pathlib.Path) -> str | None:
-    import h5py  # here, since other commands do without its start-up time
+    import h5py  # here, since it imports slowly and other commands do not need it
 
     try:
         with h5py.File(path, "r") as opened:

@@ -1,9 +1,9 @@
-"""`tailrace join`: the files of several nodes or clients, presented as one by HDF5 virtual datasets.
+"""`tailrace join`: presents the files of several nodes or clients as one, with HDF5 virtual datasets.
 
-What is a part of a global array, a slab or a brick, plain or filtered, is mapped to its place in the whole
-(join_arrays.py). A joined file holds no data: it refers to the others, beside which it must stay. Arrays that each
-client has whole are linked to. Parts that no file has read as zero, and are told. Files that cannot be of one run
-(other shapes or types, or the same part twice) are refused, and their iteration is not joined.
+A part of a global array, a slab or a brick, plain or filtered, is mapped to its place in the whole (join_arrays.py).
+A joined file holds no data: it refers to the others, and must stay beside them. Arrays of which each client has its
+own are linked. Parts that are in no file read as zero, and are reported. Files that cannot belong to one run (other
+shapes or types, or the same part twice) are refused, and their iteration is not joined.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .join_arrays import Unfit, Variable, source_of
 
 _FILE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)_(?P<iteration>\d{6,})\.h5")
 _OF_A_CLIENT = re.compile(r"(?P<variable>.+)_c(?P<client>\d+)")
-_MOST_TOLD = 4  # of the parts that are missing
+_MOST_TOLD = 4  # most missing parts that are reported
 
 
 @dataclass
 class _Content:
-    """What the files of an iteration have."""
+    """The contents of an iteration's files."""
 
     root: dict[str, Any] = field(default_factory=dict)  # attributes
     group: dict[str, Any] = field(default_factory=dict)  # attributes of the iteration
@@ -41,10 +41,10 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "join", help="present the files of several nodes or clients as one",
-        description="Makes, for each iteration of which DIR has files of nodes or clients (file_per: node, process), "
-                    "a file NAME_ITERATION.h5 whose arrays are the whole ones: HDF5 virtual datasets over those "
-                    "files, without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an "
-                    "array are in no file, or an iteration cannot be joined, as where two files have the same part.")
+        description="For each iteration of which DIR has files of nodes or clients (file_per: node, process), "
+                    "creates a file NAME_ITERATION.h5 with the whole arrays: HDF5 virtual datasets over those files, "
+                    "without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an array are "
+                    "in no file, or an iteration cannot be joined, for example since two files have the same part.")
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory")
     parser.add_argument("--name", help="only the series of this name")
     parser.set_defaults(run=run)
@@ -78,14 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _order(file: pathlib.Path) -> tuple[int, str]:
-    """By numbers of nodes and clients: 9 before 10."""
+    """Sorts by numbers of nodes and clients: 9 before 10."""
     match = _FILE.fullmatch(file.name)
     return int(match["number"]) if match else 0, file.name
 
 
 def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
-    """Makes `target` of the files of one iteration; returns a line for each array that is not whole."""
-    import h5py  # here, since the other commands do without
+    """Makes `target` from the files of one iteration; returns a line for each array that is not whole."""
+    import h5py  # here, since the other commands do not need it
 
     if target.exists() and _holds_data(target):
         raise Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
@@ -102,12 +102,12 @@ def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
             missing = _fill(joined, target, content)
         _rename(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)  # where it did not become the target
+        temporary.unlink(missing_ok=True)  # if it did not become the target
     return missing
 
 
 def _holds_data(file: pathlib.Path) -> bool:
-    """Whether some array lies in the file itself: in one that was joined none does."""
+    """Returns True if some array is in the file itself: a joined file has none."""
     import h5py
 
     with contextlib.suppress(OSError), h5py.File(file, "r") as opened:
@@ -130,7 +130,7 @@ def _iteration(file: pathlib.Path) -> int:
 
 def _read(files: list[pathlib.Path]) -> _Content:
     content = _Content()
-    numbers: set[int] = set()  # of clients that were missing
+    numbers: set[int] = set()  # of missing clients
     kinds = {match["whose"] for file in files if (match := _FILE.fullmatch(file.name))}
     if len(kinds) > 1:
         raise Unfit(f"{files[0].parent}: found files of nodes and of clients, {files[0].name} and {files[-1].name} "
@@ -162,7 +162,7 @@ def _open(file: pathlib.Path) -> Any:
 
 
 def _add(variables: dict[str, Variable], dataset: Any, file: pathlib.Path) -> None:
-    """Whose the dataset is, and of which variable: in a client's own file the names are those of the variables."""
+    """Adds the dataset to its variable. In a client's own file the names are those of the variables."""
     variable, client = dataset.name.rpartition("/")[2], None
     match = _FILE.fullmatch(file.name)
     if match and match["whose"] == "c":
@@ -199,7 +199,7 @@ def _fill(joined: Any, target: pathlib.Path, content: _Content) -> list[str]:
 
 
 def _link(group: Any, name: str, variable: Variable) -> None:
-    """Arrays that clients wrote alone, each its own."""
+    """Links arrays of which each client wrote its own."""
     import h5py
 
     linked: dict[int | None, str] = {}

@@ -1,8 +1,8 @@
 """The whole arrays of `tailrace join`: which datasets of which files have parts of them, and where.
 
-A dataset of a node's or job's file that several clients share has the whole array's shape and lists its parts in
-`tailraceBlocks`; every other dataset is one client's block, and says in `tailraceGlobalShape` and `tailraceOffset`
-where it belongs. Whatever cannot be one array is refused: other shapes or types, parts that two datasets have.
+A dataset that several clients share, in a node's or job's file, has the whole array's shape, and lists its parts in
+`tailraceBlocks`. Every other dataset is one client's block, and has its place in `tailraceGlobalShape` and
+`tailraceOffset`. Datasets that cannot form one array are refused: other shapes or types, or the same part twice.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from . import boxes
 from .boxes import Box
 
 _SHARED = "tailraceBlocks"
-_MOST_BLOCK_NUMBERS = 7500  # of that attribute; as in the files of nodes, it is left out where it would be larger
-# What an attribute of the whole is made of, where blocks differ; all others are those of the first block.
+_MOST_BLOCK_NUMBERS = 7500  # in that attribute; as in the files of nodes, it is left out if it would be larger
+# How to combine an attribute whose values differ between blocks; all others are those of the first block.
 _TOGETHER = {"tailraceLargestError": np.maximum, "tailraceLargestRelativeError": np.maximum,
              "tailraceOverflows": np.add, "tailraceFilterRelaxed": np.add}
 
 
 class Unfit(Exception):
-    """Why an iteration cannot be joined: names the file, what was found and what was expected."""
+    """Says why an iteration cannot be joined: names the file, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Source:
 
     path: pathlib.Path  # of the file, in the directory of the joined one
     name: str  # in the file
-    client: int | None  # whose block it is; None: shared by clients
+    client: int | None  # the block's client; None: clients share the dataset
     shape: tuple[int, ...]
     type: np.dtype[Any]
     whole: tuple[int, ...]  # the shape of the whole array
-    offset: tuple[int, ...]  # of the dataset in it
-    blocks: tuple[Box, ...]  # the parts, in the whole
+    offset: tuple[int, ...]  # of the dataset in the whole array
+    blocks: tuple[Box, ...]  # its parts, in the whole array
     attributes: dict[str, Any]
 
     @property
@@ -47,7 +47,7 @@ class Source:
 
 
 def source_of(dataset: Any, path: pathlib.Path, client: int | None) -> Source:
-    """Of an open dataset; `client` is None if clients share it. Raises Unfit."""
+    """Reads an open dataset; `client` is None if clients share it. Raises Unfit."""
     attributes = dict(dataset.attrs)
     title = _title(path, dataset.name)
     if client is None:
@@ -80,16 +80,16 @@ def _place(attributes: dict[str, Any], key: str, rank: int, title: str) -> tuple
 
 @dataclass
 class Variable:
-    """All that the files of an iteration have of a variable."""
+    """All datasets of a variable in the files of an iteration."""
 
     sources: list[Source] = field(default_factory=list)
 
     def is_one_array(self) -> bool:
-        """Whether the datasets are parts of one; else each client has a whole array of its own."""
+        """Returns True if the datasets are parts of one array; otherwise each client has its own."""
         return any(source.client is None or source.shape != source.whole for source in self.sources)
 
     def check(self) -> None:
-        """Raises Unfit."""
+        """Raises Unfit if the datasets do not fit together."""
         first = self.sources[0]
         for source in self.sources[1:]:
             for what, found, expected in (("shape", source.whole, first.whole), ("type", source.type, first.type)):
@@ -98,7 +98,7 @@ class Variable:
         self._check_overlaps()
 
     def _check_overlaps(self) -> None:
-        """Two datasets must not have the same part. (In a shared one it is what was written last.)"""
+        """Checks that no two datasets have the same part. (Within a shared one, the last write counts.)"""
         parts = [(source, block) for source in self.sources for block in source.blocks]
         edges = np.array([[(axis.start, axis.stop) for axis in block] for _, block in parts])
         for number, (source, block) in enumerate(parts):
@@ -110,11 +110,11 @@ class Variable:
                                 "they are of two runs, or of clients that overlap")
 
     def missing(self) -> list[Box]:
-        """What no file has."""
+        """Returns the parts that are in no file."""
         return boxes.left_of(self.sources[0].whole, (block for source in self.sources for block in source.blocks))
 
     def present(self, group: Any, name: str) -> None:
-        """Makes the whole array of this name in a group of the joined file."""
+        """Creates the whole array of this name in a group of the joined file."""
         import h5py
 
         layout = h5py.VirtualLayout(self.sources[0].whole, self.sources[0].type)
@@ -133,7 +133,7 @@ class Variable:
                 if key in source.attributes:
                     value = source.attributes[key]
                     found[key] = together(found[key], value) if key in found else value
-        corner = min(self.sources, key=lambda source: sum(source.offset))  # the least is rounded the least
+        corner = min(self.sources, key=lambda source: sum(source.offset))  # the smallest offset
         if "gridGlobalOffset" in corner.attributes and any(corner.offset):
             found["gridGlobalOffset"] = (corner.attributes["gridGlobalOffset"] -
                                          np.array(corner.offset) * corner.attributes["gridSpacing"])

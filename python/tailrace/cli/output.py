@@ -1,4 +1,4 @@
-"""How commands speak: tables and messages for people, JSON for programs. Decides nothing about what is said."""
+"""The output of commands: tables and messages for people, JSON for programs. Decides nothing about the content."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any
 
 
 def complain(message: str) -> None:
-    """One line, or more, about what went wrong."""
+    """Prints one or more lines on an error."""
     print(f"tailrace: {message}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
-    """For programs: one JSON document."""
+    """Prints one JSON document, for programs."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
     print()
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """With rules and colours on a terminal; else plain aligned text, a line a row, for `grep` and `awk`."""
+    """Prints a table: with rules and colours on a terminal; otherwise plain aligned text, a line for each row, for
+    `grep` and `awk`."""
     lines = [[str(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _rich_table(columns, lines)

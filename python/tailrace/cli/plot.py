@@ -1,6 +1,6 @@
-"""`tailrace plot`: pictures of measured runs, as PNG and SVG, from result files, traces and write times.
+"""`tailrace plot`: draws pictures of measured runs, as PNG and SVG, from result files, traces and write times.
 
-Which picture a file gives is found by its content. Reads files and draws; runs nothing.
+The content of a file decides on its picture. Reads files and draws; runs nothing.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ def register(subparsers: Any) -> None:
                         help="result, trace or statistics (JSON), or write times (CSV or JSON with run, process, "
                              "seconds, bytes"
                              "[, experiment])")
-    parser.add_argument("--kind", choices=_KINDS, default="auto", help="draw this only; default: by the file's "
-                                                                       "content")
+    parser.add_argument("--kind", choices=_KINDS, default="auto", help="draw only this kind; default: by the "
+                                                                       "file's content")
     parser.add_argument("--out", metavar="DIR|FILE", type=pathlib.Path, default=pathlib.Path("."),
-                        help="directory for the pictures, or a name ending in .png or .svg if it is one; default: "
-                             "here")
+                        help="directory for the pictures, or the .png or .svg file of a single one; default: here")
     parser.add_argument("--format", metavar="png,svg", type=_formats, default=None,
-                        help="what to write; default: both, or as --out ends")
+                        help="formats to write; default: both, or that of --out")
     parser.add_argument("--from", dest="begin", metavar="SECONDS", type=_seconds, default=None,
                         help="timeline: begin here")
     parser.add_argument("--to", dest="end", metavar="SECONDS", type=_seconds, default=None, help="timeline: end here")
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
     if arguments.begin is not None and arguments.end is not None and arguments.begin >= arguments.end:
         arguments.parser.error(f"--from {arguments.begin:g} is not before --to {arguments.end:g}")
-    # Here, since the other commands do without its start-up time.
+    # Here, since it imports slowly and the other commands do not need it.
     from tailrace.pictures import gallery, source, style
     from tailrace.pictures.fault import PictureError
 
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _paths(pictures: list[Picture], arguments: argparse.Namespace) -> list[tuple[Picture, pathlib.Path]]:
-    """Where each picture goes."""
+    """Returns the path of each picture."""
     ending = arguments.out.suffix[1:].lower()
     formats = arguments.format or ([ending] if ending in _FORMATS and not arguments.out.is_dir() else _FORMATS)
     if ending in _FORMATS and not arguments.out.is_dir():
@@ -80,7 +79,7 @@ def _paths(pictures: list[Picture], arguments: argparse.Namespace) -> list[tuple
     for picture in pictures:
         stem = f"{picture.stem}_{picture.kind}"
         number = 2
-        while stem in taken:  # Two files of one name from two directories.
+        while stem in taken:  # Two files in different directories may have the same name.
             stem = f"{picture.stem}_{number}_{picture.kind}"
             number += 1
         taken.add(stem)

@@ -1,8 +1,8 @@
-"""`tailrace predict`: what a program would gain, before anything is ported.
+"""`tailrace predict`: what a program would gain, before it is ported.
 
-From numbers given, or measured on this machine and directory, it prints the predicted totals of the places, the
-advice, and where it would change. The models are `tailrace.models`; `predict_input` turns options into their
-numbers and `predict_show` prints what they say.
+From numbers that are given, or measured on this machine and directory, it prints the predicted totals of the places,
+the advice, and where it would change. `tailrace.models` has the models; `predict_input` turns options into their
+inputs and `predict_show` prints their results.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ examples:
   tailrace predict --compute 0.4s --bytes 256MiB --measure out/
   tailrace predict --pst rho=0.3s,U=1.2s --write-times rho=0.4s,U=0.5s
 
-A FILE for --pst is the JSON of one run of the program `pattern`, or has a line a variable, "rho 0.3s 0.4s": its
-name, PST and write time, and when it is handed over in the iteration if that is not its end. Sizes: MiB is 2^20
-bytes, MB is 10^6. docs/models.md has the models, and how far they are right.
+A FILE for --pst is the JSON of one run of the program `pattern`, or has a line for each variable, "rho 0.3s 0.4s":
+its name, PST and write time, and its hand-over time within the iteration if that is not the end. Sizes: MiB is 2^20
+bytes, MB is 10^6. docs/models.md has the models and their accuracy.
 """
 
 
@@ -29,10 +29,10 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "predict", help="what a program would gain, before it is ported",
-        description="Predicts how long a program that computes and writes in turns would take synchronously and in\n"
-                    "each place of tailrace, says which to take, and where that would change.",
+        description="Predicts how long a program that computes and writes in turns would take, synchronously and in\n"
+                    "each place of tailrace. Says which place to take, and where that would change.",
         epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    # "-1s" is a value, of which the message then says what is wrong, and no option.
+    # "-1s" is a value, which the message then rejects, and not an option.
     parser._negative_number_matcher = re.compile(r"-[\d.]")
     _add_program(parser)
     _add_machine(parser)
@@ -64,7 +64,7 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     computing.add_argument("--compute", type=given.time, metavar="TIME",
                            help="C: computing between two outputs, such as 0.4s")
     computing.add_argument("--c-over-w", type=given.ratio, metavar="RATIO",
-                           help="the same as a multiple of the time to write, such as 1")
+                           help="C as a multiple of the time to write, such as 1")
     group.add_argument("--bytes", type=given.size, metavar="SIZE", help="bytes of one output, such as 256MiB")
     group.add_argument("--iterations", type=given.count, default=100, metavar="N", help="outputs (default: 100)")
     group.add_argument("--variables", type=given.count, default=1, metavar="V",
@@ -76,10 +76,11 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
 def _add_machine(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the machine")
     writing = group.add_mutually_exclusive_group()
-    writing.add_argument("--bandwidth", type=given.rate, metavar="RATE", help="of one device, such as 2GB/s")
+    writing.add_argument("--bandwidth", type=given.rate, metavar="RATE",
+                         help="write rate of one device, such as 2GB/s")
     writing.add_argument("--measure", action="append", metavar="DIR",
-                         help="measure writing, handing over and copying, with files in this directory that are "
-                              "removed again; may be repeated, a directory a device")
+                         help="measure writing, handing over and copying, with temporary files in this directory; "
+                              "repeat it for several devices")
     group.add_argument("--samples", type=given.samples, metavar="COUNT",
                        help="writes of each measurement (default: 24)")
     group.add_argument("--pattern", metavar="PATH", help="the program that measures (default: where `make build` "
@@ -87,24 +88,24 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--devices", type=given.count, metavar="N",
                        help="independent devices (default: 1, or as many as directories to measure)")
     group.add_argument("--copy-bandwidth", type=given.rate, metavar="RATE",
-                       help="of copies in memory that was touched before (default: 10GB/s, or measured)")
+                       help="rate of copies in memory that was used before (default: 10GB/s, or measured)")
     group.add_argument("--request", type=given.time, metavar="TIME",
-                       help="to hand a block over (default: 2.1us, or measured)")
+                       help="time to hand over a block (default: 2.1us, or measured)")
     group.add_argument("--cores", type=given.count, metavar="N",
-                       help="of a node; from 2 on, place core is predicted, too")
+                       help="cores of a node; with 2 or more, place core is predicted, too")
     group.add_argument("--dedicated-compute", type=given.time, metavar="TIME",
                        help="C on one core less (default: C·N/(N−1))")
     group.add_argument("--dedicated-write", type=given.time, metavar="TIME",
-                       help="W of the dedicated core (default: as the others)")
+                       help="W of the dedicated core (default: the same as W)")
     group.add_argument("--place", action="append", choices=("thread", "core"),
-                       help="compare only this one with the synchronous program; may be repeated")
+                       help="compare only this place with the synchronous program; may be repeated")
 
 
 def _add_variables(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the waits of single variables, by their potential shield times (PST)")
     group.add_argument("--pst", metavar="FILE|NAME=TIME,…",
-                       help="from hand-over until the variable's memory is needed again, in the order of hand-over")
+                       help="time from hand-over until the memory is needed again, in the order of hand-over")
     group.add_argument("--write-times", metavar="NAME=TIME,…",
-                       help="to write each (default: equal parts of the time to write an output)")
+                       help="time to write each (default: equal parts of the time to write an output)")
     group.add_argument("--handovers", metavar="NAME=TIME,…",
-                       help="when each is handed over, from the beginning of the iteration (default: all at its end)")
+                       help="when each is handed over, from the start of the iteration (default: all at its end)")

@@ -1,7 +1,7 @@
-"""The input of `tailrace predict`: options, measurements and files turned into the numbers of the models.
+"""The input of `tailrace predict`: turns options, measurements and files into the models' inputs.
 
-Every mistake becomes WrongUsage, which says what was found and what was expected; a measurement that cannot be made
-becomes Unmeasured. It prints nothing but the progress of measurements.
+Every mistake becomes WrongUsage, which names what was found and what was expected; a failed measurement becomes
+Unmeasured. It prints only the progress of measurements.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from tailrace.models.advice import Setting
 COPY_BANDWIDTH = 10e9  # bytes a second, in memory touched before: design §6
 REQUEST = 2.1e-6  # seconds: seed 000 §4.1.2, the HPC machine
 
-_MOST_OUTPUTS = 1_000_000  # of single variables that are replayed, which takes some seconds
+_MOST_OUTPUTS = 1_000_000  # of single variables that are replayed, which takes a few seconds
 
 _Number = TypeVar("_Number", int, float)
 
 
 class WrongUsage(Exception):
-    """What is wrong with the options together: what was found, and what was expected."""
+    """Options that are wrong together: what was found, and what was expected."""
 
 
 class Unmeasured(Exception):
-    """Why nothing could be measured."""
+    """Says why a measurement failed."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One number of the models, for people: what it is, its value, and where it is from."""
+    """One input of the models, for people: what it is, its value, and its source."""
 
     name: str
     value: str
@@ -47,15 +47,15 @@ class Input:
 
 @dataclass(frozen=True)
 class Task:
-    """All that is to be predicted."""
+    """Everything to predict."""
 
-    setting: Setting | None  #: of the whole program; none if only variables were given
+    setting: Setting | None  #: of the whole program; None if only variables were given
     bytes: int  #: of one output; 0 if unknown
     places: tuple[str, ...]
     inputs: tuple[Input, ...]
     measured: Any  #: tailrace.bench.measure.Measured, or None
     variables: tuple[shield.Variable, ...]
-    period: float | None  #: C, between two outputs of the variables; None: far apart
+    period: float | None  #: C, between two outputs of the variables; None: they are far apart
     iterations: int
 
 
@@ -81,7 +81,7 @@ rate = _above_zero(quantity.parse_rate, "a rate")
 
 
 def ratio(text: str) -> float:
-    """A plain number above zero."""
+    """Parses a number above zero."""
     try:
         value = float(text)
     except ValueError:
@@ -92,17 +92,17 @@ def ratio(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number, 1 or more."""
+    """Parses a whole number, 1 or more."""
     return _whole(text, 1)
 
 
 def samples(text: str) -> int:
-    """A whole number of samples: under load writes end in bursts, and a line needs several of them."""
+    """Parses a number of samples: under load writes end in bursts, and a line needs several of these."""
     return _whole(text, 16)
 
 
 def share(text: str) -> float:
-    """A percentage: "2%" → 0.02."""
+    """Parses a percentage: "2%" → 0.02."""
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text, re.ASCII)
     if not match:
         raise argparse.ArgumentTypeError(f"expected a percentage, 0% or more, such as 2%, found {text!r}")
@@ -119,7 +119,7 @@ def _whole(text: str, least: int) -> int:
 
 
 def read(arguments: argparse.Namespace) -> Task:
-    """All that was asked for. Raises WrongUsage or Unmeasured."""
+    """Returns everything that was requested. Raises WrongUsage or Unmeasured."""
     whole = not arguments.pst or arguments.bandwidth or arguments.measure
     places = _places(arguments)
     _check_lone_options(arguments)
@@ -155,7 +155,7 @@ def _places(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _check_lone_options(arguments: argparse.Namespace) -> None:
-    """Options that say nothing without another."""
+    """Rejects options that mean nothing without another."""
     for option, needs, there in (("--write-times", "--pst", arguments.pst), ("--handovers", "--pst", arguments.pst),
                                  ("--samples", "--measure", arguments.measure),
                                  ("--pattern", "--measure", arguments.measure),
@@ -244,7 +244,7 @@ def _fitted(name: str, fit: Any) -> Input:
 
 def _measure(arguments: argparse.Namespace) -> Any:
     try:
-        from tailrace.bench import measure, program  # here, since the other uses do without
+        from tailrace.bench import measure, program  # here, since the other uses do not need it
     except ImportError as error:
         raise Unmeasured(f"--measure: this installation has no test-bed to measure with ({error})") from None
     options = {} if arguments.samples is None else {"count": arguments.samples}
@@ -274,7 +274,7 @@ def _progress(title: str) -> None:
 
 @dataclass
 class _Given:
-    """What is known of a variable so far; in seconds, None if not given."""
+    """What is known of a variable so far, in seconds; None if not given."""
 
     pst: float
     write: float | None = None
@@ -282,7 +282,7 @@ class _Given:
 
 
 def _variables(arguments: argparse.Namespace) -> tuple[dict[str, _Given], float | None]:
-    """The variables, and the computing time between two outputs if a file tells it."""
+    """Returns the variables, and the computing time between two outputs if a file has it."""
     if not arguments.pst:
         return {}, None
     path, period = pathlib.Path(arguments.pst), None
@@ -301,7 +301,7 @@ def _variables(arguments: argparse.Namespace) -> tuple[dict[str, _Given], float 
 
 def _complete(variables: dict[str, _Given], setting: Setting | None,
               period: float | None) -> tuple[shield.Variable, ...]:
-    """With the defaults in: W in equal parts, and hand-over at the end of the iteration."""
+    """Fills in the defaults: W in equal parts, and hand-over at the end of the iteration."""
     missing = [name for name, one in variables.items() if one.write is None]
     if missing and setting is None:
         raise WrongUsage(f"argument --write-times: expected the time to write {', '.join(missing)}, found none")
@@ -312,7 +312,7 @@ def _complete(variables: dict[str, _Given], setting: Setting | None,
 
 
 def _pairs(option: str, text: str) -> dict[str, float]:
-    """"rho=0.3s,U=1.2s", in its order."""
+    """Parses "rho=0.3s,U=1.2s", in its order."""
     found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
@@ -365,8 +365,8 @@ def _from_lines(path: pathlib.Path, text: str) -> dict[str, _Given]:
 
 
 def _from_run(path: pathlib.Path, text: str) -> tuple[dict[str, _Given], float]:
-    """A run of the program `pattern`: medians of its measurements. It computes its variables one after the other, in
-    equal parts, and hands each over when it is computed."""
+    """Reads a run of the program `pattern`: medians of its measurements. It computes its variables one after the
+    other, in equal parts, and hands each over when it is computed."""
     where = f"argument --pst: {path}"
     try:
         run = json.loads(text)

@@ -1,6 +1,6 @@
 """The output of `tailrace predict`: tables and a sentence for people, one document for programs.
 
-It asks the models and prints what they say; every number that it prints is in the document, too.
+It calls the models and prints their results; every number that it prints is in the document, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AXES = {"C/W": "C/W", "bytes": "bytes", "cores": "cores", "slowdown": "slow-dow
 
 
 def document(task: Task) -> dict[str, Any]:
-    """All of it, for programs."""
+    """Returns everything, for programs."""
     found: dict[str, Any] = {"tailrace_prediction": 1}
     if task.setting:
         found |= _whole(task, task.setting)
@@ -29,7 +29,7 @@ def document(task: Task) -> dict[str, Any]:
 
 
 def print_all(task: Task) -> None:
-    """All of it, for people."""
+    """Prints everything, for people."""
     if task.setting:
         _print_whole(task, task.setting)
     if task.variables:
@@ -92,8 +92,8 @@ def _shield(task: Task) -> dict[str, Any]:
 
 
 def _waits(task: Task) -> tuple[shield.Waits, tuple[list[shield.Variable], shield.Waits] | None]:
-    """The waits, and if all are handed over at once, those in the best order. Outputs that lie far apart are all
-    alike."""
+    """Returns the waits and, if all are handed over at once, those in the best order. Outputs that are far apart are
+    all alike."""
     def replay(variables: Any) -> shield.Waits:
         if task.period is not None:
             return shield.run(variables, task.iterations, task.period)

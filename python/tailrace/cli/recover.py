@@ -1,4 +1,4 @@
-"""`tailrace recover`: what a crash has left in shared memory (place core) and in a directory, finished or removed."""
+"""`tailrace recover`: completes or removes what a crash has left in shared memory (place core) and in a directory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SHARED_MEMORY = "shared memory"
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "recover", help="finish or remove what a crash has left",
-        description="Looks for what a crash has left of a directory: writes blocks that wait in shared memory (place "
-                    "core), publishes files that are complete, removes incomplete ones and the locks of clients that "
-                    "are gone. What is of running clients and servers is not touched. Exit code 1 if something could "
-                    "not be done, or with --dry-run, if there is something to do.")
+        "recover", help="complete or remove what a crash has left",
+        description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
+                    "core), publishes complete files, and removes incomplete ones and the locks of clients that "
+                    "have gone. Does not touch files of running clients and servers. Exit code 1 if a step failed, "
+                    "or with --dry-run, if there is anything to do.")
     parser.add_argument("directory", metavar="DIR", help="the output directory")
-    parser.add_argument("--dry-run", action="store_true", help="list it only")
+    parser.add_argument("--dry-run", action="store_true", help="only list what was found")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
-    """What dead jobs have left there for `directory`. A job with a living server or client is none of them."""
+    """Returns what dead jobs have left in shared memory for `directory`. A job with a living server or client does
+    not count."""
     found = []
     try:
         dead = [job for job in core_server.jobs_of(directory) if not job["alive"]]

@@ -1,6 +1,6 @@
 """`tailrace report`: one HTML page with the pictures, figures and findings of result files, traces and write times.
 
-The page needs nothing else and no network. Reads files and writes one; runs nothing.
+The page needs no other file and no network. Reads files and writes one; runs nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "report", help="gather results in one HTML page",
-        description="Gathers result files (and traces, and write times) in one self-contained HTML page: what was "
-                    "found "
-                    "in words, pictures, and the figures as tables. Prints its path. Exit code 1 if a file cannot be "
+        description="Gathers result files (and traces, and write times) in one self-contained HTML page: findings in "
+                    "words, pictures, and the figures as tables. Prints its path. Exit code 1 if a file cannot be "
                     "used.")
     parser.add_argument("files", nargs="+", metavar="RESULT.json", type=pathlib.Path,
-                        help="what `tailrace plot` draws: results, traces, write times")
+                        help="files that `tailrace plot` can draw: results, traces, write times")
     parser.add_argument("--out", metavar="FILE", type=pathlib.Path, default=pathlib.Path("report.html"),
                         help="the page; default: report.html")
     parser.set_defaults(run=run)
@@ -31,7 +30,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
-    # Here, since the other commands do without its start-up time.
+    # Here, since they import slowly and the other commands do not need them.
     from tailrace.pictures import page, source, style
     from tailrace.pictures.fault import PictureError
 

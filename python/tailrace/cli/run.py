@@ -1,8 +1,7 @@
-"""`tailrace run`: a program that writes HDF5, unchanged, with its data carried by tailrace.
+"""`tailrace run`: runs an unchanged program that writes HDF5, with tailrace carrying its data.
 
-Sets the two environment variables by which HDF5 (1.14 and later) finds the connector, and becomes the program. What
-can be wrong with them is looked at first: HDF5's own answer to a wrong path or configuration is to crash some
-programs.
+It sets the two environment variables by which HDF5 (1.14 and later) finds the connector, and becomes the program. It
+checks them first, since HDF5 reacts to a wrong path or configuration by crashing some programs.
 """
 
 from __future__ import annotations
@@ -23,36 +22,36 @@ from . import output
 
 SMALLEST_BUDGET = 1 << 20
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
-DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if no HDF5_PLUGIN_PATH is set
+DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if HDF5_PLUGIN_PATH is not set
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "run", help="run an HDF5 program, unchanged, with its data carried by tailrace",
-        description="Runs PROGRAM with HDF5's data carried by tailrace: C, Fortran and C++ programs with HDF5 1.14 "
-                    "or later, h5py, netCDF4, PyTables. The same without this command: set HDF5_PLUGIN_PATH and "
-                    "HDF5_VOL_CONNECTOR to what --print shows.",
+        "run", help="run an unchanged HDF5 program, with tailrace carrying its data",
+        description="Runs PROGRAM, whose HDF5 data tailrace then carries: C, Fortran and C++ programs with HDF5 1.14 "
+                    "or later, h5py, netCDF4, PyTables. To do so without this command, set HDF5_PLUGIN_PATH and "
+                    "HDF5_VOL_CONNECTOR to the values that --print shows.",
         usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE]] [--prefetch SIZE] [--close WHEN] "
               "[--summary] [--print] -- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
-                        help="a configuration of tailrace; its variables are not used")
-    parser.add_argument("--place", choices=("thread", "core"), help="who writes (default: thread)")
-    parser.add_argument("--budget", metavar="SIZE", help="memory of each process for what is on its way "
+                        help="a configuration file of tailrace; its variables are not used")
+    parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
+    parser.add_argument("--budget", metavar="SIZE", help="memory of each process for data on their way "
                                                           "(default: 256MiB)")
-    parser.add_argument("--prefetch", metavar="SIZE", help="bring what a sequential reader will ask for next into "
-                                                            "the page cache, so much at most (default: nothing)")
+    parser.add_argument("--prefetch", metavar="SIZE", help="read at most SIZE ahead of a sequential reader, into the "
+                                                            "page cache (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
-                        help="whether closing a new file waits until it is written (default: wait), or HDF5 cannot "
-                             "open it until then")
-    parser.add_argument("--summary", action="store_true", help="say in the end, on one line, what was carried")
-    parser.add_argument("--print", action="store_true", help="show the variables, and run nothing")
+                        help="wait: closing a new file waits until it is written (default); detach: it does not, and "
+                             "HDF5 cannot open the file until it is written")
+    parser.add_argument("--summary", action="store_true", help="report at the end, on one line, what was carried")
+    parser.add_argument("--print", action="store_true", help="show the environment variables, and run nothing")
     parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the command: does not return if the program was started."""
+    """Runs the command; does not return if the program was started."""
     try:
         added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
                           arguments.prefetch, arguments.close)
@@ -77,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
               environment: Mapping[str, str], summary: bool = False, prefetch: str | None = None,
               close: str | None = None) -> dict[str, str]:
-    """The variables to set. Raises ValueError with what is wrong, and tailrace.Error of a wrong configuration."""
+    """Returns the variables to set. Raises ValueError with what is wrong, and tailrace.Error for a wrong
+    configuration."""
     _check_plugin()
     _check_environment(environment)
     if config is not None and (place or budget):
@@ -122,7 +122,7 @@ def _check_plugin() -> None:
 
 
 def _check_environment(environment: Mapping[str, str]) -> None:
-    """A program has one connector: another one is not taken away unasked."""
+    """Refuses to replace another connector, since a program has only one."""
     other = environment.get("HDF5_VOL_CONNECTOR", "").split()
     if other and other[0] != "tailrace":
         raise ValueError(f"found HDF5_VOL_CONNECTOR={other[0]} in the environment, expected no other connector")

@@ -15,23 +15,23 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "serve", help="run the server of place core, or list the jobs of this node",
-        description="`tailrace serve core --config sim.yaml` runs the node's server in the foreground, before the "
-                    "programs that use it; otherwise the first of them starts one. It ends when the last client has "
-                    "gone. `tailrace serve --list` shows the jobs, servers and clients of this node.")
+        description="`tailrace serve core --config sim.yaml` runs the node's server in the foreground. Start it "
+                    "before the programs that use it; otherwise the first of them starts one. It ends when the last "
+                    "client has gone. `tailrace serve --list` shows the jobs, servers and clients of this node.")
     parser.add_argument("place", nargs="?", choices=["core"], help="the place to serve")
     parser.add_argument("--list", action="store_true", help="list the jobs of this user on this node")
     parser.add_argument("--json", action="store_true", help="with --list: print JSON")
     job = parser.add_mutually_exclusive_group()
-    job.add_argument("--config", metavar="FILE", help="the configuration file of the programs to be served")
+    job.add_argument("--config", metavar="FILE", help="the configuration file of the programs to serve")
     job.add_argument("--job", help="the job's directory, as --list shows it")
     parser.add_argument("--path", metavar="DIR", help="the output directory, if the programs replace storage.path")
     parser.add_argument("--parameter", action="append", default=[], metavar="NAME=NUMBER",
-                        help="a parameter that the programs give; may be repeated")
+                        help="a parameter that the programs set; may be repeated")
     parser.add_argument("--server", type=int, metavar="K", help="which of the node's servers, from 0 (place.cores)")
     parser.add_argument("--wait", type=float, metavar="S",
-                        help="end if no client comes within S seconds; otherwise it waits for ever")
-    parser.add_argument("--drain", action="store_true", help="write what servers that died have left, and end")
-    parser.add_argument("--log", choices=["info", "warning", "error", "off"], help="what is logged, on stderr")
+                        help="end if no client comes within S seconds (default: wait without limit)")
+    parser.add_argument("--drain", action="store_true", help="write what dead servers have left, and end")
+    parser.add_argument("--log", choices=["info", "warning", "error", "off"], help="lowest level to log, on stderr")
     parser.set_defaults(run=run)
 
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.complain(str(error))
         return 1
     sys.stdout.flush()
-    # In its place, so that a batch system's signals reach the server itself.
+    # By exec, so that a batch system's signals reach the server itself.
     os.execv(program, [program, *_passed_on(arguments)])
 
 
@@ -81,7 +81,8 @@ def _row(job: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _of(those: list[dict[str, Any]]) -> str:
-    """ "3 alive", "1 alive, 2 closed, 1 dead": one that has closed is being written, whether or not it still runs."""
+    """Returns "3 alive", "1 alive, 2 closed, 1 dead": data of a closed one are still being written, even if it still
+    runs."""
     closed = sum(one.get("closed", False) for one in those)
     alive = sum(one["alive"] and not one.get("closed", False) for one in those)
     dead = len(those) - alive - closed

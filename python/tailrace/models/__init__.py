@@ -1,10 +1,10 @@
-"""What output costs and what tailrace gains, predicted: the models of asynchronous output.
+"""Predicts what output costs and what tailrace gains: the models of asynchronous output.
 
 `pipeline` has the three models of a program that computes and writes in turns, and the limit; `fit` finds their
-constants from measurements; `core` says whether a dedicated core is worth it; `shield` predicts the waits of single
+constants from measurements; `core` says whether a dedicated core pays off; `shield` predicts the waits of single
 variables; `advice` compares the places and says which to take. All are pure functions of numbers: times in seconds,
-sizes in bytes. Nothing here measures, prints or reads files, and nothing but numpy is needed: the folder can be
-taken out and used alone. docs/models.md says where the models come from and how far they are right.
+sizes in bytes. Nothing here measures, prints or reads files, and it needs only numpy: the folder can be taken out and
+used alone. docs/models.md says where the models come from and how accurate they are.
 """
 
 from __future__ import annotations

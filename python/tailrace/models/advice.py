@@ -1,7 +1,7 @@
-"""Which place to take: predicted totals of all of them, the advice in one sentence, and where it would change.
+"""Advises on the place: predicted totals of all places, the advice in one sentence, and where it would change.
 
-It puts `pipeline` and `core` together for one program on one machine. The synchronous program pays W as a synchronous
-writer has it, the others W as measured under load. It only compares: it measures nothing and prints nothing.
+It combines `pipeline` and `core` for one program on one machine. The synchronous program pays W as a synchronous
+writer does, the others W as measured under load. It only compares: it measures nothing and prints nothing.
 """
 
 from __future__ import annotations
@@ -12,49 +12,49 @@ from dataclasses import dataclass, replace
 
 from . import core, pipeline
 
-#: Below this share of the synchronous time a change of the program is not advised.
+#: Below this share of the synchronous time, a change of the program is not advised.
 WORTHWHILE = 0.05
 
 _MOST_CORES = 1 << 16
-_SPAN = 100  # crossovers are looked for within C/W from 1/100 to 100
+_SPAN = 100  # crossovers are sought for C/W from 1/100 to 100
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One program on one machine; times in seconds an iteration."""
+    """One program on one machine; times in seconds for an iteration."""
 
     n: int  #: iterations
-    c: float  #: computing, without any output
-    w: float  #: writing by one device, under load (W_perturbation)
-    sync_w: float | None = None  #: writing synchronously; `w` if not given
-    copy_w: float | None = None  #: writing by one device while the caller copies; `w` if not given
+    c: float  #: computing without output
+    w: float  #: writing by one device under load (W_perturbation)
+    sync_w: float | None = None  #: writing synchronously; None: `w`
+    copy_w: float | None = None  #: writing by one device while the caller copies; None: `w`
     req: float = 0.0  #: handing one block over
-    copy: float = 0.0  #: copying all bytes of an iteration, as `write` does
-    devices: int = 1  #: independent ones, an iteration's file on one of them
-    variables: int = 1  #: blocks an iteration, each handed over when it is computed
+    copy: float = 0.0  #: copying all bytes of an iteration with `write`
+    devices: int = 1  #: independent devices; an iteration's file is on one of them
+    variables: int = 1  #: blocks of an iteration, each handed over when it is computed
     slowdown: float = 0.0  #: the share by which computing is slower beside a writer thread
     cores: int | None = None  #: of the node, for place core
-    c_ded: float | None = None  #: computing on one core less; perfect scaling if not given
-    w_ded: float | None = None  #: writing by the dedicated core; `w` if not given
+    c_ded: float | None = None  #: computing on one core less; None: perfect scaling
+    w_ded: float | None = None  #: writing by the dedicated core; None: `w`
 
     @property
     def synchronous_w(self) -> float:
-        """W of the synchronous program, in seconds."""
+        """Returns W of the synchronous program, in seconds."""
         return self.w if self.sync_w is None else self.sync_w
 
     @property
     def copying_w(self) -> float:
-        """W of the writer while the caller copies, in seconds."""
+        """Returns W of the writer while the caller copies, in seconds."""
         return self.w if self.copy_w is None else self.copy_w
 
     @property
     def dedicated_w(self) -> float:
-        """W of the dedicated core, by one device, in seconds."""
+        """Returns W of the dedicated core, by one device, in seconds."""
         return self.w if self.w_ded is None else self.w_ded
 
     @property
     def dedicated(self) -> core.Inequality | None:
-        """Damaris' inequality, where a core can be dedicated."""
+        """Returns Damaris' inequality, if a core can be dedicated."""
         if self.cores is None or self.cores < 2:
             return None
         return core.dedicated(self.c, self.synchronous_w, self.cores, c_ded=self.c_ded,
@@ -62,12 +62,12 @@ class Setting:
 
     @property
     def threaded(self) -> core.Inequality:
-        """The same for place thread with alloc and commit."""
+        """Returns the same for place thread with alloc and commit."""
         return core.threaded(self.c, self.synchronous_w, w=self.w / self.devices, slowdown=self.slowdown,
                              req=self.variables * self.req)
 
     def scaled(self, c: float = 1.0, w: float = 1.0) -> Setting:
-        """The same program with computing times `c`, and bytes (writing and copying) times `w`."""
+        """Returns the same program with computing times `c`, and bytes (writing and copying) times `w`."""
         def times(value: float | None, factor: float) -> float | None:
             return None if value is None else value * factor
 
@@ -82,44 +82,44 @@ class Prediction:
     place: str  #: "sync", "thread" or "core"
     verb: str  #: "alloc" (no copy) or "write" (one); "" for sync
     seconds: float  #: in total
-    waiting: float  #: in calls for output, copies and the final flush included
-    gain: float  #: share of the synchronous time that is saved; below zero, lost
-    to_limit: float  #: × the limit, for the computing of the undisturbed program on all its cores
+    waiting: float  #: in calls for output, including copies and the final flush
+    gain: float  #: saved share of the synchronous time; below zero, lost
+    to_limit: float  #: × the limit, which has the undisturbed program compute on all its cores
 
     @property
     def name(self) -> str:
-        """For sentences."""
+        """Returns the name for sentences."""
         verb = {"": "", "alloc": " with alloc and commit", "write": " with write"}[self.verb]
         return "the synchronous program" if self.place == "sync" else f"place {self.place}{verb}"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to take, and by how much it is ahead."""
+    """Says which place to take, and by how much it is ahead."""
 
     predictions: tuple[Prediction, ...]  #: the synchronous one first
-    best: Prediction  #: the quickest
-    take: Prediction  #: what is advised: the synchronous one unless the quickest saves WORTHWHILE or more
-    next_best: Prediction | None  #: the quickest of the others
+    best: Prediction  #: the fastest
+    take: Prediction  #: the advised one: synchronous unless the fastest saves WORTHWHILE or more
+    next_best: Prediction | None  #: the fastest of the others
     limit: float  #: seconds that no schedule can beat
 
     @property
     def margin(self) -> float:
-        """By which share the next best takes longer than the quickest."""
+        """Returns the share by which the next best takes longer than the fastest."""
         return self.next_best.seconds / self.best.seconds - 1 if self.next_best else 0.0
 
 
 @dataclass(frozen=True)
 class Crossover:
-    """A point at which the choice, or what bounds the program, changes."""
+    """A point at which the choice changes, or the part that bounds the program."""
 
     axis: str  #: "C/W", "bytes" (a factor on the bytes of an iteration), "cores" or "slowdown" (a share)
     value: float
-    meaning: str  #: what is so from there on, upwards
+    meaning: str  #: what holds from there upwards
 
 
 def predict(setting: Setting) -> list[Prediction]:
-    """Sync, thread with alloc and with write, and core where the node has more than one."""
+    """Predicts sync, thread with alloc and with write, and core if the node has more than one."""
     n, reference = setting.n, pipeline.sync(setting.n, setting.c, setting.synchronous_w)
     best = _limit(setting)
     shape = {"req": setting.req, "devices": setting.devices, "variables": setting.variables}
@@ -136,8 +136,8 @@ def predict(setting: Setting) -> list[Prediction]:
 
 
 def advise(setting: Setting, places: tuple[str, ...] = ("sync", "thread", "core")) -> Advice:
-    """The quickest of the places allowed; the synchronous one if nothing else saves WORTHWHILE of its time. Of
-    equals, the one with less to change."""
+    """Returns the fastest of the allowed places; the synchronous one if no other saves WORTHWHILE of its time. Of
+    equals, takes the one that needs fewer changes."""
     predictions = [one for one in predict(setting) if one.place == "sync" or one.place in places]
     best = _quickest(predictions)
     take = best if best.gain >= WORTHWHILE else predictions[0]
@@ -146,7 +146,7 @@ def advise(setting: Setting, places: tuple[str, ...] = ("sync", "thread", "core"
 
 
 def sentence(advice: Advice, time: Callable[[float], str] = "{:.4g} s".format) -> str:
-    """The advice in one sentence with its margin; `time` writes seconds."""
+    """Returns the advice in one sentence with its margin; `time` formats seconds."""
     best, synchronous, following = advice.best, advice.predictions[0], advice.next_best
     if advice.take is best and best is not synchronous:
         text = (f"Use {best.name}: {time(best.seconds)} instead of {time(synchronous.seconds)}, "
@@ -164,8 +164,8 @@ def sentence(advice: Advice, time: Callable[[float], str] = "{:.4g} s".format) -
 
 
 def crossovers(setting: Setting, places: tuple[str, ...] = ("sync", "thread", "core")) -> list[Crossover]:
-    """Where the choice changes: along C/W (bytes kept), along the bytes (C kept), the number of cores, and the
-    slow-down by the writer thread. Ordered by axis and value."""
+    """Returns where the choice changes: along C/W (bytes constant), along the bytes (C constant), the number of
+    cores, and the slow-down by the writer thread. Ordered by axis and value."""
     return [*_along_compute(setting, places), *_along_bytes(setting, places), *_along_cores(setting, places),
             *_along_slowdown(setting, places)]
 
@@ -190,8 +190,8 @@ def _along_bytes(setting: Setting, places: tuple[str, ...]) -> list[Crossover]:
 
 
 def _along_cores(setting: Setting, places: tuple[str, ...]) -> list[Crossover]:
-    """The least number of cores from which one of them is worth dedicating. With C_ded given, which belongs to one
-    number of cores, there is nothing to vary."""
+    """Returns the least number of cores from which it pays off to dedicate one. If C_ded is given, it belongs to one
+    number of cores, and nothing can vary."""
     if setting.cores is None or "core" not in places or setting.c_ded is not None:
         return []
     rivals = {"sync": "the synchronous program", "thread": "place thread with alloc and commit"}
@@ -206,7 +206,8 @@ def _along_cores(setting: Setting, places: tuple[str, ...]) -> list[Crossover]:
 
 
 def _turn(setting: Setting, places: tuple[str, ...]) -> float:
-    """C/W at which computing and writing of the pipeline take equally long: of place core if there is no thread."""
+    """Returns the C/W at which computing and writing of the pipeline take equally long; of place core if there is no
+    thread."""
     ded = setting.dedicated
     if "thread" in places or ded is None:
         return 1 / (1 + setting.slowdown) / setting.devices
@@ -218,7 +219,7 @@ def _least_cores(setting: Setting, rival: str) -> int | None:
         rows = {(one.place, one.verb): one.seconds for one in predict(replace(setting, cores=cores))}
         return rows["core", "alloc"] < rows[rival, "" if rival == "sync" else "alloc"] * (1 - 1e-12)
 
-    low, high = 1, _MOST_CORES  # C_ded only falls with the number of cores, so that one end decides
+    low, high = 1, _MOST_CORES  # C_ded only decreases with the number of cores, so one end decides
     if not quicker(high):
         return None
     while high - low > 1:
@@ -235,7 +236,7 @@ def _along_slowdown(setting: Setting, places: tuple[str, ...]) -> list[Crossover
 
 
 def _state(setting: Setting, places: tuple[str, ...]) -> tuple[str, str]:
-    """What a crossover changes: the place to take, and whether `write` is still quicker than sync."""
+    """Returns what a crossover changes: the place to take, and whether `write` is still faster than sync."""
     advice = advise(setting, places)
     copied = [one for one in advice.predictions if one.verb == "write"]
     if advice.take.place == "sync":
@@ -249,8 +250,8 @@ def _state(setting: Setting, places: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _changes(state: Callable[[float], tuple[str, str]], low: float, high: float) -> list[tuple[float, str]]:
-    """Where `state` changes between low and high, and what it says after that: a coarse search, then bisection, both
-    over the logarithm."""
+    """Returns where `state` changes between low and high, and its value after that: a coarse search, then bisection,
+    both over the logarithm."""
     steps = 240
     found = []
     points = [low * (high / low) ** (step / steps) for step in range(steps + 1)]
@@ -273,7 +274,7 @@ def _limit(setting: Setting) -> float:
 
 
 def _quickest(predictions: list[Prediction]) -> Prediction:
-    """The first of those that no other beats by more than rounding."""
+    """Returns the first of those that no other beats by more than rounding."""
     least = min(one.seconds for one in predictions)
     return next(one for one in predictions if one.seconds <= least * (1 + 1e-12))
 

@@ -1,8 +1,8 @@
-"""Is a core for output alone worth it? Damaris' inequality (seed 001 §6.1), for place `core` and for place `thread`.
+"""Does a core for output alone pay off? Damaris' inequality (seed 001 §6.1), for place `core` and for place `thread`.
 
 A core that is taken from computing makes each iteration longer, but hides its output. The inequality compares one
-iteration of a long run: what it takes synchronously on the left, what it takes with output hidden on the right. Times
-are in seconds an iteration. Nothing here decides; `advice` compares whole runs.
+iteration of a long run: synchronous on the left, with hidden output on the right. Times are in seconds for an
+iteration. Nothing here decides; `advice` compares whole runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from . import pipeline
 
 @dataclass(frozen=True)
 class Inequality:
-    """W_std + C_std > max(C, W) with the hidden output's C and W; times in seconds an iteration."""
+    """W_std + C_std > max(C, W), with C and W of the hidden output; times in seconds for an iteration."""
 
     synchronous: float  #: the left side, W_std + C_std
     compute: float  #: C_ded, or C of place thread
@@ -22,52 +22,52 @@ class Inequality:
 
     @property
     def hidden(self) -> float:
-        """The right side."""
+        """Returns the right side."""
         return max(self.compute, self.write)
 
     @property
     def holds(self) -> bool:
-        """Whether it is worth it."""
+        """Returns True if it pays off."""
         return self.synchronous > self.hidden
 
     @property
     def margin(self) -> float:
-        """Seconds an iteration that are saved; below zero, lost."""
+        """Returns the seconds of an iteration that are saved; below zero, lost."""
         return self.synchronous - self.hidden
 
     @property
     def gain(self) -> float:
-        """The same as a share of the synchronous iteration."""
+        """Returns the same as a share of the synchronous iteration."""
         return pipeline.gain(self.synchronous, self.hidden)
 
 
 def dedicated_compute(c: float, cores: int) -> float:
-    """C_ded in seconds, if N − 1 cores do the work of N and it scales perfectly: C·N/(N − 1). Source: seed 001
-    §6.1 (`optimal parallelization`); CM1 there does better, since memory is contended for less."""
+    """Returns C_ded in seconds, if N − 1 cores do the work of N with perfect scaling: C·N/(N − 1). Source: seed 001
+    §6.1 (`optimal parallelization`); CM1 does better there, since fewer cores contend for memory."""
     _check_cores(cores)
     return c * cores / (cores - 1)
 
 
 def worth_from(cores: int) -> float:
-    """p = 100/(N − 1): the percentage of the *computing* time that output must take for a dedicated core to be worth
-    it, if computing scales perfectly and the core keeps up. Source: seed 001 §6.1; 24 cores: 4.35 %. (Of the whole
-    iteration it is 100/N: 4.17 %.)"""
+    """Returns p = 100/(N − 1): the percentage of the *computing* time that output must take for a dedicated core to
+    pay off, if computing scales perfectly and the core keeps up. Source: seed 001 §6.1; 24 cores: 4.35 %. (Of the
+    whole iteration it is 100/N: 4.17 %.)"""
     _check_cores(cores)
     return 100 / (cores - 1)
 
 
 def cores_from(c: float, w: float) -> float:
-    """The same, solved for N: more cores a node than this, and one of them is worth dedicating: 1 + C/W. Source: seed
-    001 §6.1."""
+    """Returns the same, solved for N: with more cores on a node than this, it pays off to dedicate one: 1 + C/W.
+    Source: seed 001 §6.1."""
     return 1 + c / w if w > 0 else float("inf")
 
 
 def dedicated(c_std: float, w_std: float, cores: int, *, c_ded: float | None = None,
               w_ded: float | None = None) -> Inequality:
-    """Damaris' inequality, W_std + C_std > max(C_ded, W_ded). Source: seed 001 §6.1.
+    """Returns Damaris' inequality, W_std + C_std > max(C_ded, W_ded). Source: seed 001 §6.1.
 
     `w_ded` is `w_std` unless given: the same bytes to the same storage. The seed's worst case, N·W_std, can never
-    hold: it asks for W > C/(N − 1) and for W < C/(N − 1) (docs/models.md)."""
+    hold: it requires both W > C/(N − 1) and W < C/(N − 1) (docs/models.md)."""
     if c_ded is None:
         c_ded = dedicated_compute(c_std, cores)
     return Inequality(w_std + c_std, c_ded, w_std if w_ded is None else w_ded)
@@ -75,16 +75,16 @@ def dedicated(c_std: float, w_std: float, cores: int, *, c_ded: float | None = N
 
 def threaded(c_std: float, w_std: float, *, w: float | None = None, slowdown: float = 0.0, copy: float = 0.0,
              req: float = 0.0) -> Inequality:
-    """The inequality for a writer thread beside N computing ones: no core is lost, but computing is slower by the
-    share `slowdown`, and the caller copies and hands over. Source: own, in the form of seed 001 §6.1; seed 000 §4.2
-    measured slow-downs of 0.4 to 0.8 for its naive version, and 0.02 to 0.05 with pinned threads."""
+    """Returns the inequality for a writer thread beside N computing ones: no core is lost, but computing is slower by
+    the share `slowdown`, and the caller copies and hands over. Source: own, in the form of seed 001 §6.1; seed 000
+    §4.2 measured slow-downs of 0.4 to 0.8 for its naive version, and 0.02 to 0.05 with pinned threads."""
     return Inequality(w_std + c_std, c_std * (1 + slowdown) + copy + req, w_std if w is None else w)
 
 
 def total(n: int, c_ded: float, w_ded: float, *, req: float = 0.0, copy: float = 0.0, devices: int = 1,
           variables: int = 1) -> float:
-    """Seconds in total with a dedicated core, over n iterations. Source: the pipeline of seed 000, eq. 3.2, with
-    C_ded and W_ded of seed 001 §6.1, which only looks at the long run."""
+    """Returns the total seconds with a dedicated core, over n iterations. Source: the pipeline of seed 000, eq. 3.2,
+    with C_ded and W_ded of seed 001 §6.1, which only considers the long run."""
     return pipeline.pipelined(n, c_ded, w_ded, req=req, copy=copy, devices=devices, variables=variables)
 
 

@@ -1,8 +1,8 @@
-"""The constants of the models from measurements: straight lines through cumulated times.
+"""Finds the constants of the models from measurements: straight lines through cumulated times.
 
-A sample is (n, seconds): how long n writes, or n requests, or n copies, took together. The slope of the line is the
-time of one, the intercept what the beginning cost, and R² how well a line describes it (seed 000 §3.2.2, §4.1). It
-fits what it is given and never measures; `tailrace.bench.measure` does that.
+A sample is (n, seconds): the time that n writes, n requests, or n copies took together. The slope of the line is the
+time of one, the intercept the cost of the beginning, and R² how well a line describes the samples (seed 000 §3.2.2,
+§4.1). It only fits; `tailrace.bench.measure` measures.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-#: Leading samples that the saturation method leaves out, as seed 000 §4.1.2 does.
+#: Leading samples that the saturation method omits, as seed 000 §4.1.2 does.
 WARM_UP = 2
 
-# Writes that end within this share of the mean time between two have ended together.
+# Writes whose ends are closer than this share of the mean interval count as ending together.
 _TOGETHER = 0.1
 
 
@@ -25,32 +25,32 @@ _TOGETHER = 0.1
 class Fit:
     """seconds ≈ slope·n + intercept."""
 
-    slope: float  #: seconds each
+    slope: float  #: seconds for one
     intercept: float  #: seconds, spent once
-    r2: float  #: coefficient of determination, 1 if the samples that count lie on the line
-    dropped: int  #: leading samples left out
-    samples: tuple[tuple[float, float], ...]  #: all (n, cumulated seconds), the dropped ones included
+    r2: float  #: coefficient of determination; 1 if the samples that count lie on the line
+    dropped: int  #: omitted leading samples
+    samples: tuple[tuple[float, float], ...]  #: all (n, cumulated seconds), including the omitted ones
 
     def as_json(self) -> dict[str, Any]:
-        """As result files have it."""
+        """Returns the fit as result files have it."""
         return {"seconds": self.slope, "intercept": self.intercept, "r2": self.r2, "dropped": self.dropped,
                 "samples": [list(sample) for sample in self.samples]}
 
 
 def regression(samples: Iterable[Sequence[float]], drop: int = 0) -> Fit:
-    """The line of least squares through the samples but the first `drop`; its slope, in seconds, is W of model 1 if
-    the samples are synchronous writes. Source: seed 000 §4.1.1. At least two samples must be left."""
+    """Fits the least-squares line through all samples but the first `drop`. Its slope, in seconds, is W of model 1 if
+    the samples are synchronous writes. Source: seed 000 §4.1.1. At least two samples must remain."""
     points = _finite(samples)
     return _line(points, drop, points[max(0, drop):])
 
 
 def saturation(samples: Iterable[Sequence[float]], drop: int = WARM_UP) -> Fit:
-    """The same for writes that flood the device, without the warm-up; its slope, in seconds, is W_perturbation of
-    model 2. Source: seed 000 §3.2.2 and §4.1.2.
+    """Fits writes that flood the device, without the warm-up. Its slope, in seconds, is W_perturbation of model 2.
+    Source: seed 000 §3.2.2 and §4.1.2.
 
-    Under load writes end in bursts, and a line through all points of a stair is flatter than the stair: of those that
-    ended together only the last counts, since all of them had to be written until then (own; docs/models.md). Times
-    that fall are not of one flood, but of one for each n, and all count."""
+    Under load writes end in bursts, and a line through all points of a staircase is flatter than the staircase. So of
+    writes that ended together only the last counts, by whose end all of them were written (own; docs/models.md).
+    Decreasing times do not belong to one flood, but to one for each n, and all count."""
     points = _finite(samples)
     kept = points[max(0, drop):]
     gaps = [after[1] - before[1] for before, after in zip(kept, kept[1:])]
@@ -61,7 +61,7 @@ def saturation(samples: Iterable[Sequence[float]], drop: int = WARM_UP) -> Fit:
 
 
 def request(samples: Iterable[Sequence[float]]) -> Fit:
-    """The same as `regression` for requests that are only handed over; its slope, in seconds, is req of model 2.
+    """Fits requests that are only handed over, as `regression` does. Its slope, in seconds, is req of model 2.
     Source: seed 000 §3.2.2 and §4.1.2."""
     return regression(samples)
 
@@ -74,12 +74,12 @@ def _finite(samples: Iterable[Sequence[float]]) -> tuple[tuple[float, float], ..
 
 
 def _line(points: tuple[tuple[float, float], ...], drop: int, kept: Sequence[tuple[float, float]]) -> Fit:
-    """Through those of the points that are kept."""
+    """Fits a line through the points that are kept."""
     if drop < 0 or len({count for count, _ in kept}) < 2:
         raise ValueError(f"expected at least 2 samples that ended apart, after the {drop} dropped, found {len(kept)} "
                          f"of {len(points)}")
     x, y = np.array(kept).T
-    # About the means: the sums of squares stay exact however far the counts are from zero.
+    # About the means: the sums of squares stay exact, however far the counts are from zero.
     dx, dy = x - x.mean(), y - y.mean()
     slope = float(dx @ dy / (dx @ dx))
     residual, total = float(((dy - slope * dx) ** 2).sum()), float(dy @ dy)

@@ -1,4 +1,5 @@
-"""What each part of the design is worth: total by the limit, and slow-down of the computation, rung by rung."""
+"""The gain of each part of the design: total divided by the limit, and slow-down of the computation, for each
+rung."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .numbers import Result
 
 
 def draw(result: Result) -> Figure:
-    """Both, in the order of the file; dark are the rungs that run as tailrace does by default."""
+    """Draws both, in the order of the file; the rungs that are tailrace's default are dark."""
     rungs = result.get("ablation") or []
     if not rungs:
         raise PictureError("ablation", 'no ablation in it; expected "ablation" with a series for each rung')
@@ -27,7 +28,7 @@ def draw(result: Result) -> Figure:
 
 
 def alt(result: Result) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     said = []
     for rung in result.get("ablation") or []:
         found = numbers.to_limit(numbers.only_point(result), rung["series"])
@@ -36,7 +37,7 @@ def alt(result: Result) -> str:
 
 
 def default(rungs: list[dict[str, Any]], k: int) -> bool:
-    """Whether a rung is tailrace as it is by default; the last one, in a file that does not say so of any."""
+    """Returns True if a rung is tailrace's default; the last one, if the file marks none."""
     names = [rung["series"].get("name") for rung in rungs]
     return names[k] == "tailrace-alloc" if "tailrace-alloc" in names else k == len(rungs) - 1
 

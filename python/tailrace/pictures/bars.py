@@ -1,6 +1,6 @@
-"""Horizontal bars with intervals, a row a name, the figure printed beside each; ablations and peers are made of them.
+"""Horizontal bars with intervals, a row for each name, with the figure beside it; for ablations and peers.
 
-Bars begin at zero and rows carry their own names, so there is no legend to look up and nothing to tell by colour.
+Bars begin at zero and rows have their own names, so there is no legend, and colour has no meaning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OURS, THEIRS, FAILED = "0.55", "0.85", "could not run"
 
 @dataclass(frozen=True)
 class Bar:
-    """One row. Without a value it says why there is none."""
+    """One row. Without a value it has a reason."""
 
     name: str
     value: Value | None
@@ -27,7 +27,8 @@ class Bar:
 
 def draw(axes: Axes, bars: Sequence[Bar], label: str, *, form: str = "{:.2f}", mark: float | None = None,
          names: bool = True, most: float | None = None) -> None:
-    """Draws the rows from the top down. `mark` is a line to compare with; `most` the scale shared by several axes."""
+    """Draws the rows from the top down. `mark` is a line to compare with; `most` is the scale that several axes
+    share."""
     values = [bar.value for bar in bars if bar.value is not None]
     least = min([0.0] + [value.low for value in values])
     end = most if most is not None else max([value.high for value in values] + [mark or 0.0], default=1.0) or 1.0
@@ -56,17 +57,17 @@ def draw(axes: Axes, bars: Sequence[Bar], label: str, *, form: str = "{:.2f}", m
 
 
 def _number(form: str, value: float) -> str:
-    """Without a minus before what is rounded to zero."""
+    """Formats the value, without a minus if it rounds to zero."""
     said = form.format(value).rstrip(".")
     return said.lstrip("-") if float(said) == 0 else said
 
 
 def most(columns: Sequence[Sequence[Bar]], mark: float = 0.0) -> float:
-    """The end of a scale that holds them all."""
+    """Returns the end of a scale for all columns."""
     return max([bar.value.high for bars in columns for bar in bars if bar.value is not None] + [mark]) or 1.0
 
 
 def short(reason: object, length: int = 34) -> str:
-    """As much of a reason as fits into a row; the report has the rest."""
+    """Shortens a reason to fit into a row; the report has all of it."""
     text = " ".join(str(reason).split()) or FAILED
     return text if len(text) <= length else text[:length - 1].rstrip(" ,:;") + "…"

@@ -1,7 +1,8 @@
 """How busy the writer was over the iterations: its share of each, and the time from one to the next.
 
-Above, a bar an iteration: the dark part transfers, the hatched part what filters took beyond them. Below, the period
-in which the bar is a share. Iterations whose chunks were stored with less effort, or uncompressed, are marked.
+At the top, a bar for each iteration: the dark part is transfers, the hatched part the further time of the filters. At
+the bottom, the period of which the bar is a share. Iterations whose chunks were stored with less effort, or
+uncompressed, are marked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _DARK = "#2f6690"
 
 @dataclass(frozen=True)
 class Run:
-    """What a file of statistics says of one client's iterations, and of its files."""
+    """The iterations of one client, and its files, from a file of statistics."""
 
     name: str
     who: str
@@ -29,12 +30,12 @@ class Run:
 
     @property
     def passed(self) -> bool:
-        """Whether there is an iteration of which the period is known."""
+        """Returns True if the period of any iteration is known."""
         return any(one.share is not None for one in self.iterations)
 
 
 def draw(run: Run) -> Figure:
-    """Both panels."""
+    """Draws both panels."""
     passed = [one for one in run.iterations if one.share is not None]
     figure = Figure(figsize=(7.0, 4.2))
     shares, periods = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -71,11 +72,11 @@ def draw(run: Run) -> Figure:
 
 
 def alt(run: Run) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     waited = sum(one.waited for one in run.iterations)
     skipped = sum(one.chunks_skipped > 0 for one in run.iterations)
     return (f"Over {len(run.iterations)} iterations {_sentence(run)}. The program waited {waited:.3g} s for memory; "
-            f"in {skipped} of them chunks were stored uncompressed for want of time.")
+            f"in {skipped} of them chunks were stored uncompressed for lack of time.")
 
 
 def _sentence(run: Run) -> str:

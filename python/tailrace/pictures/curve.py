@@ -1,7 +1,7 @@
-"""Total time against C/W: the measured writers, the models, the synchronous run and the limit (seed 000, figure 4.2).
+"""Total time over C/W: the measured writers, the models, the synchronous run and the limit (seed 000, figure 4.2).
 
-Below, total by the limit, and by how much predictions were off. Points are measured, lines are computed. The limit is
-C + W + (n − 1)·max(C, W/N_io), as the result file has it.
+At the bottom, the total divided by the limit, and the predictions' deviations. Points are measured, lines are
+computed. The limit is C + W + (n − 1)·max(C, W/N_io), as in the result file.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _LINES: dict[str, dict[str, Any]] = {
     "model2_copy": {"color": "#D55E00", "linewidth": 1.2, "linestyle": "-."},
     "pipelined_copy": {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (8, 2, 1, 2, 1, 2))},
 }
-_SAME = 0.003  # Lines nearer than that to one another are drawn once.
-_BAND = 10.0  # %, within which predictions are to be
+_SAME = 0.003  # Lines closer than this are drawn as one.
+_BAND = 10.0  # %, within which predictions should be
 
-Line = list[tuple[float, float, float]]  # C/W, seconds, by the limit
+Line = list[tuple[float, float, float]]  # C/W, seconds, divided by the limit
 
 
 def draw(result: Result) -> Figure:
-    """All of it."""
+    """Draws both panels."""
     points = numbers.points(result)
     if not points:
         raise PictureError("points", 'no point in it to draw a curve of; expected "points" over several C/W')
@@ -57,7 +57,7 @@ def draw(result: Result) -> Figure:
 
 
 def alt(result: Result) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     points = numbers.points(result)
     names = ", ".join(numbers.writers(result))
     return (f"Total time against C/W from {numbers.asked(points[0]):g} to {numbers.asked(points[-1]):g} for {names}, "
@@ -75,7 +75,7 @@ def _title(result: Result) -> str:
 
 
 def _lines(points: list[dict[str, Any]]) -> tuple[dict[str, Line], dict[str, str]]:
-    """The computed lines and their labels; those that lie on another one lend it their name."""
+    """Returns the computed lines and their labels; a line that coincides with another adds its name to that one."""
     lines: dict[str, Line] = {}
     same: dict[str, list[str]] = {}
     for name in MODELS:
@@ -98,8 +98,8 @@ def _alike(one: Line, other: Line) -> bool:
 
 
 def _label(names: list[str]) -> str:
-    """limit, model1, model2 → "limit = models 1, 2". The pipelined ones generalise those of one device and variable:
-    they are named where they stand alone only."""
+    """limit, model1, model2 → "limit = models 1, 2". The pipelined ones generalise those of one device and variable,
+    so they are named only where they are alone."""
     names = [name for name in names if not name.startswith("pipelined")] or names[:1]
     numbered = [name for name in names if name in ("model1", "model2", "model3")]
     others = [MODELS[name] for name in names if name not in numbered]
@@ -117,7 +117,7 @@ def _scatter(axes: Axes, at: float, value: numbers.Value, look: style.Look, labe
 
 
 def _shifts(result: Result) -> dict[str, float]:
-    """Factors that move series beside one another where they would hide one another."""
+    """Returns factors that move series apart that would hide each other."""
     names = numbers.writers(result)
     return {name: 1.035 ** (k - (len(names) - 1) / 2) for k, name in enumerate(names)}
 
@@ -149,7 +149,8 @@ def _draw_totals(axes: Axes, result: Result, looks: dict[str, style.Look], lines
 
 
 def _make_room(axes: Axes, seen: Sequence[tuple[float, float]], entries: int) -> None:
-    """For the legend, above what lies in the left half. What computes alone may leave at the bottom."""
+    """Sets the upper end, above the points in the left half, for the legend. The computation alone may leave at the
+    bottom."""
     ratios = [x for x, _ in seen]
     bottom = 0.8 * min(seconds for _, seconds in seen)
     middle = (min(ratios) * max(ratios)) ** 0.5
@@ -159,7 +160,7 @@ def _make_room(axes: Axes, seen: Sequence[tuple[float, float]], entries: int) ->
 
 
 def _draw_without(axes: Axes, result: Result) -> None:
-    """The computation alone; nothing that writes can be faster."""
+    """Draws the computation alone; no writer can be faster."""
     found = [(numbers.ratio(point), total.median) for point, series in numbers.measured(result, "none")
              if (total := numbers.value(series, "total")) is not None]
     if found:
@@ -167,7 +168,8 @@ def _draw_without(axes: Axes, result: Result) -> None:
 
 
 def _draw_to_limit(axes: Axes, result: Result, looks: dict[str, style.Look], lines: dict[str, Line]) -> None:
-    """Of the asynchronous writers; the synchronous run leaves at the top, since it would hide the differences."""
+    """Draws the asynchronous writers; the synchronous run leaves the picture at the top, since it would hide the
+    differences."""
     shifts = _shifts(result)
     inside: list[float] = [1.05, 1.0]
     left: list[float] = []

@@ -1,7 +1,6 @@
-"""Which pictures files can give, and drawing them: by their content, or of one kind if that is asked for.
+"""Chooses the pictures of files by their content, or draws one kind if requested.
 
-Traces of one process, the program's and the library's, become one timeline; every other file gives pictures of its
-own.
+Traces of one process, the program's and the library's, become one timeline; every other file gives its own pictures.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-proces
           "busy": "statistics of tailrace, of two iterations at least",
           "requests": "a result of `tailrace bench small`",
           "sizes": "statistics of tailrace, with requests for files"}
-# What a file of a kind gives, whatever is in it.
+# The pictures of a kind of file, whatever its content.
 _KIND_OF = {"times": "tiles", "requests": "requests"}
 
 
@@ -31,21 +30,21 @@ class Picture:
     """One drawn picture."""
 
     kind: str
-    stem: str  # of the file it is of
+    stem: str  # of its file
     figure: Figure
     alt: str
 
 
 @dataclass(frozen=True)
 class Window:
-    """Seconds of a trace to look at; None: as much as fits."""
+    """The seconds of a trace to draw; None: as many as fit."""
 
     begin: float | None = None
     end: float | None = None
 
 
 def draw(sources: Sequence[Source], kind: str = "auto", window: Window = Window()) -> list[Picture]:
-    """Everything the files give; of `kind`, if that is not "auto"."""
+    """Returns all pictures of the files; only those of `kind`, unless that is "auto"."""
     pictures = []
     for group in together(sources):
         source = group[0]
@@ -62,13 +61,13 @@ def _kinds(source: Source) -> list[str]:
         return [_KIND_OF[source.kind]]
     if source.kind != "statistics":
         return kinds_of(source.data)
-    # What was merged in files of iterations is drawn if one asks for it.
+    # Merging in files of iterations is drawn on request only.
     raw = any(one.kind != "iterations" for one in sizes.shown(source.data.files))
     return [*(["busy"] if source.data.passed else []), *(["sizes"] if raw else [])]
 
 
 def together(sources: Sequence[Source]) -> list[list[Source]]:
-    """The files that are about one thing: traces of one process; else each alone."""
+    """Groups the files: traces of one process together, all others alone."""
     groups: dict[object, list[Source]] = {}
     for number, source in enumerate(sources):
         process = trace.process(source.data) if source.kind == "trace" else None
@@ -77,25 +76,25 @@ def together(sources: Sequence[Source]) -> list[list[Source]]:
 
 
 def kinds_of(result: numbers.Result) -> list[str]:
-    """What a result file gives by itself."""
+    """Returns the pictures of a result file by default."""
     points = result.get("points") or []
     rungs = ["ablation"] if result.get("ablation") else []
     if not points or (rungs and not set(numbers.writers(result)) - {"sync"}):
         return rungs
-    # A curve through one point is none.
+    # One point is no curve.
     sweep = result["kind"] == "pattern" and len(points) > 1
     return ["curve" if sweep else "peers", *rungs]
 
 
 def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
-    """The kinds to draw; complains if the file has no data for the one asked for."""
+    """Returns the kinds to draw; raises an error if the file has no data for the requested one."""
     if kind == "auto":
         if not kinds:
             raise PictureError(source.path, "no points and no ablation in it: nothing to draw; expected a result "
                                             "with "
                                             '"points"')
         return kinds
-    # Points can be drawn either way, if one asks for it.
+    # Points can be drawn either way on request.
     possible = {*kinds, *(("curve", "peers") if source.kind == "result" and source.data.get("points") else ()),
                 *(("sizes",) if source.kind == "statistics" and sizes.shown(source.data.files) else ())}
     if kind not in possible:

@@ -1,5 +1,5 @@
-"""The study of jitter (`tailrace bench jitter --json`) in the report: where it was run, each cell's figures, and what
-they come to. Its tiles are drawn by tiles.py, as of any write times. Makes text; all of a file's words are escaped.
+"""The study of jitter (`tailrace bench jitter --json`) in the report: where it ran, each cell's figures, and the
+conclusions. tiles.py draws its tiles, as for any write times. Makes text, and escapes all words from files.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _COLUMNS = ("mean", "worst", "spread", "phase, mean", "phase, worst", "seen by t
 
 
 def is_study(document: Any) -> bool:
-    """Whether it is one, and not write times of somebody else's."""
+    """Returns True if the document is such a study, and not other write times."""
     return isinstance(document, dict) and "tailrace_jitter" in document
 
 
 def check(path: pathlib.Path, document: Study) -> Study:
-    """Raises PictureError unless it is of this version and can be shown."""
+    """Raises PictureError unless it has this version and can be shown."""
     if document["tailrace_jitter"] != 1:
         raise PictureError(path, f"tailrace_jitter: found {document['tailrace_jitter']!r}, expected 1: the file is "
                                  "of another version of the format")
@@ -51,7 +51,7 @@ def _check_number(path: pathlib.Path, entry: Any, place: str, key: str) -> None:
 
 
 def sentences(study: Study) -> list[str]:
-    """Place core beside each other way: the worst write time, where both wrote the same."""
+    """Compares place core with each other way: the worst write time, where both wrote the same."""
     found = []
     cells = {(cell["way"], *_case(cell)): cell for cell in study["cells"]}
     for way in dict.fromkeys(cell["way"] for cell in study["cells"] if cell["way"] != "core"):
@@ -66,7 +66,7 @@ def sentences(study: Study) -> list[str]:
 
 
 def facts(study: Study) -> str:
-    """What was run, and where."""
+    """Returns what ran, and where."""
     machine, settings = _object(study, "machine"), _object(study, "settings")
     memory = machine.get("memory_bytes")
     parts = [machine.get("cpu"), f"{machine['cpus']} CPUs" if machine.get("cpus") else None,
@@ -81,7 +81,7 @@ def facts(study: Study) -> str:
 
 
 def table(study: Study) -> str:
-    """A line a cell."""
+    """Returns a line for each cell."""
     rows = []
     for cell in study["cells"]:
         less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else "–"

@@ -1,6 +1,6 @@
-"""What pictures and tables ask of a result file: its points and series as plain numbers with their intervals.
+"""The points and series of a result file as plain numbers with their intervals, for pictures and tables.
 
-Takes the dictionary that `tailrace.bench.result` has checked. A figure that is not there is None, never a guess.
+Takes the dictionary that `tailrace.bench.result` has checked. A missing figure is None, never a guess.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class Value:
     most: float
 
     def times(self, factor: float) -> Value:
-        """In other units."""
+        """Returns it in other units."""
         return Value(*(factor * value for value in (self.median, self.low, self.high, self.least, self.most)))
 
     def minus(self, offset: float) -> Value:
-        """Against another origin."""
+        """Returns it relative to another origin."""
         return Value(*(value - offset for value in (self.median, self.low, self.high, self.least, self.most)))
 
     def bars(self) -> tuple[float, float]:
-        """The interval as matplotlib wants it: below and above the median."""
+        """Returns the interval as matplotlib expects it: below and above the median."""
         return max(0.0, self.median - self.low), max(0.0, self.high - self.median)
 
 
 def value(series: dict[str, Any], name: str) -> Value | None:
-    """The summary figure `name` of a series."""
+    """Returns the summary figure `name` of a series."""
     found = (series.get("summary") or {}).get(name)
     if not found or found.get("median") is None:
         return None
@@ -46,29 +46,29 @@ def value(series: dict[str, Any], name: str) -> Value | None:
 
 
 def ratio(point: dict[str, Any]) -> float:
-    """C/W as it was measured."""
+    """Returns C/W as measured."""
     return float(point["compute_seconds"]) / float(point["write_seconds"])
 
 
 def asked(point: dict[str, Any]) -> float:
-    """C/W as it was asked for; what figures are labelled with."""
+    """Returns C/W as requested, the label of figures."""
     wanted = point.get("c_over_w_asked")
     return ratio(point) if wanted is None else float(wanted)
 
 
 def label(point: dict[str, Any]) -> str:
-    """C/W for tables and sentences: as asked for, and as it was where that is far away."""
+    """Returns C/W for tables and sentences: as requested, and as measured if that is far off."""
     off = ratio(point) / asked(point) if asked(point) > 0 else 1.0
     return f"{asked(point):g}" if 0.8 < off < 1.25 else f"{asked(point):g} (measured {ratio(point):.3g})"
 
 
 def points(result: Result) -> list[dict[str, Any]]:
-    """From little computing to much."""
+    """Returns the points, from little computing to much."""
     return sorted(result.get("points") or [], key=ratio)
 
 
 def to_limit(point: dict[str, Any] | None, series: dict[str, Any]) -> Value | None:
-    """Total by the limit without copies; without a point, by the limit that the file went by."""
+    """Returns the total divided by the limit without copies; without a point, by the file's own limit."""
     total = value(series, "total")
     if point is None or total is None:
         return value(series, "to_limit")
@@ -76,13 +76,13 @@ def to_limit(point: dict[str, Any] | None, series: dict[str, Any]) -> Value | No
 
 
 def only_point(result: Result) -> dict[str, Any] | None:
-    """The point that ablations belong to: they are made at one C/W."""
+    """Returns the point of an ablation, which has only one C/W."""
     found = result.get("points") or []
     return found[0] if len(found) == 1 else None
 
 
 def writers(result: Result) -> list[str]:
-    """The names of all series that write, in the order of the file."""
+    """Returns the names of all series that write, in the order of the file."""
     names: dict[str, None] = {}
     for point in points(result):
         names.update(dict.fromkeys(name for name in point["series"] if name != "none"))
@@ -90,7 +90,7 @@ def writers(result: Result) -> list[str]:
 
 
 def measured(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The points at which a series could run, each with the series."""
+    """Returns the points at which a series could run, each with the series."""
     for point in points(result):
         series = point["series"].get(name)
         if series is not None and value(series, "total") is not None:
@@ -98,7 +98,7 @@ def measured(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[s
 
 
 def deviations(result: Result) -> list[tuple[float, str, float, float, float]]:
-    """(deviation, series, C/W, predicted, measured) wherever a model predicts, the largest first."""
+    """Returns (deviation, series, C/W, predicted, measured) for every prediction, the largest deviation first."""
     every = [(name, asked(point), series) for name in writers(result) for point, series in measured(result, name)]
     single = only_point(result)
     if single is not None:
@@ -112,24 +112,24 @@ def deviations(result: Result) -> list[tuple[float, str, float, float, float]]:
 
 
 def fit(result: Result, name: str) -> float | None:
-    """The slope, in seconds, of what was measured beforehand."""
+    """Returns the slope, in seconds, of an earlier measurement."""
     found = (result.get("measured") or {}).get(name)
     return None if not found or found.get("seconds") is None else float(found["seconds"])
 
 
 def median(values: list[float]) -> float:
-    """The middle one, or the mean of the two in the middle."""
+    """Returns the middle value, or the mean of the two in the middle."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def write_seconds(result: Result) -> float | None:
-    """W: the median over the points; else by regression."""
+    """Returns W: the median over the points; without points, by regression."""
     every = [float(point["write_seconds"]) for point in points(result)]
     return median(every) if every else fit(result, "write_regression")
 
 
 def interval(result: Result) -> str:
-    """What the error bars are, in the file's words."""
+    """Describes the error bars, in the file's words."""
     return str((result.get("statistics") or {}).get("interval") or "99.7 % confidence interval")

@@ -1,7 +1,7 @@
-"""The report: pictures, tables and sentences of measured runs in one HTML page that needs nothing else.
+"""The report: pictures, tables and sentences on measured runs in one self-contained HTML page.
 
-No scripts, no outside resources (the page forbids itself to load any), legible on screens light and dark and on
-paper.
+It has no scripts and no outside resources (the page forbids itself to load any), and is readable on light and dark
+screens and on paper.
 """
 
 from __future__ import annotations
@@ -54,23 +54,21 @@ body{font-size:10pt}main{max-width:none;padding:0}h2{break-before:page}h2.first{
 _CAPTIONS = {
     "curve": "Left of C/W = 1 the storage bounds the pipeline, right of it the computation. Points are measured, "
              "lines "
-             "computed; the nearer to the broad grey line, the less is left to gain.",
-    "ablation": "Each rung changes one thing; dark bars are tailrace as it is by default, and the dashed line is the "
-                "limit.",
-    "peers": "The nearest to the limit stands at the top; dark bars are tailrace's. Scales are the same along a row.",
-    "timeline": "The program above; below it, for each variable, its blocks on their way and its potential shield "
-                "times. "
-                "A hatched box after a PST is the time for which memory was needed that was not yet written.",
-    "tiles": "A tile is a run, a line a process, as long as its write time; white is time spent waiting for the "
-             "slowest. "
-             "The darker a tile, the lower its throughput.",
-    "busy": "A bar is the share of the time until the next iteration in which whoever writes had something to do: "
-            "dark while bytes were on their way to storage, hatched while filters alone worked. What is above the "
-            "bars is spare.",
+             "are computed; the nearer to the broad grey line, the less is left to gain.",
+    "ablation": "Each rung changes one thing; dark bars are tailrace's default, and the dashed line is the limit.",
+    "peers": "The one nearest to the limit is at the top; dark bars are tailrace's. Scales are the same along a row.",
+    "timeline": "The program is at the top; below it, for each variable, its blocks on their way and its potential "
+                "shield times. A hatched box after a PST is the time for which the program needed memory that was "
+                "not written yet.",
+    "tiles": "A tile is a run, and a line in it a process, as long as its write time; white is time spent waiting "
+             "for the slowest. The darker a tile, the lower its throughput.",
+    "busy": "A bar is the share of the time until the next iteration in which the writer was busy: dark while "
+            "bytes were on their way to storage, hatched while only filters worked. The space above the bars is "
+            "spare time.",
     "requests": "A row is a way to write the same pieces, from the least to the most of its runs; dark bars are "
                 "tailrace's. Left of the dashed line is faster than with the compactor off.",
-    "sizes": "Hatched: how many requests there were of each size; dark: how many accesses of storage were made of "
-             "them. The further right the dark bars stand of the hatched ones, the more was merged.",
+    "sizes": "Hatched: how many requests there were of each size; dark: how many accesses of storage they became. "
+             "The further the dark bars are to the right of the hatched ones, the more was merged.",
 }
 
 _WORDS = (("C, W, n", "compute time and write time of an iteration; the number of iterations"),
@@ -83,7 +81,7 @@ _WORDS = (("C, W, n", "compute time and write time of an iteration; the number o
 
 
 def build(sources: Sequence[Source], version: str) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     sections: list[str] = []
     heads: list[tuple[str, list[str]]] = []
     for group in gallery.together(sources):

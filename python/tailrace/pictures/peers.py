@@ -1,4 +1,4 @@
-"""tailrace beside its peers: total by the limit, and the time the caller waits, for each C/W that was run."""
+"""tailrace beside its peers: total divided by the limit, and the time that the caller waits, for each C/W."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .numbers import Result
 
 
 def draw(result: Result) -> Figure:
-    """A column for each C/W, a row for each peer, the same scales along a row of panels."""
+    """Draws a column for each C/W, and a row for each peer, with the same scales along a row of panels."""
     points = numbers.points(result)
     names = order(result)
     if not points or not names:
@@ -32,7 +32,7 @@ def draw(result: Result) -> Figure:
 
 
 def alt(result: Result) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     said = []
     for point in numbers.points(result):
         rows = [f"{bar.name} {bar.value.median:.2f}" for bar in _bars(point, order(result), "to_limit") if bar.value]
@@ -41,7 +41,7 @@ def alt(result: Result) -> str:
 
 
 def order(result: Result) -> list[str]:
-    """The nearest to the limit first, by the mean over the points; those that never ran last."""
+    """Returns the names, nearest to the limit first, by the mean over the points; those that never ran are last."""
 
     def mean(name: str) -> float:
         found = [numbers.to_limit(point, series) for point, series in numbers.measured(result, name)]
@@ -52,7 +52,7 @@ def order(result: Result) -> list[str]:
 
 
 def ours(name: str) -> bool:
-    """Whether a series is tailrace's."""
+    """Returns True if a series is tailrace's."""
     return name.startswith("tailrace")
 
 

@@ -1,7 +1,7 @@
 """The study of small requests (`tailrace bench small --json`): a panel of bars for each pattern, a row for each way.
 
-The bars are the time until all was on the device, by that with the compactor off, from the least to the most of the
-runs.
+The bars are the time until all data were on the device, divided by that with the compactor off, from the least to the
+most of the runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMES = ("median", "least", "most")
 
 
 def check(path: pathlib.Path, document: Study) -> Study:
-    """Raises PictureError unless it is of this version and can be drawn."""
+    """Raises PictureError unless it has this version and can be drawn."""
     if document["tailrace_small"] != 1:
         raise PictureError(path, f"tailrace_small: found {document['tailrace_small']!r}, expected 1: the file is of "
                                  "another version of the format")
@@ -46,7 +46,7 @@ def check(path: pathlib.Path, document: Study) -> Study:
 
 
 def draw(study: Study) -> Figure:
-    """Two panels beside each other, each with its own scale."""
+    """Draws two panels side by side, each with its own scale."""
     names = _patterns(study)
     rows = (len(names) + 1) // 2
     longest = max(len(_ways(study, name)) for name in names)
@@ -62,7 +62,7 @@ def draw(study: Study) -> Figure:
 
 
 def alt(study: Study) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     said = []
     for name in _patterns(study):
         rows = [f"{bar.name} {bar.value.median:.2f}" for bar in _bars(study, name) if bar.value]
@@ -71,7 +71,7 @@ def alt(study: Study) -> str:
 
 
 def sentences(study: Study) -> list[str]:
-    """Which bars were kept, and what was not measured."""
+    """Says which bars were kept, and what was not measured."""
     found = []
     for bar in _list(study, "bars"):
         if bar.get("bar") is not None:

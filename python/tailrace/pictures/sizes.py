@@ -1,8 +1,8 @@
-"""What merging has made of small requests: for each file how many requests there were of each size, and how many
+"""The effect of merging on small requests: for each file how many requests there were of each size, and how many
 accesses of storage.
 
-A panel a file; hatched bars are requests, dark ones accesses. Both axes are logarithmic: a million requests of 4 KiB
-stand beside sixteen accesses of 8 MiB.
+It has a panel for each file; hatched bars are requests, dark ones accesses. Both axes are logarithmic: a million
+requests of 4 KiB stand beside sixteen accesses of 8 MiB.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LONGEST = 40  # letters of a name
 
 
 def shown(files: Sequence[File]) -> list[File]:
-    """Those with a panel: of which most bytes were asked for."""
+    """Returns the files that get a panel: those with the most requested bytes."""
     used = [one for one in files if one.before.count]
     return sorted(used, key=lambda one: -one.before.bytes)[:_MOST]
 
 
 def draw(name: str, files: Sequence[File]) -> Figure:
-    """All panels, on common axes."""
+    """Draws all panels, on common axes."""
     panels = shown(files)
     figure = Figure(figsize=(7.0, 0.7 + 1.9 * len(panels)))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -48,7 +48,7 @@ def draw(name: str, files: Sequence[File]) -> Figure:
 
 
 def alt(files: Sequence[File]) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     return " ".join(f"{one.name}: {', '.join(filter(None, (_sentence(one), _spared(one))))}." for one in shown(files))
 
 
@@ -75,5 +75,5 @@ def _spared(one: File) -> str:
 
 
 def _short(name: str) -> str:
-    """Of a long path, its end."""
+    """Shortens a long path to its end."""
     return name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST:]

@@ -1,7 +1,7 @@
-"""What a file given to `tailrace plot` or `report` is, found by its content: a result, a trace, statistics, or write
+"""Recognises a file given to `tailrace plot` or `report` by its content: a result, a trace, statistics, or write
 times.
 
-Results are read and checked by `tailrace.bench.result`; this only looks which reader a file is for.
+`tailrace.bench.result` reads and checks results; this only chooses the reader of a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .fault import PictureError
 EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
             "tailrace, or write times "
             f"of processes (CSV or JSON with {write_times.EXPECTED})")
-# What else of ours may be given by mistake, and what it is.
+# Our other documents that may be given by mistake, and their descriptions.
 _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_measure": "one measurement",
            "pattern_calibrate": "one measurement"}
 
@@ -28,7 +28,7 @@ _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_m
 @dataclass(frozen=True)
 class Source:
     """One file. `data` is a result's or a study's dictionary, a trace's document, a busy.Run, or a list of
-    write_times.Run; `study`, the study of jitter that write times are of, if any."""
+    write_times.Run; `study` is the study of jitter to which write times belong, if any."""
 
     path: pathlib.Path
     kind: str  # "result", "trace", "statistics", "times", "requests"
@@ -61,12 +61,12 @@ def read(path: pathlib.Path) -> Source:
 
 
 def _statistics(path: pathlib.Path, document: dict[str, Any]) -> busy.Run:
-    """The iterations and files of statistics, of which there is something to draw."""
+    """Reads the iterations and files of statistics, if there is something to draw."""
     if document["tailrace_stats"] != 1:
         raise PictureError(path, f"tailrace_stats: found version {document['tailrace_stats']!r}, expected 1")
     try:
         found = iterations.read(document.get("iterations"))
-        of_files = files.read(document.get("files", []))  # an earlier tailrace does not say
+        of_files = files.read(document.get("files", []))  # an earlier tailrace does not report them
     except (iterations.Malformed, files.Malformed) as error:
         raise PictureError(path, str(error)) from None
     name = f"{document.get('name')}, client {document.get('client')}"
@@ -78,7 +78,7 @@ def _statistics(path: pathlib.Path, document: dict[str, Any]) -> busy.Run:
 
 
 def _result(path: pathlib.Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Checked, and fit to be divided by."""
+    """Checks that it is valid, and has no zero divisors."""
     try:
         result_file.validate(document, str(path))
     except result_file.ResultError as error:

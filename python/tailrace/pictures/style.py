@@ -1,6 +1,7 @@
-"""How all pictures look, and how they become files: one set of fonts, lines, markers, greys and hatches.
+"""The style of all pictures, and their conversion to files: one set of fonts, lines, markers, greys and hatches.
 
-They must survive a black-and-white printer, so no two things differ by colour alone. Knows matplotlib, no data.
+They must survive a black-and-white printer, so no two things differ by colour alone. It knows matplotlib, but no
+data.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SETTINGS: dict[str, Any] = {
     "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "figure.titlesize": 11, "figure.titleweight": "bold",
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "legend.frameon": False,
     "hatch.linewidth": 0.6, "grid.color": "0.88", "grid.linewidth": 0.6, "figure.constrained_layout.use": True,
-    # Always on paper's white, whatever the user's matplotlib is set to.
+    # Always white, like paper, whatever the user's matplotlib settings are.
     "figure.facecolor": "white", "savefig.facecolor": "white", "axes.facecolor": "white",
     # The same data give the same bytes.
     "svg.hashsalt": "tailrace", "svg.fonttype": "path",
@@ -36,15 +37,15 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one writer is drawn everywhere."""
+    """The look of one writer in all pictures."""
 
     color: str
     marker: str
-    face: str  # of the marker: "white" makes it hollow
+    face: str  # of the marker; "white" makes it hollow
     hatch: str
 
 
-# Near Okabe and Ito's colours, from dark to light; marker, filling and hatch tell them apart without colour.
+# Near Okabe and Ito's colours, from dark to light; marker, filling and hatch distinguish them without colour.
 _LOOKS = (
     Look("#000000", "o", "white", ""), Look("#0072B2", "s", "#0072B2", "////"), Look("#D55E00", "^", "white", "...."),
     Look("#009E73", "D", "#009E73", "xxxx"), Look("#CC79A7", "v", "white", "----"),
@@ -54,7 +55,7 @@ _LOOKS = (
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """One for each; the synchronous run is always black and hollow, so that pictures compare."""
+    """Returns a look for each name; the synchronous run is always black and hollow, so that pictures compare."""
     ordered = sorted(dict.fromkeys(names), key=lambda name: name != "sync")
     first = 0 if "sync" in ordered else 1
     return {name: _LOOKS[(first + k) % len(_LOOKS)] for k, name in enumerate(ordered)}
@@ -62,7 +63,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 @contextlib.contextmanager
 def applied() -> Iterator[None]:
-    """What is drawn and saved inside has our style, not the user's."""
+    """Pictures that are drawn and saved inside have our style, not the user's."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
@@ -70,14 +71,14 @@ def applied() -> Iterator[None]:
 
 
 def bare(axes: Axes) -> None:
-    """Only the time axis is left: for lanes and tiles."""
+    """Removes all axes but that of time, for lanes and tiles."""
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
 def plain_log(axis: Any, values: Iterable[float]) -> None:
-    """A logarithmic axis labelled 0.1, 0.2, 0.5, 1 …, not with powers; fewer labels over many decades."""
+    """Sets a logarithmic axis with labels 0.1, 0.2, 0.5, 1 …, not powers; fewer labels over many decades."""
     known = [value for value in values if value > 0]
     wide = bool(known) and max(known) > 500 * min(known)
     axis.set_major_locator(LogLocator(10, subs=(1.0,) if wide else (1.0, 2.0, 5.0), numticks=30))
@@ -87,7 +88,7 @@ def plain_log(axis: Any, values: Iterable[float]) -> None:
 
 
 def encode(figure: Figure, kind: str) -> bytes:
-    """The figure as a file of `kind` would hold it."""
+    """Returns the content of a file of `kind` with the figure."""
     buffer = io.BytesIO()
     metadata: Mapping[str, Any] = {"Date": None} if kind == "svg" else {"Software": "tailrace"}
     with applied():
@@ -96,7 +97,7 @@ def encode(figure: Figure, kind: str) -> bytes:
 
 
 def make_directory(path: pathlib.Path) -> None:
-    """Creates it where it is missing."""
+    """Creates the directory if it does not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

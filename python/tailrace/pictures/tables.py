@@ -1,6 +1,6 @@
-"""The figures behind the pictures as HTML tables: for those who want to read them off, or cannot see pictures.
+"""The figures behind the pictures as HTML tables: for readers who want the values, or cannot see pictures.
 
-Makes text; all of a file's words are escaped. What was not measured is a dash.
+Makes text, and escapes all words from files. A dash stands for what was not measured.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _FITS = {"write_regression": "W by regression (synchronous writes)",
 
 
 def text(value: object) -> str:
-    """Safe inside HTML."""
+    """Escapes text for HTML."""
     return html.escape(str(value))
 
 
 def table(columns: Sequence[str], rows: Iterable[str], caption: str) -> str:
-    """`rows` are made by `row` or `group`. Numbers stand right, the first column left."""
-    # A unit stays with its name.
+    """Returns a table; `row` or `group` make its `rows`. Numbers are right-aligned, the first column left-aligned."""
+    # A unit stays beside its name.
     heads = "".join(f'<th scope="col">{text(column).replace(", ", ",&nbsp;")}</th>' for column in columns)
     return (f'<div class="wide"><table><caption>{text(caption)}</caption><thead><tr>{heads}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>")
@@ -56,13 +56,13 @@ def _failed(name: str, why: object, columns: int) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
-    """What was run where."""
+    """Returns a list of what ran where."""
     items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs if value)
     return f'<dl class="facts">{items}</dl>'
 
 
 def of_result(result: Result) -> list[str]:
-    """All tables of a result file."""
+    """Returns all tables of a result file."""
     found = []
     if result.get("points"):
         found.append(_points(result))
@@ -84,13 +84,13 @@ def of_result(result: Result) -> list[str]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which columns a table of writers has: those that some writer has a figure for."""
+    """The columns of a table of writers: those for which some writer has a figure."""
 
     predicted: bool
     lines: bool
 
     def names(self, first: str) -> list[str]:
-        """The head of the table."""
+        """Returns the head of the table."""
         return [first, "total, s", "interval, s", "least … most, s", "× limit", "waiting, s", "OO, %", "slow-down, %",
                 *(["predicted, s", "off, %"] if self.predicted else []), "peak memory",
                 *(["lines of user code"] if self.lines else [])]
@@ -172,7 +172,7 @@ def _copies(result: Result) -> str:
 
 
 def _shields(result: Result) -> list[str]:
-    """Of tailrace's writers, where there is more than one variable or a run kept them."""
+    """Returns the table by variable for tailrace's writers, if there are several variables or a run has them."""
     rows = []
     columns = 4
     for point in numbers.points(result):
@@ -196,7 +196,7 @@ def _middle(values: list[float]) -> str:
 
 
 def _digits(value: float) -> str:
-    """Four that count; zeros at the end, too, so that columns compare."""
+    """Returns four significant digits, with zeros at the end, so that columns compare."""
     return f"{value:#.4g}".rstrip(".")
 
 
@@ -213,7 +213,7 @@ def _measured(result: Result) -> str:
 
 
 def of_times(runs: list[Run]) -> str:
-    """The figures of tiles."""
+    """Returns the figures of tiles."""
     rows = [row(run.name, [run.experiment or _NONE, len(run.seconds), quantity.format_size(round(run.bytes)),
                            _digits(run.slowest), quantity.format_rate(run.throughput), f"{100 * run.wasted:.0f}"])
             for run in runs]
@@ -224,7 +224,7 @@ def of_times(runs: list[Run]) -> str:
 
 
 def of_files(files: Sequence[File]) -> str:
-    """The figures of a picture of sizes."""
+    """Returns the figures of a picture of sizes."""
     rows = []
     for one in files:
         calls = [one.writes, quantity.format_size(one.bytes_written), one.reads, quantity.format_size(one.bytes_read)]
@@ -236,13 +236,13 @@ def of_files(files: Sequence[File]) -> str:
     return table(["file", "writes", "written", "reads", "read", "requests", "mean", "accesses", "mean", "merged",
                   "overwritten", "from memory", "for nothing"], rows,
                  "Of each file: this client's calls; then what the writer did while this client had the file open: "
-                 "requests and how long they were, the accesses of storage that they were merged into, bytes that "
-                 "were overwritten before they left, bytes of reads that came from memory, and bytes that were read "
-                 "for nothing, between those that reads wanted")
+                 "requests and their sizes, the accesses of storage into which they were merged, bytes that were "
+                 "overwritten before they left, bytes of reads that came from memory, and bytes that were read for "
+                 "nothing, between those that reads wanted")
 
 
 def of_iterations(run: Iterations) -> str:
-    """The figures of a picture of how busy the writer was."""
+    """Returns the figures of a picture of how busy the writer was."""
     rows = []
     for one in run.iterations:
         share = _NONE if one.share is None else f"{100 * one.share:.1f}"

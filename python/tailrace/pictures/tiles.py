@@ -1,7 +1,8 @@
-"""The variability tiles of seed 001, §3.1: one tile a run, one horizontal line a process, sorted by write time.
+"""The variability tiles of seed 001, §3.1: one tile for each run, one horizontal line for each process, sorted by
+write time.
 
-A tile is as wide as its slowest process; what is white is time that processes waited for it. The grey is the run's
-throughput on a scale common to all tiles, dark being slow, and it is printed under each.
+A tile is as wide as its slowest process; white is time that processes waited for it. The grey shows the run's
+throughput on a scale common to all tiles, dark being slow; the value is printed below each.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from .write_times import Run
 
 _ACROSS = 6  # tiles in a row
 _MOST = 60  # tiles in a picture
-_SEPARATE = 64  # up to so many processes each has its own visible line
-# From dark to light, falling evenly in lightness, and never so light that it passes for white.
+_SEPARATE = 64  # up to this number of processes, each has a visible line
+# From dark to light, with evenly increasing lightness, and never so light that it looks white.
 _SCALE = LinearSegmentedColormap.from_list("throughput", ["#0b2a4a", "#2f6690", "#7aa6c2", "#c9dbe6"])
 
 
 def draw(runs: list[Run]) -> Figure:
-    """All runs, a row or more for each experiment."""
+    """Draws all runs, one or more rows for each experiment."""
     chosen = _choose(runs)
     rows = _rows(chosen)
     across = max(len(row) for _, row in rows)
@@ -52,7 +53,7 @@ def draw(runs: list[Run]) -> Figure:
 
 
 def alt(runs: list[Run]) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     unit, name = _unit(runs)
     rates = [run.throughput / unit for run in runs]
     waste = [100 * run.wasted for run in runs]
@@ -63,14 +64,14 @@ def alt(runs: list[Run]) -> str:
 
 
 def _choose(runs: list[Run]) -> list[Run]:
-    """All, or as many as can be looked at, evenly spread over the file."""
+    """Returns all runs, or as many as a reader can look at, evenly spread over the file."""
     if len(runs) <= _MOST:
         return runs
     return [runs[k] for k in np.unique(np.linspace(0, len(runs) - 1, _MOST).round().astype(int))]
 
 
 def _rows(runs: list[Run]) -> list[tuple[str, list[Run]]]:
-    """(title, at most _ACROSS runs); the title stands over an experiment's first row."""
+    """Returns (title, at most _ACROSS runs); the title is above an experiment's first row."""
     experiments: dict[str, list[Run]] = {}
     for run in runs:
         experiments.setdefault(run.experiment, []).append(run)

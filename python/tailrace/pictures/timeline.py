@@ -1,6 +1,6 @@
 """The timeline of a run: the program, the writer and the potential shield time (PST) of each variable, and memory.
 
-Of many iterations it shows a few, those with the most waiting or excess, and above them where they lie in the whole.
+Of many iterations it shows the few with the most waiting or excess, and above them their position in the run.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .trace import Block, Shield, Trace, computing, joined
 
 Interval = tuple[float, float]
 
-_MANY, _FEW = 8, 5  # From so many iterations on, so many are shown.
+_MANY, _FEW = 8, 5  # From _MANY iterations on, _FEW are shown.
 _VARIABLES = 6
-_ROWS = 4  # of blocks that lie on top of one another in a lane
-_FINE = 3000  # Gaps below a picture's width by this are not seen.
+_ROWS = 4  # of overlapping blocks in a lane
+_FINE = 3000  # Gaps smaller than the picture's width divided by this are not visible.
 
 _COMPUTE: dict[str, Any] = {"facecolor": "#CFE6F5", "edgecolor": "#5B7C90", "linewidth": 0.5}
 _HANDOVER: dict[str, Any] = {"facecolor": "#E69F00", "edgecolor": "black", "linewidth": 0.5, "hatch": "xxxxx"}
@@ -36,7 +36,8 @@ _EXCESS: dict[str, Any] = {"facecolor": "white", "edgecolor": "#A03B00", "linewi
 
 
 def draw(trace: Trace, begin: float | None = None, end: float | None = None) -> Figure:
-    """Between two times, in seconds from the first event; else all, or a few iterations of many."""
+    """Draws the time between two moments, in seconds from the first event; by default all, or a few iterations of
+    many."""
     window, chosen = _window(trace, begin, end)
     zoomed = window[0] > 0 or window[1] < trace.end
     variables = trace.variables()[:_VARIABLES]
@@ -63,7 +64,7 @@ def draw(trace: Trace, begin: float | None = None, end: float | None = None) -> 
 
 
 def alt(trace: Trace) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Describes the picture in text, for readers who cannot see it."""
     known = [shield for shield in trace.shields() if math.isfinite(shield.written)]
     late = [shield for shield in known if shield.excess > 0]
     waits = sum(end - begin for begin, end in joined((span.begin, span.end) for span in trace.of("wait")))
@@ -88,7 +89,7 @@ def _title(trace: Trace, chosen: Sequence[int]) -> str:
 
 
 def _window(trace: Trace, begin: float | None, end: float | None) -> tuple[Interval, list[int]]:
-    """What is to be seen, and the iterations that were chosen for it, if they were."""
+    """Returns the visible time, and the iterations chosen for it, if any."""
     if begin is not None or end is not None:
         window = (begin or 0.0, trace.end if end is None else min(end, trace.end))
         if window[0] >= window[1]:
@@ -107,7 +108,7 @@ def _window(trace: Trace, begin: float | None, end: float | None) -> tuple[Inter
         trouble[k] += sum(shield.excess for shield in trace.shields() if shield.iteration == numbers[k])
     sums = [sum(trouble[k:k + _FEW]) for k in range(len(numbers) - _FEW + 1)]
     middle = (len(numbers) - _FEW) // 2
-    # What stands out is put into the middle; where nothing does, it is the middle of the run.
+    # The most conspicuous iterations are in the middle; without any, the middle of the run.
     best = max(range(len(sums)), key=lambda k: (round(sums[k], 9), -abs(k - middle))) if max(sums) > 0 else middle
     return (edges[best], edges[best + _FEW]), numbers[best:best + _FEW]
 
@@ -123,9 +124,9 @@ def _draw_program(axes: Axes, trace: Trace, at: float, height: float, window: In
     gap = (window[1] - window[0]) / _FINE
     for kind, look in (("compute", _COMPUTE), ("handover", _HANDOVER), ("wait", _WAIT)):
         found = computing(trace) if kind == "compute" else [(span.begin, span.end) for span in trace.of(kind)]
-        # Computations of one variable after the other stay apart, so that one sees where each began.
+        # Computations of consecutive variables stay separate, so that the start of each is visible.
         merged = found if kind == "compute" and len(found) < 100 else joined(found, gap)
-        # Hand-overs are short: they stick out, so that one sees them.
+        # Hand-overs are short, so they are taller, to be visible.
         _bars(axes, merged, at, 1.25 * height if kind == "handover" else height, window, unit, look)
 
 
@@ -146,7 +147,7 @@ def _draw_lanes(axes: Axes, trace: Trace, variables: Sequence[str], window: Inte
     at = -0.6
     for variable in variables:
         axes.axhline(at, color="0.85", linewidth=0.6)
-        if trace.blocks:  # The program's trace alone does not know them.
+        if trace.blocks:  # The program's trace alone does not have them.
             ticks[at - 0.55] = f"writer, {variable}"
             mine = [block for block in trace.blocks if block.variable == variable]
             _draw_blocks(axes, mine, at - 0.55, window, unit, trace.end)
@@ -168,7 +169,8 @@ def _draw_lanes(axes: Axes, trace: Trace, variables: Sequence[str], window: Inte
 
 
 def _rows(blocks: Sequence[Block], end: float) -> list[int]:
-    """The row of each, so that blocks under way at once do not hide one another; the last row takes what is left."""
+    """Returns the row of each block, so that blocks under way at once do not hide each other; the last row takes the
+    rest."""
     free: list[float] = []
     rows = []
     for block in blocks:
@@ -195,7 +197,7 @@ def _draw_blocks(axes: Axes, blocks: Sequence[Block], at: float, window: Interva
 
 
 def _draw_shields(axes: Axes, shields: Sequence[Shield], at: float, window: Interval, unit: float) -> None:
-    """The PST above, its excess below, since the next PST may begin before the excess ends."""
+    """Draws the PST at the top and its excess at the bottom, since the next PST may begin before the excess ends."""
     _bars(axes, [(one.begin, one.needed) for one in shields], at + 0.14, 0.24, window, unit, _PST)
     late = [(one.needed, one.written) for one in shields if one.excess > 0]
     _bars(axes, late, at - 0.16, 0.24, window, unit, _EXCESS)

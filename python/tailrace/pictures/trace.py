@@ -1,7 +1,7 @@
-"""A run as its traces tell it: what the program did when, what became of each block, and how memory went.
+"""A run from its traces: what the program did when, the course of each block, and the use of memory.
 
-Reads the Chrome trace JSON that libtailrace and the pattern program write; several files of one run become one. Times
-are seconds from the first event. Draws nothing.
+It reads the Chrome trace JSON that libtailrace and the pattern program write, and merges several files of one run.
+Times are seconds from the first event. Draws nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .fault import PictureError
 VERSION = 1
 PROGRAM = ("compute", "handover", "wait")
 _BLOCK = ("queued", "writing")
-# The hand-overs of memory that the program computes into again. Committed memory is the pool's: the next block has
-# other.
+# Hand-overs of memory into which the program computes again. Committed memory belongs to the pool: the next block has
+# other memory.
 _GIVES = ("write", "borrow", "sync")
 
 
 @dataclass(frozen=True)
 class Span:
-    """Something the program did."""
+    """An activity of the program."""
 
     kind: str
     name: str
@@ -36,7 +36,7 @@ class Span:
 
 @dataclass
 class Block:
-    """What a writer had to write; `math.inf` where the trace ends before."""
+    """A block that a writer had to write; `math.inf` if the trace ends before."""
 
     variable: str
     iteration: int | None
@@ -53,11 +53,11 @@ class Shield:
     iteration: int
     begin: float
     needed: float
-    written: float  # `math.inf` where unknown
+    written: float  # `math.inf` if unknown
 
     @property
     def excess(self) -> float:
-        """By how much writing took longer."""
+        """Returns how much longer writing took."""
         return max(0.0, self.written - self.needed) if math.isfinite(self.written) else 0.0
 
 
@@ -73,13 +73,13 @@ class Trace:
     program: str = ""
 
     def variables(self) -> list[str]:
-        """In the order of their first appearance."""
+        """Returns the variables in the order of their first appearance."""
         ordered = sorted((span.begin, span.variable) for span in self.spans if span.variable)
         names = [name for _, name in ordered] + [block.variable for block in self.blocks]
         return list(dict.fromkeys(names))
 
     def starts(self) -> dict[int, float]:
-        """When each iteration began."""
+        """Returns when each iteration began."""
         found: dict[int, float] = {}
         for span in self.spans:
             if span.iteration is not None and span.kind != "wait":
@@ -87,14 +87,15 @@ class Trace:
         return dict(sorted(found.items()))
 
     def of(self, kind: str) -> list[Span]:
-        """What the program did of one kind."""
+        """Returns the program's activities of one kind."""
         return [span for span in self.spans if span.kind == kind]
 
     def shields(self) -> list[Shield]:
-        """One for each hand-over whose memory is needed again."""
+        """Returns a shield time for each hand-over whose memory is needed again."""
         given: dict[tuple[str, int], float] = {}
         needs: dict[tuple[str, int], float] = {}
-        # Without the program's own trace nobody knows when it computes what: the next hand-over is the latest moment.
+        # Without the program's own trace, nobody knows when it computes which variable: the next hand-over is the
+        # latest moment.
         kind = "compute" if any(span.kind == "compute" and span.variable for span in self.spans) else "handover"
         for span in self.spans:
             if span.variable is None or span.iteration is None:
@@ -113,12 +114,12 @@ class Trace:
 
 
 def is_trace(document: Any) -> bool:
-    """Whether a JSON document looks like one."""
+    """Returns True if a JSON document looks like a trace."""
     return isinstance(document, dict) and "traceEvents" in document
 
 
 def process(document: dict[str, Any]) -> int | None:
-    """The program that a trace is of."""
+    """Returns the program of a trace."""
     events = document["traceEvents"] if isinstance(document["traceEvents"], list) else []
     return next((event["pid"] for event in events if isinstance(event, dict) and event.get("cat") in PROGRAM
                  and isinstance(event.get("pid"), int)), None)
@@ -141,14 +142,14 @@ def read(files: Sequence[tuple[pathlib.Path, dict[str, Any]]]) -> Trace:
             whole.program = str(other.get("program") or "")
         writers.append((computes, part.blocks))
         for name, values in part.counters.items():
-            # Of two files that count the same, the library's knows better.
+            # If two files have the same counter, the library's is more exact.
             if name not in whole.counters or not computes:
                 whole.counters[name] = values
     if len(owners) > 1:
         raise PictureError(", ".join(str(path) for path, _ in files), f"programs of processes {sorted(owners)} in "
                                                                       "it; "
                            "expected the trace of one run")
-    # Likewise of blocks.
+    # The same holds for blocks.
     whole.blocks = next((blocks for computes, blocks in sorted(writers, key=lambda one: one[0]) if blocks), [])
     if not whole.spans and not whole.blocks:
         raise PictureError(", ".join(str(path) for path, _ in files), "no event of a program or a writer in it; "
@@ -201,7 +202,7 @@ def _events(path: pathlib.Path, events: list[Any], trace: Trace) -> set[int]:
 
 
 def _block(blocks: dict[Any, Block], event: dict[str, Any], step: str, at: float, about: dict[str, Any]) -> None:
-    """One step of a block's way: bq, eq, bw, ew. What began before the trace is left out."""
+    """Adds one step of a block's course: bq, eq, bw, ew. Omits blocks that began before the trace."""
     key = (str(event.get("pid")), str(event.get("id")))
     if step in ("bq", "bw") and key not in blocks:
         blocks[key] = Block(str(about.get("variable", event.get("name", "?"))), about.get("iteration"), at)
@@ -212,7 +213,7 @@ def _block(blocks: dict[Any, Block], event: dict[str, Any], step: str, at: float
 
 
 def _about(where: str, event: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of an event."""
+    """Returns the arguments of an event."""
     about = event.get("args") or {}
     if not isinstance(about, dict):
         raise PictureError(where, f'"args" is {about!r}; expected an object')
@@ -222,7 +223,7 @@ def _about(where: str, event: dict[str, Any]) -> dict[str, Any]:
     return about
 
 
-_MOST = 1e300  # of any number: JSON's whole numbers may be larger than a float holds
+_MOST = 1e300  # largest number: JSON's integers may be larger than a float
 
 
 def _number(where: str, event: dict[str, Any], name: str, expected: str = "a number of microseconds") -> float:
@@ -233,7 +234,7 @@ def _number(where: str, event: dict[str, Any], name: str, expected: str = "a num
 
 
 def _from_zero(trace: Trace) -> None:
-    """Microseconds of a clock to seconds of the run."""
+    """Converts microseconds of a clock to seconds of the run."""
     starts = [span.begin for span in trace.spans] + [block.queued for block in trace.blocks]
     zero = min(starts)
 
@@ -253,7 +254,7 @@ def _from_zero(trace: Trace) -> None:
 
 
 def joined(intervals: Iterable[tuple[float, float]], gap: float = 0.0) -> list[tuple[float, float]]:
-    """(begin, end) in order, without overlaps; what lies nearer than `gap` becomes one."""
+    """Returns (begin, end) in order, without overlaps; joins those closer than `gap`."""
     result: list[tuple[float, float]] = []
     for begin, end in sorted(intervals):
         if result and begin <= result[-1][1] + gap:
@@ -264,7 +265,7 @@ def joined(intervals: Iterable[tuple[float, float]], gap: float = 0.0) -> list[t
 
 
 def computing(trace: Trace) -> list[tuple[float, float]]:
-    """When the program computed; where it does not say so, whenever it did nothing else."""
+    """Returns when the program computed; without computations in the trace, whenever it did nothing else."""
     said = joined((span.begin, span.end) for span in trace.of("compute"))
     if said or not trace.spans:
         return said

@@ -1,6 +1,6 @@
-"""What measured runs mean, in plain sentences: for the top of the report, and what the copy costs.
+"""States the results of measured runs in plain sentences, for the top of the report, and the cost of the copy.
 
-Each sentence is made from the figures of the file, good or bad; what was not measured is not spoken of.
+Each sentence comes from the file's figures, good or bad; it does not mention what was not measured.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from tailrace.bench import steal
 from . import ablation, numbers, peers
 from .numbers import Result
 
-PROMISED = 0.10  # by which a prediction may be off
-_SPREAD = 0.10  # of the median, from which on a reader should doubt
-_BELOW = 0.01  # of the limit: more than rounding
-_NEAR, _FAR = 0.5, 0.1  # copy by W: storage nearly as fast as memory, and not worth speaking of
+PROMISED = 0.10  # largest deviation of a prediction
+_SPREAD = 0.10  # share of the median from which a reader should doubt
+_BELOW = 0.01  # share of the limit: more than rounding
+_NEAR, _FAR = 0.5, 0.1  # copy / W: storage nearly as fast as memory; and negligible
 
 LIMIT = "C\u00a0+\u00a0W\u00a0+\u00a0(n\u00a0−\u00a01)·max(C,\u00a0W/N_io)"  # in one line
 
 
 @dataclass(frozen=True)
 class Copy:
-    """What a copy costs at one C/W, in seconds over all iterations."""
+    """The cost of a copy at one C/W, in seconds over all iterations."""
 
     at: float
     limit: float
     with_copies: float
-    measured: float | None  # the writer with a copy by the best without one, less it
+    measured: float | None  # seconds of the writer with a copy, less those of the best one without
 
     @property
     def saved(self) -> float:
-        """By not copying, at the limit."""
+        """Returns the gain of not copying, at the limit."""
         return self.with_copies - self.limit
 
 
 def summary(result: Result) -> list[str]:
-    """The sentences for the top of the page."""
+    """Returns the sentences for the top of the page."""
     found = [_setting(result)]
     if result.get("points"):
         found += _peers(result) if result["kind"] == "peers" else _gain(result)
@@ -66,7 +66,7 @@ def _setting(result: Result) -> str:
 
 
 def _nearest(result: Result) -> dict[str, Any]:
-    """The point next to C = W, where there is most to gain."""
+    """Returns the point nearest to C = W, where the gain is largest."""
     return min(numbers.points(result), key=lambda point: abs(math.log(max(numbers.asked(point), 1e-9))))
 
 
@@ -122,7 +122,7 @@ def _peers(result: Result) -> list[str]:
 
 
 def _least_waiting(result: Result) -> list[str]:
-    """Who waits least, wherever it is not tailrace."""
+    """Says which peers wait less than tailrace, and where."""
     ahead = []
     for point in numbers.points(result):
         waits = {name: found.median for name, series in point["series"].items() if name != "none"
@@ -158,7 +158,7 @@ def _prediction(result: Result) -> list[str]:
 
 
 def _doubts(result: Result) -> list[str]:
-    """What a reader should know before believing the figures."""
+    """Lists what a reader should know before trusting the figures."""
     wide: list[tuple[float, str, float]] = []
     below: dict[str, None] = {}
     failed: dict[str, str] = {}
@@ -190,14 +190,14 @@ def _doubts(result: Result) -> list[str]:
 
 
 def copies(result: Result) -> list[Copy]:
-    """What copying costs at each C/W, as far as it was measured."""
+    """Returns the cost of copying at each C/W, where it was measured."""
     copy, n = numbers.fit(result, "copy"), int(result["settings"]["iterations"])
     found = []
     for point in numbers.points(result) if copy is not None else []:
         assert copy is not None
         c, w, best = (float(point[key]) for key in ("compute_seconds", "write_seconds", "limit_seconds"))
         given = point.get("limit_copy_seconds")
-        # The same schedule, with the copy on the side of computing; for one device, as the limit has it.
+        # The same schedule, with the copy counted as computing; for one device, as in the limit.
         limit = float(given) if given is not None else best + copy + (n - 1) * (max(c + copy, w) - max(c, w))
         totals = {verb: total.median for verb in ("alloc", "borrow", "write")
                   if (total := numbers.value(point["series"].get(f"tailrace {verb}") or {}, "total")) is not None}
@@ -208,7 +208,7 @@ def copies(result: Result) -> list[Copy]:
 
 
 def copying(result: Result) -> list[str]:
-    """What the copy costs, beginning with the sentence for the summary; nothing if it was not measured."""
+    """Describes the cost of the copy, beginning with the sentence for the summary; empty if it was not measured."""
     copy, w = numbers.fit(result, "copy"), numbers.write_seconds(result)
     found = copies(result)
     if not copy or not w or not found:

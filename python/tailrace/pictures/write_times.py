@@ -1,7 +1,8 @@
-"""Reads per-process write times, of which tiles are made: CSV or JSON with run, process, seconds, bytes and, if there
-are several, experiment.
+"""Reads write times of processes, from which tiles are drawn: CSV or JSON with run, process, seconds, bytes and, if
+there are several, experiment.
 
-Whoever measured them: a row is what one process needed for its data in one run. Complains by line and column.
+Any program may have measured them: a row is the time that one process needed for its data in one run. Errors name
+line and column.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ EXPECTED = "run, process, seconds, bytes and, if there are several, experiment"
 
 @dataclass
 class Run:
-    """One output phase of an application: what each of its processes needed."""
+    """One output phase of an application: the times of its processes."""
 
     experiment: str
     name: str
@@ -32,30 +33,30 @@ class Run:
 
     @property
     def slowest(self) -> float:
-        """When the phase was over."""
+        """Returns when the phase was over."""
         return max(self.seconds)
 
     @property
     def throughput(self) -> float:
-        """All bytes by the time of the slowest process, B/s."""
+        """Returns all bytes divided by the time of the slowest process, B/s."""
         return self.bytes / self.slowest
 
     @property
     def wasted(self) -> float:
-        """The share of all processes' time that was spent waiting for the slowest: the white of a tile."""
+        """Returns the share of all processes' time that they waited for the slowest: the white of a tile."""
         return 1 - sum(self.seconds) / (len(self.seconds) * self.slowest)
 
 
-Row = tuple[str, dict[str, Any]]  # where it stands, and its columns
+Row = tuple[str, dict[str, Any]]  # its place, and its columns
 
 
 def from_csv(path: pathlib.Path, text: str) -> list[Run]:
-    """Comma, semicolon or tab between columns, in any order; lines that begin with # are comments."""
+    """Reads columns separated by comma, semicolon or tab, in any order; lines that begin with # are comments."""
     return _runs(path, _csv_rows(path, text))
 
 
 def from_json(path: pathlib.Path, document: Any) -> list[Run]:
-    """A list of objects with the columns as keys, or an object with that list as "write_times"."""
+    """Reads a list of objects with the columns as keys, or an object with that list as "write_times"."""
     rows = document.get("write_times") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise PictureError(path, f'"write_times" is no list; expected a list of objects with {EXPECTED}')
@@ -118,7 +119,7 @@ def _runs(path: pathlib.Path, rows: Iterable[Row]) -> list[Run]:
     return list(runs.values())
 
 
-_MOST = 1e200  # of one number, so that sums are numbers as well
+_MOST = 1e200  # largest number, so that sums are finite, too
 
 
 def _number(where: str, column: str, found: Any, unit: str) -> float:

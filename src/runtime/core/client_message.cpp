@@ -13,9 +13,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-Status wrong(const std::string& what) {
-  return Status(TAILRACE_INVALID_CONFIG, "what a client says of itself: " + what);
-}
+Status wrong(const std::string& what) { return Status(TAILRACE_INVALID_CONFIG, "the message of a client: " + what); }
 
 std::string absolute(const std::string& path, const std::string& directory) {
   return path.empty() || path.front() == '/' ? path : directory + "/" + path;

@@ -1,5 +1,4 @@
-// ClientMessage: the message of a client to the server of its node, with its configuration as the application gave
-// it.
+// ClientMessage: a client's message to its node's server, with its configuration as the application gave it.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@ struct ClientMessage {
 Result<std::string> encode_client(const ConfigInput& input);
 Result<ClientMessage> decode_client(const std::string& message);
 
-// The configuration of a client of another process: its paths are absolute.
+// Returns the configuration of a client in another process: its paths are absolute.
 Result<Config> config_of(const ClientMessage& message);
 
 }  // namespace tailrace::impl

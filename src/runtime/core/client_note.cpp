@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Reads the file that was opened, whoever removes or replaces its name meanwhile.
+// Reads the opened file, even if its name is removed or replaced meanwhile.
 Result<std::string> text_of(const PrivateDirectory& directory, const std::string& name) {
   const Result<FileDescriptor> file = directory.open_file(name, O_RDONLY);
   if (!file.ok()) return file.status();

@@ -1,8 +1,8 @@
-// ClientNote: what stands in the runtime directory of each client that is being served: by which server, which
-// process it is, and the configuration that it came with.
+// ClientNote: a record in the runtime directory for each client that is being served. It names the client's server
+// and process, and has the configuration that the client came with.
 //
-// Whoever it names is the only one that writes for the client and may remove what is the client's. It is there before
-// the client's segment and until after it, so that a segment is never without; and it is there whole or not at all.
+// Only the server that it names writes for the client and may remove what belongs to the client. The note exists
+// before the client's segment and outlives it, so a segment always has a note. A note is complete or absent.
 #pragma once
 
 #include <sys/types.h>
@@ -18,22 +18,23 @@ namespace tailrace::impl {
 struct ClientNote {
   int server = 0;
   pid_t process = 0;
-  uint64_t began = 0;   // the process, see process_begin()
-  std::string run;      // that it belongs to, see CoreServer
+  uint64_t began = 0;   // when the process began, see process_begin()
+  std::string run;      // the run that the client belongs to, see CoreServer
   std::string message;  // see ClientMessage
 
-  // Returns true if the process lives.
+  // Returns true if the process is alive.
   bool alive() const;
 
-  // Fails with ENOENT if there is none.
+  // Reads the client's note; fails with ENOENT if there is none.
   static Result<ClientNote> read(const PrivateDirectory& directory, int client);
-  // TAILRACE_CLIENT_IN_USE if there is one.
+  // Creates the note; returns TAILRACE_CLIENT_IN_USE if there is one.
   Status put(const PrivateDirectory& directory, int client) const;
-  // In the place of the one that is there.
+  // Replaces the existing note.
   Status replace(const PrivateDirectory& directory, int client) const;
   static Status remove(const PrivateDirectory& directory, int client);
 
-  // The file of a note that `server` is about to put: what a server that died left of one is removed by the next.
+  // Returns the name of the temporary file of a note that `server` writes. If the server dies, the next one removes
+  // the file.
   static std::string fresh_name(int server);
 
  private:

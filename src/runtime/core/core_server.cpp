@@ -48,7 +48,7 @@ Status not_common(const std::string& key, const std::string& found, const std::s
 }
 
 std::string this_program() {
-  std::error_code ignored;  // then the name is empty, and what lies beside it is not found
+  std::error_code ignored;  // on an error the name is empty, and what lies beside the program is not found
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
@@ -75,9 +75,9 @@ CoreServer::CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, 
 CoreServer::~CoreServer() = default;
 
 Status CoreServer::run(const CoreServerOptions& options) {
-  survive_lost_memory();          // which clients can do to theirs
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write
-  raise_descriptor_limit();       // it opens the files of many
+  survive_lost_memory();          // clients can truncate their segments
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes becomes an error of the write
+  raise_descriptor_limit();       // it opens many clients' files
   const auto fail = [&](const Status& status) {
     announce_failure(options.announce, status);
     return status;
@@ -85,7 +85,8 @@ Status CoreServer::run(const CoreServerOptions& options) {
   auto opened = open_log(log_level_of(options.log_level), options.log_file,
                          fmt::format("tailrace core {} of {}", options.server, options.job));
   if (!opened.ok()) return fail(opened.status());
-  LimitedLog log(*opened.value(), log_level_of(options.log_level));  // clients decide how much there is to say
+  LimitedLog log(*opened.value(), log_level_of(options.log_level));  // limited, since clients decide how much is
+                                                                     // logged
   Result<RuntimeDirectory> job = RuntimeDirectory::open(options.root, options.job);
   if (!job.ok()) return fail(job.status());
   Status status;
@@ -101,12 +102,12 @@ Status CoreServer::run(const CoreServerOptions& options) {
     announced = server.announced_;
   }
   (void)job.value().remove_if_unused();
-  // Last: who hears it finds nothing of this server's, and removes the rest.
+  // Report it last: a client that hears it finds nothing of this server, and removes the rest.
   return status.ok() || announced ? status : fail(status);
 }
 
-// Writes the data of clients that were their own servers, and have died. They are few, since such clients had written
-// all but their last verb. So whoever comes next finds them written.
+// Writes the data of clients that were their own servers and have died, so that whoever comes next finds them
+// written. They are few, since such clients had written everything but their last verb.
 void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log) {
   const auto names = job.directory().names();
   if (!names.ok()) return;
@@ -119,12 +120,12 @@ void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDire
     const Result<ServerLock> lock = ServerLock::take(job, server);
     const Status status = lock.ok() ? CoreServer(own, job, log).serve() : lock.status();
     if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
-    log.error("what client {} has left is left as it is: {}", server - RuntimeDirectory::kFirstOwnServer,
+    log.error("the leftovers of client {} stay as they are: {}", server - RuntimeDirectory::kFirstOwnServer,
               status.fault().message);
   }
 }
 
-// A client that is its own server is left alone as long as it lives.
+// Leaves a client that is its own server alone while it lives.
 Status CoreServer::check_own_server() const {
   const int client = options_.server - RuntimeDirectory::kFirstOwnServer;
   if (client < 0) return {};
@@ -136,7 +137,7 @@ Status CoreServer::check_own_server() const {
 
 Status CoreServer::serve() {
   if (Status status = check_own_server(); !status.ok()) return status;
-  // Removes the files of a server that died while it made them.
+  // Remove files that a server was making when it died.
   (void)job_.directory().remove_file(ClientNote::fresh_name(options_.server));
   (void)job_.directory().remove_file(RuntimeDirectory::fresh_segment(options_.server));
   Result<std::unique_ptr<LedgerFile>> file =
@@ -157,14 +158,14 @@ Status CoreServer::serve() {
   acceptor_.emplace(job_.directory(), listener.value(), epoll.value(), doorbell_,
                     static_cast<CoreAcceptor::Host&>(*this), log_, RuntimeDirectory::fresh_segment(options_.server));
   if (Status status = adopt_all(); !status.ok()) {
-    acceptor_.reset();  // it refers to what ends here
+    acceptor_.reset();  // it refers to objects that end here
     return status;
   }
   core_->take_up_ledger();
   announced_ = true;
   announce_ready(options_.announce);
   core_->run(*acceptor_);
-  acceptor_.reset();  // nobody is met any more
+  acceptor_.reset();  // admit no more clients
   core_->finish();
   core_.reset();
   parts_.engine.reset();
@@ -172,7 +173,7 @@ Status CoreServer::serve() {
   return {};
 }
 
-// ---- what an earlier server left ----------------------------------------------------------------------------
+// ---- taking over from an earlier server ------------------------------------------------------------------
 
 Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();
@@ -181,21 +182,23 @@ Status CoreServer::adopt_all() {
   for (const int client : RuntimeDirectory::noted_clients(names.value())) {
     const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
     if (note.ok() && note.value().server != options_.server) continue;
-    if (!note.ok() && note.status().fault().system_errno == ENOENT) continue;  // another server's, which has left
+    if (!note.ok() && note.status().fault().system_errno == ENOENT)
+      continue;  // it belongs to another server, and
+                 // has left
     ours.insert(client);
     if (Status status = note.ok() ? adopt(client, note.value()) : note.status(); !status.ok()) {
       left_aside_ = true;
-      log_.error("client {}, which an earlier server had, is left as it is, in '{}': {}", client,
+      log_.error("the leftovers of client {}, which an earlier server had, stay in '{}' as they are: {}", client,
                  job_.directory().path(), status.fault().message);
     }
   }
-  ledger_->keep_only(ours);  // others have gone on by themselves, and may come as new ones
+  ledger_->keep_only(ours);  // other clients have continued by themselves, and may come as new ones
   remove_forgotten(names.value());
   return {};
 }
 
-// Segments that nobody has written down, which no server leaves. Other servers may be taking clients in and letting
-// them go meanwhile: only if there is none, it is what it seems.
+// Removes segments without a note, which no server leaves behind. Other servers may be admitting and dismissing
+// clients meanwhile, so a segment is removed only if there are none.
 void CoreServer::remove_forgotten(const std::vector<std::string>& names) const {
   for (const int client : RuntimeDirectory::clients_of(names)) {
     const auto is_noted = [&] {
@@ -216,7 +219,7 @@ bool CoreServer::others_are_alive() const {
 
 Status CoreServer::adopt(int client, const ClientNote& note) {
   Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
-  // It was not welcomed yet, or not needed any more: nothing of it is left to do.
+  // It was not admitted yet, or not needed any more: there is nothing left to do for it.
   if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
     return ClientNote::remove(job_.directory(), client);
   }
@@ -260,7 +263,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("the client's number: found {} and {}", client, message.value().input.client));
   }
-  guests_.erase(client);  // one who could not come after all
+  guests_.erase(client);  // left from a client that could not come after all
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
   if (Status status = prepare(config.value()); !status.ok()) return status;
@@ -269,7 +272,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   return needs;
 }
 
-// After it has been written down that there is such a client: whoever goes on after a death knows what to give up.
+// Call it when the client's note exists: a server that replaces a dead one then knows which locks to release.
 Status CoreServer::lock_outputs(int client) {
   Guest& guest = guests_[client];
   auto locks = take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), log_);
@@ -277,7 +280,7 @@ Status CoreServer::lock_outputs(int client) {
   return locks.status();
 }
 
-// Storage and engine, by the first client's configuration; the others must agree with it.
+// Builds storage and engine from the first client's configuration; the others must agree with it.
 Status CoreServer::prepare(const Config& config) {
   if (common_) {
     if (config.name != common_->name) return not_common("name", config.name, common_->name);
@@ -336,14 +339,14 @@ Status CoreServer::prepare(const Config& config) {
   return prepare_actions();
 }
 
-// Among all servers of the job.
+// Returns this server's turn among all servers of the job.
 std::optional<Slots::Turn> CoreServer::turn_of(const Config& config) const {
   const int servers = config.place.nodes * config.place.cores;
   if (!config.storage.slots || servers == 1) return std::nullopt;
   return Slots::Turn{config.place.node * config.place.cores + options_.server, servers};
 }
 
-// The plugin hosts are started when the first client has come.
+// Starts the plugin hosts, when the first client has come.
 Status CoreServer::prepare_actions() {
   if (!ServerActions::needed(*common_)) return {};
   ActionOptions options;
@@ -357,13 +360,13 @@ Status CoreServer::prepare_actions() {
   return acceptor_->watch(actions_->fd());
 }
 
-// Read-only, without the channel's parts.
+// Shares the segment read-only, without the channel's parts.
 Status CoreServer::share_with_actions(int client, const Segment& segment) {
   return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
 }
 
-// Makes way for this run's files among those of an earlier run, before the first byte is written. Not for a client
-// that joins a run that has begun.
+// Makes room for this run's files among those of an earlier run, before the first byte is written. Does nothing for a
+// client that joins a run that has already begun.
 Status CoreServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
   if (config.shares_files() && !core_->came().empty()) return {};
@@ -389,13 +392,13 @@ Status CoreServer::serve(int client, Segment& segment) {
   return {};
 }
 
-// Asked when a client has come, so that there is a storage.
+// Called when a client has come, so there is a storage.
 std::string CoreServer::description() const {
   return fmt::format("core {}; storage {}", options_.server, parts_.storage->capabilities().name);
 }
 
-// Writes down what another server must know of the client to go on for it, and then names the segment: whoever finds
-// a segment knows whose it is, whenever this server dies.
+// Writes down what another server must know to continue for the client, and then names the segment. So a server that
+// finds a segment knows its client, whenever this one dies.
 Status CoreServer::put_names(int client, const Guest& guest) const {
   const PrivateDirectory& directory = job_.directory();
   const ClientNote note{options_.server, guest.process, process_begin(guest.process), run_, guest.message};
@@ -408,14 +411,15 @@ Status CoreServer::put_names(int client, const Guest& guest) const {
   return status;
 }
 
-// In the other order.
+// Removes the names in the opposite order.
 void CoreServer::remove_names(int client) const {
   (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
   (void)ClientNote::remove(job_.directory(), client);
 }
 
 void CoreServer::dismissed(int client) {
-  // Before its lock is given up: who takes that finds no data of it. Its note goes last, as with remove_names().
+  // Before its lock is released: the process that takes the lock must find no data of it. Its note goes last, as in
+  // remove_names().
   (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
   guests_.erase(client);
   remove_names(client);

@@ -1,9 +1,9 @@
-// CoreServer: the server of a node with everything behind it, for place `core`. The other composition root, beside
-// Session: only in these two do concrete classes meet.
+// CoreServer: the server of a node with all its parts, for place `core`. It is a composition root, beside Session
+// and OwnServer: only these name concrete classes.
 //
-// Builds storage and engine when the first client comes, and for each client a format; keeps in its directory what
-// another server would need to know of them. Finds what a server that died left: its clients' segments, and its
-// ledger. What it does all its life is ServerCore's. One thread.
+// It builds storage and engine when the first client comes, and a format for each client. Its directory keeps what
+// another server would need to continue. It takes over what a dead server left: its clients' segments, and its
+// ledger. ServerCore is its main loop. One thread.
 #pragma once
 
 #include <map>
@@ -27,29 +27,29 @@
 
 namespace tailrace::impl {
 
-// Where runtime directories are unless said otherwise; see RuntimeDirectory.
+// Returns the default root of runtime directories; see RuntimeDirectory.
 std::string default_runtime_root();
 
 struct CoreServerOptions {
   std::string root;    // of runtime directories
   std::string job;     // see RuntimeDirectory::job_name
-  int server = 0;      // which of the node's
-  int announce = -1;   // a descriptor to say on that it is ready, or why not; -1: nobody waits
-  bool drain = false;  // write what an earlier server left, meet nobody, and end
-  std::optional<Nanoseconds> first_client_in;  // ends if nobody comes by then; none: waits
+  int server = 0;      // its number among the node's servers
+  int announce = -1;   // a descriptor on which to report that it is ready, or why not; -1: nobody waits
+  bool drain = false;  // write what an earlier server left, admit no client, and end
+  std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   std::string log_level = "warning";
   std::string log_file;  // empty: stderr
 };
 
 class CoreServer final : private CoreAcceptor::Host {
  public:
-  // Serves until the last client has gone: all that its process does.
+  // Serves until the last client has gone. Its process does nothing else.
   static Status run(const CoreServerOptions& options);
 
  private:
   // A client, from its greeting on.
   struct Guest {
-    std::string message;  // as it came
+    std::string message;  // as the client sent it
     pid_t process = 0;
     Config config;
     std::vector<std::unique_ptr<NameLock>> locks;
@@ -74,7 +74,7 @@ class CoreServer final : private CoreAcceptor::Host {
   void remove_names(int client) const;
   Status make_way_for(int client);
 
-  // CoreAcceptor::Host
+  // Implements CoreAcceptor::Host.
   Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;
   Status serve(int client, Segment& segment) override;
   void lose(int client, bool died) override { core_->lose(client, died); }
@@ -91,16 +91,16 @@ class CoreServer final : private CoreAcceptor::Host {
   const SystemProcesses processes_;
   bool announced_ = false;
   Doorbell doorbell_;
-  bool left_aside_ = false;       // something of an earlier server's, which is left to whoever can read it
-  std::optional<Config> common_;  // of the first client: what all have in common
-  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // where clients share files
+  bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
+  std::optional<Config> common_;  // the first client's configuration, for what all have in common
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // used if clients share files
   ServerParts parts_;
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
-  std::unique_ptr<ServerActions> actions_;  // none: the configuration has no actions
+  std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions
   std::optional<ServerCore> core_;
   std::optional<CoreAcceptor> acceptor_;
-  std::string run_;  // which one is being served: the first client's coming begins it
+  std::string run_;  // the run being served, which the first client's coming begins
 };
 
 }  // namespace tailrace::impl

@@ -30,7 +30,7 @@ using Json = nlohmann::json;
 
 constexpr Nanoseconds kConnect = std::chrono::seconds(1);
 
-// The part of a segment that both sides count in, mapped read-only. Nothing if the file is not what a server makes.
+// The counters of both sides in a segment, mapped read-only. None if the file is not one that a server makes.
 class Counted {
  public:
   Counted(const FileDescriptor& file, uint64_t pool, uint64_t size) {
@@ -60,15 +60,15 @@ Json files_json(const ChannelControl& control) {
 
 uint64_t less(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
-// The numbers are read one after the other while others change them: differences are not let fall below 0.
+// Reads the numbers one by one while others change them, so differences are clamped at 0.
 Json counted(const ChannelControl& control) {
   const ServerCounters& of = control.counters;
-  // relaxed: nothing that the ring orders is read.
+  // relaxed: this reads nothing that the ring orders.
   const uint32_t waiting =
       control.ring.pushed.load(std::memory_order_relaxed) - control.ring.popped.load(std::memory_order_relaxed);
   const uint64_t ended = of.blocks_written.get() + of.blocks_failed.get();
   const uint64_t bytes_ended = of.bytes_written.get() + of.bytes_failed.get();
-  // relaxed: as above.
+  // relaxed: see above.
   const bool closed = control.client_state.load(std::memory_order_relaxed) == ChannelControl::kClientLeft;
   return {{"closed", closed},
           {"verbs_waiting", waiting},
@@ -86,14 +86,14 @@ Json counted(const ChannelControl& control) {
           {"files", files_json(control)}};
 }
 
-// The server's note of a client when it came; see CoreServer.
+// A server's note of a client when it came; see CoreServer.
 struct Noted {
   std::optional<int> server;
   pid_t process = 0;
   bool alive = false;
   std::optional<Config> config;
 
-  // Since its server has died (on_server_loss: sync).
+  // Returns true if the client has been its own server since its server died (on_server_loss: sync).
   bool serves_itself() const { return server && *server >= RuntimeDirectory::kFirstOwnServer; }
 };
 
@@ -131,7 +131,7 @@ Json server_status(const RuntimeDirectory& job, int server) {
   const bool alive = ServerLock::is_taken(job, server);
   Json json = {{"server", server}, {"alive", alive}};
   if (!alive) return json;
-  // Only to learn who it is: the connection is closed again before it says anything.
+  // Connect only to learn the peer's identity; the connection is closed without a word.
   const auto socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(server), kConnect);
   if (!socket.ok() || !socket.value().check_same_user().ok()) return json;
   const pid_t process = socket.value().peer().pid;
@@ -140,13 +140,13 @@ Json server_status(const RuntimeDirectory& job, int server) {
   return json;
 }
 
-// Those of the node, without clients that are their own.
+// Returns the node's servers, without clients that serve themselves.
 std::set<int> node_servers(const std::vector<std::string>& names) {
   const std::vector<int> all = RuntimeDirectory::servers_of(names);
   return {all.begin(), std::lower_bound(all.begin(), all.end(), RuntimeDirectory::kFirstOwnServer)};
 }
 
-// The job's directory, as it is: nothing is made. None: it has gone.
+// Opens the job's directory as it is, and creates nothing. Returns none if it has gone.
 Result<std::optional<RuntimeDirectory>> open_job(const std::string& root, const std::string& job) {
   Result<RuntimeDirectory> directory = RuntimeDirectory::open_existing(root, job);
   if (directory.ok()) return std::optional(std::move(directory).value());
@@ -196,7 +196,7 @@ Result<std::string> job_status(const std::string& root, const std::string& job) 
     if (!directory.ok()) return directory.status();
     if (!directory.value()) continue;
     Result<Json> status = one_job(*directory.value());
-    // It may end, and remove its directory, while it is looked at.
+    // The job may end, and remove its directory, meanwhile.
     if (!status.ok() && status.status().fault().system_errno == ENOENT) continue;
     if (!status.ok()) return status.status();
     json["jobs"].push_back(std::move(status).value());

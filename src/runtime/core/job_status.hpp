@@ -1,8 +1,9 @@
-// The state of the jobs of a node as seen from outside: their servers and clients, who lives, and what each has
+// Reports the state of a node's jobs from outside: their servers and clients, which of them live, and what each has
 // counted.
 //
-// Reads the runtime directory, and maps the counters of each client's segment read-only. Changes nothing and needs no
-// answer, so it shows a server that hangs, and the leftovers of a dead one. Each number stands by itself.
+// It reads the runtime directory, and maps the counters of each client's segment read-only. It changes nothing and
+// needs no answer, so it also shows a server that hangs, and the leftovers of a dead one. The counters are not a
+// consistent snapshot.
 #pragma once
 
 #include <string>
@@ -12,11 +13,11 @@
 
 namespace tailrace::impl {
 
-// A JSON document: {"root": …, "jobs": [ … ]}, of all jobs under `root`, or of `job` alone if it is not empty. A job
-// that is not there is none. docs/place-core.md has the members.
+// Returns a JSON document {"root": …, "jobs": [ … ]} of all jobs under `root`, or of `job` alone if it is not empty.
+// A job without a directory is left out. docs/place-core.md has the members.
 Result<std::string> job_status(const std::string& root, const std::string& job);
 
-// The servers that a job has or had, sorted: those that left a file, and those of the clients that are left.
+// Returns the servers that a job has or had, sorted: those that left a file, and those of the remaining clients.
 Result<std::vector<int>> servers_of(const std::string& root, const std::string& job);
 
 }  // namespace tailrace::impl

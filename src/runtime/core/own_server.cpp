@@ -23,7 +23,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr Nanoseconds kElection = std::chrono::seconds(30);  // for all others before this one
+constexpr Nanoseconds kElection = std::chrono::seconds(30);  // limit for all clients before this one
 
 }  // namespace
 
@@ -35,7 +35,7 @@ OwnServer::~OwnServer() = default;
 Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int server, int client,
                                                       const Config& config, const Segment& segment, Log& log) {
   std::unique_ptr<OwnServer> own(new OwnServer(job, client, config, log));
-  // Steps that may fail come first: from take_client() on nobody else can go on for the client.
+  // Steps that may fail come first: from take_client() on, nobody else can continue for the client.
   Status status = own->build(segment);
   if (status.ok()) status = own->take_client(server);
   if (status.ok()) status = own->begin();
@@ -59,12 +59,12 @@ Status OwnServer::build(const Segment& segment) {
   return parts.status();
 }
 
-// With the dead server's lock, so that no other one begins meanwhile. Whoever dies in here leaves the client to the
-// dead server or to this one, and never to both: the note says to whom.
+// Takes the client over, with the dead server's lock, so that no other server begins meanwhile. If the process dies
+// in here, the client's note names either the dead server or this one, never both.
 Status OwnServer::take_client(int server) {
   Result<FileMutex> election = FileMutex::open(job_.directory(), RuntimeDirectory::election_lock());
   if (!election.ok()) return election.status();
-  // One after the other: clients, and whoever would start a server.
+  // Only one process at a time may take a client over or start a server.
   const Result<FileMutex::Held> elected = election.value().lock(kElection);
   if (!elected.ok()) return elected.status();
   const Result<ServerLock> lock = ServerLock::take(job_, server);
@@ -97,7 +97,7 @@ Status OwnServer::copy_ledger(int server) {
   return own.value()->replace(records.value());
 }
 
-// The last of its clients takes away what the dead server has left.
+// The last of its clients removes what the dead server has left.
 void OwnServer::clean_up_after(int server) {
   const PrivateDirectory& directory = job_.directory();
   const Result<std::vector<std::string>> names = directory.names();

@@ -1,9 +1,11 @@
-// OwnServer: what serves a client, in its own process and on its own thread, after the node's server has died
-// (`on_server_loss: sync`). A composition root, like CoreServer, with the same ServerCore, but it meets nobody.
+// OwnServer: serves a client in the client's own process and on its own thread, after the node's server has died
+// (`on_server_loss: sync`). It is a composition root like CoreServer, with the same ServerCore, but it meets no other
+// client.
 //
-// It takes the client over as another server would, with a number, a ledger and a note that are its own: from the
-// moment that the note names it, nobody else writes for the client while its process lives. After that a server with
-// --drain goes on by the same number, as after the death of any other. For files of one process, without actions.
+// It takes the client over as another server would, with its own number, ledger and note. From the moment that the
+// note names it, no other server writes for the client while its process lives. When the process has ended, a server
+// with --drain continues under the same number, as after any other server's death. Only for files of one process,
+// without actions.
 #pragma once
 
 #include <memory>
@@ -28,8 +30,8 @@ namespace tailrace::impl {
 
 class OwnServer final : public StandIn, private Acceptor {
  public:
-  // In the place of `server`, which has died. `job`, `config` and `log` are borrowed; of `segment` it makes a view of
-  // its own. TAILRACE_CLIENT_IN_USE if another server of that number lives, which then has the client.
+  // Takes over from `server`, which has died. Borrows `job`, `config` and `log`; makes its own view of `segment`.
+  // Returns TAILRACE_CLIENT_IN_USE if another server of that number lives, which then has the client.
   static Result<std::unique_ptr<StandIn>> take_over(RuntimeDirectory& job, int server, int client,
                                                     const Config& config, const Segment& segment, Log& log);
   ~OwnServer() override;
@@ -47,7 +49,7 @@ class OwnServer final : public StandIn, private Acceptor {
   Status begin();
   void clean_up_after(int server);
 
-  // Acceptor: nobody else comes, and the client is told by the calls of StandIn when it goes.
+  // Implements Acceptor. No other client comes, and StandIn's calls say when the client goes.
   bool has_company() const override { return true; }
   void wait(std::optional<Nanoseconds> limit) override;
   void distrusted(int client, const Status& why) override;
@@ -59,12 +61,12 @@ class OwnServer final : public StandIn, private Acceptor {
   Log& log_;
   const SteadyClock clock_;
   const SystemProcesses processes_;
-  uint64_t began_ = 0;      // the client's process, see ClientNote
-  std::string run_;         // of the client, see ClientNote
-  bool dismissed_ = false;  // the client
-  Nanoseconds at_most_{0};  // that step() may sleep
+  uint64_t began_ = 0;      // when the client's process began, see ClientNote
+  std::string run_;         // the client's, see ClientNote
+  bool dismissed_ = false;  // the client was dismissed
+  Nanoseconds at_most_{0};  // longest sleep of step()
 
-  // In the order of construction; each may use those above it.
+  // In the order of construction; each may use the members above it.
   std::unique_ptr<Segment> segment_;
   std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;

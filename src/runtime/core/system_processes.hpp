@@ -1,4 +1,4 @@
-// SystemProcesses: the process clock of the system that this runs on.
+// SystemProcesses: the process clock of the operating system.
 #pragma once
 
 #include "base/os/process.hpp"

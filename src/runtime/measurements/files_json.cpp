@@ -14,7 +14,7 @@ const char* name_of(FileFigures::Kind kind) {
   return "raw";
 }
 
-// Pairs of the least size in a bucket and how often; empty buckets are left out.
+// Returns pairs of a bucket's smallest size and its count; leaves out empty buckets.
 Json sizes_json(const SizeHistogram::Figures& of) {
   Json pairs = Json::array();
   for (uint32_t index = 0; index < SizeHistogram::kBuckets; ++index) {

@@ -1,4 +1,4 @@
-// The engine's counts of the requests for each file, as JSON: for reports and for `tailrace inspect`.
+// The engine's counts of the requests for each file, as JSON: for reports and `tailrace inspect`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace tailrace::impl {
 
-// One file; docs/formats/measurements.md has the members.
+// Returns one file; docs/formats/measurements.md has the members.
 nlohmann::ordered_json file_json(const FileFigures& of);
 
 }  // namespace tailrace::impl

@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// Returns a moment; null if it has not come yet.
+// Returns a time, or null if it is not known yet.
 Json moment(Nanoseconds when) { return when == Nanoseconds::zero() ? Json() : Json(seconds(when)); }
 
 const char* name_of(IterationFigures::Outcome outcome) {

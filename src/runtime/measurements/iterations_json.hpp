@@ -1,4 +1,4 @@
-// The server's costs of the latest iterations, as JSON: for reports and for `tailrace inspect`.
+// The latest iterations' costs for the server, as JSON: for reports and `tailrace inspect`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// A list, oldest first; docs/formats/measurements.md has the members.
+// Returns a list, oldest first; docs/formats/measurements.md has the members.
 nlohmann::ordered_json iterations_json(const std::vector<IterationFigures>& iterations);
 
 }  // namespace tailrace::impl

@@ -38,7 +38,7 @@ Status NewTextFile::publish() {
   if (status_.ok() && std::fflush(file_) != 0) failed(errno);
   if (status_.ok()) status_ = rename_open_file(::fileno(file_), temporary_, path_, true);
   if (!status_.ok()) return status_;
-  std::fclose(std::exchange(file_, nullptr));  // all of it has left already
+  std::fclose(std::exchange(file_, nullptr));  // its buffer is already empty
   return {};
 }
 

@@ -1,4 +1,4 @@
-// NewTextFile: a text file in the making: under a temporary name until it is whole, gone if it never is.
+// NewTextFile: a text file that is being written. It has a temporary name until publish(), and is removed without it.
 #pragma once
 
 #include <cstdio>
@@ -11,15 +11,15 @@ namespace tailrace::impl {
 
 class NewTextFile {
  public:
-  // Begins a file that will replace `path`. `what` is what the file is, for messages. Failures are told by publish().
+  // Begins a file that will replace `path`. `what` names the file in messages. publish() reports failures.
   NewTextFile(std::string path, const char* what);
-  // Removes what has not been published.
+  // Removes the file unless it was published.
   ~NewTextFile();
   NewTextFile(const NewTextFile&) = delete;
   NewTextFile& operator=(const NewTextFile&) = delete;
 
   void put(std::string_view text);
-  // Gives the file its name. Once, as the last thing.
+  // Gives the file its name. Call it once, at the end.
   Status publish();
 
  private:
@@ -29,7 +29,7 @@ class NewTextFile {
   const std::string temporary_;
   const std::string operation_;
   std::FILE* file_ = nullptr;
-  Status status_;  // what failed first
+  Status status_;  // the first failure
 };
 
 }  // namespace tailrace::impl

@@ -16,7 +16,7 @@ constexpr std::string_view kPart = ".part";
 struct EarlierFiles {
   std::vector<std::string> published;
   std::vector<std::string> parts;
-  std::string dropped;  // the list of dropped iterations; empty: there is none
+  std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
 };
@@ -56,7 +56,7 @@ Status refuse(const EarlierFiles& found) {
   fault.operation = "open";
   fault.file = first;
   fault.message = fmt::format(
-      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or say "
+      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or set "
       "storage.existing: replace (they are removed) or continue (iterations are added to them)",
       first, count, count > 1 ? "s" : "", parts);
   return Status(std::move(fault));

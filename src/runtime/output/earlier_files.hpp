@@ -1,6 +1,6 @@
-// Files that an earlier run left where a series is about to be written, and what `storage.existing` makes of them.
+// Handles files that an earlier run left where a series is about to be written, by `storage.existing`.
 //
-// Looked at once, when a run begins, with the lock of the series held; never while it is being written.
+// It looks once, when a run begins and holds the lock of the series; never while the series is being written.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace tailrace::impl {
 
-// Files of `series` (series_of()) in the output directories: refuse: TAILRACE_EXISTS if there are any; replace: they
-// are removed; continue: they stay, unfinished ones are published if they are whole and else removed. Says in the log
-// what it does. Nothing without variables. `files`: of the storage.
+// Treats the files of `series` (series_of()) in the output directories. refuse: returns TAILRACE_EXISTS if there are
+// any. replace: removes them. continue: keeps them, but publishes unfinished ones if they are whole and removes them
+// otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
 Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log);
 
 }  // namespace tailrace::impl

@@ -5,7 +5,7 @@
 namespace tailrace::impl {
 namespace {
 
-// A file, open as long as this lives.
+// A file that is open while this lives.
 class OpenFileOf {
  public:
   OpenFileOf(FileSystem& files, const std::string& path, OpenMode mode)
@@ -29,14 +29,15 @@ Status sync_directory(FileSystem& files, const std::string& directory) {
   return names.status().ok() ? files.sync(names.handle()) : names.status();
 }
 
-// A published file of that name is of an earlier run (storage.existing: continue), and gives way as it would have.
+// A published file of that name belongs to an earlier run (storage.existing: continue), and is replaced, as that run
+// would have done.
 Status publish(FileSystem& files, FileHandle part, const std::string& final_path, const std::string& directory) {
   if (Status status = files.sync(part); !status.ok()) return status;
   if (Status status = files.rename(part, final_path, true); !status.ok()) return status;
   return sync_directory(files, directory);
 }
 
-// After a death in the middle of a rename both names may lead to one file.
+// After a death in the middle of a rename, both names may lead to one file.
 bool has_final_name(FileSystem& files, const std::string& part, const std::string& final_path) {
   const Result<NameFacts> one = files.stat(part);
   const Result<NameFacts> other = files.stat(final_path);
@@ -48,7 +49,7 @@ bool has_final_name(FileSystem& files, const std::string& part, const std::strin
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
   const std::string final_path = file.substr(0, file.size() - std::string(".part").size());
-  if (has_final_name(files, file, final_path)) {  // only its old name is left to go
+  if (has_final_name(files, file, final_path)) {  // only its old name must go
     leftover.kind = TAILRACE_COMPLETE;
     leftover.status = apply ? files.remove(file) : Status();
     leftover.done = apply && leftover.status.ok();

@@ -1,4 +1,4 @@
-// The directories that a client's files go to, and its name in each: taken at open, given back at close.
+// The directories of a client's files, and its name in each: taken at open, given back at close.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace tailrace::impl {
 
-// Makes the output directories where they are missing.
+// Creates the output directories that do not exist.
 Status make_output_directories(const Config& config, FileSystem& files);
 
-// Makes the directories, and locks the name of the writer in each, "c3" for client 3, "n0" for node 0, "job" for a
-// job: TAILRACE_CLIENT_IN_USE if somebody holds it.
+// Creates the directories, and locks the name of the writer in each: "c3" for client 3, "n0" for node 0, "job" for a
+// job. Returns TAILRACE_CLIENT_IN_USE if another process holds the lock.
 Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Config& config, FileSystem& files,
                                                                        const std::string& who, Log& log);
 

@@ -8,10 +8,10 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kPartOfProgram = 8;      // of its descriptors: one of so many
+constexpr uint64_t kPartOfProgram = 8;      // iterations get 1/8 of the program's descriptors
 constexpr uint64_t kOfServer = 64;          // log, sockets, locks, ledger, plugin hosts, journals
 constexpr uint64_t kOfClient = 10;          // segment, bell, connection, process, locks, a file that it reads
-constexpr uint64_t kPartForIterations = 2;  // of the rest: one of so many; the others are for raw files
+constexpr uint64_t kPartForIterations = 2;  // iterations get 1/2 of the rest; raw files get the others
 
 }  // namespace
 

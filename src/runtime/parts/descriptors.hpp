@@ -1,17 +1,18 @@
-// How many file descriptors there are for the files of iterations.
+// Computes how many file descriptors the files of iterations may use.
 #pragma once
 
 #include <cstdint>
 
 namespace tailrace::impl {
 
-// In the process of the program, whose own they are: the smaller part of them, for one client of place `thread`.
+// Returns the number for one client of place `thread`. It is a small part of the process's descriptors, which are the
+// program's own.
 uint64_t descriptors_in_program();
 
-// In a process that is a server and nothing else, for each of `clients`, beside those that it needs otherwise.
+// Returns the number for each of `clients` in a process that is only a server, after what the server itself needs.
 uint64_t descriptors_in_server(uint64_t clients);
 
-// Returns the number of clients that the server of a node expects if the configuration does not say it.
+// Returns how many clients a node's server expects if the configuration does not say it.
 uint32_t clients_to_expect();
 
 }  // namespace tailrace::impl

@@ -1,4 +1,4 @@
-// engine_options: the engine's options by the configuration.
+// engine_options: the engine's options, from the configuration.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -6,7 +6,7 @@
 
 namespace tailrace::impl {
 
-// `timed`: whoever runs the engine calls it when it is due.
+// `timed`: the engine's driver calls it when it is due.
 EngineOptions engine_options(const Config& config, bool timed);
 
 }  // namespace tailrace::impl

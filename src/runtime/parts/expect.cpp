@@ -47,7 +47,7 @@ Status expect(const Variable& variable, const Layout& layout, int type, std::spa
                              name_of(static_cast<ElementType>(type - 1)), name_of(layout.type), layout.name));
   }
   if (shape.size() > TAILRACE_MAX_RANK) {
-    // A rank like this is a mistake of the caller's, so there may not be as many entries to read.
+    // A rank like this is the caller's mistake, so `shape` may not have that many entries.
     return wrong(TAILRACE_WRONG_SHAPE, variable,
                  fmt::format("found {} dimensions, expected [{}] (layout '{}')", shape.size(),
                              fmt::join(layout.shape, ", "), layout.name));

@@ -14,7 +14,7 @@ FilterCrew::Options filter_threads(const Config& config, const std::vector<int>&
   if (bound.empty() || options.threads == 1) return options;
   options.cpus = config.place.cpus;
   if (config.place.choice != CpuChoice::list) {
-    // Named one by one, as the threads inherit where the server is bound.
+    // Name the cpus one by one, since the threads would inherit the server's binding.
     options.cpus.resize(static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
     std::iota(options.cpus.begin(), options.cpus.end(), 0);
   }

@@ -1,4 +1,4 @@
-// make_format: the file format that a configuration asks for (`format.kind`). Here alone their classes are named.
+// make_format: makes the file format that a configuration selects (`format.kind`). Only this names their classes.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace tailrace::impl {
 // Fails if the format's library cannot be used in this process.
 Status check_format(const Config& config);
 
-// `config` and `files`, those of the storage that the format's files are written by, are borrowed for the life of the
-// format. `run`: the identity of the run, which the files carry.
+// Borrows `config` and `files` for the life of the format; `files` belong to the storage that writes the format's
+// files. `run`: the identity of the run, which the files carry.
 std::unique_ptr<Format> make_format(const Config& config, FileSystem& files, int client, const std::string& run);
 
 }  // namespace tailrace::impl

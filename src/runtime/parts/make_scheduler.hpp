@@ -1,4 +1,4 @@
-// make_scheduler: the scheduler that a configuration asks for (`schedule.kind`). Here alone their classes are named.
+// make_scheduler: makes the scheduler that a configuration selects (`schedule.kind`). Only this names their classes.
 #pragma once
 
 #include <memory>

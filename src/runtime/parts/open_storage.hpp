@@ -1,5 +1,5 @@
-// open_storage: the back end that the configuration asks for, or for `auto` the best one that works here; and its
-// names and files alone, for who makes no transfers.
+// open_storage: opens the back end that the configuration selects; for `auto`, the best one that works here.
+// open_file_system opens only its names and files, for callers that make no transfers.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace tailrace::impl {
 
-// `doorbell` outlives the storage. `cpus` is where the storage's own threads may run; empty: anywhere.
+// `doorbell` must outlive the storage. `cpus`: where the storage's own threads may run; empty: anywhere.
 Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
                                               Log& log);
 
-// For the back end memory the file system is empty.
+// The back end memory has an empty file system.
 std::unique_ptr<FileSystem> open_file_system(Backend backend);
 
 }  // namespace tailrace::impl

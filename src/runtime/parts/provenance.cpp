@@ -15,7 +15,7 @@ std::string date_now() { return fmt::format("{:%Y-%m-%d %H:%M:%S} +0000", fmt::g
 
 std::string new_run() {
   unsigned char bytes[16] = {};
-  // Up to 256 bytes come whole, once the system has begun.
+  // The system returns up to 256 bytes at once, after it has started.
   TAILRACE_REQUIRE(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);

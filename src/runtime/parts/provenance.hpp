@@ -7,13 +7,13 @@
 
 namespace tailrace::impl {
 
-// "2026-11-21 21:00:00 +0000", now.
+// Returns the present time: "2026-11-21 21:00:00 +0000".
 std::string date_now();
-// A number for a run that no other has: a UUID of version 4, as text.
+// Returns a new, unique number for a run: a UUID of version 4, as text.
 std::string new_run();
-// The host's name.
+// Returns the host's name.
 std::string machine_name();
-// "info", "warning", "error", "off".
+// Returns the level that "info", "warning", "error" or "off" names.
 LogLevel log_level_of(const std::string& name);
 
 }  // namespace tailrace::impl

@@ -14,15 +14,15 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// About a tenth of a cpu that somebody computes on as well. An idle thread's share (SCHED_IDLE) would be too small: a
-// chunk in work keeps its block's memory, and what the program waits for.
+// Leaves the filters about a tenth of a cpu that the program also uses. An idle thread's share (SCHED_IDLE) would be
+// too small: a chunk in work holds its block's memory, and the program may wait for that.
 constexpr int kNicer = 10;
 
-// Filtering is for the time that the computation leaves, and the place's own thread. Wishes, all of them.
+// Filtering takes only the time that the computation and the place's own thread leave. All these settings may fail.
 void settle_in(const std::vector<int>& cpus) {
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
-  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);  // of this thread alone, in Linux
+  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);  // in Linux, this thread alone
   if (cpus.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -64,7 +64,7 @@ void FilterCrew::provide(std::span<const FilterPlan> plans) {
   for (const uint32_t number : free_) make_fit(memory_[number]);
 }
 
-// Those that are out now fit when they are granted next.
+// Buffers that are in use now fit when they are granted next.
 void FilterCrew::make_fit(Memory& memory) const {
   if (memory.size >= size_) return;
   std::free(memory.begin);
@@ -147,7 +147,8 @@ void FilterCrew::run() {
     lock.lock();
     flight.finished = true;  // the server may take it from now on
     lock.unlock();
-    // Even a server that is awake looks once more: it may have passed the member that this chunk is of.
+    // Wake even a server that is awake, so that it looks once more: it may already have passed the member that owns
+    // this chunk.
     doorbell_.wake();
     lock.lock();
   }

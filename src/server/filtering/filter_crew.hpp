@@ -1,12 +1,15 @@
-// FilterCrew: the threads that filter chunks, and the buffers that filtered chunks lie in until they are written.
+// FilterCrew: the threads that filter chunks, and the buffers that hold filtered chunks until they are written.
 //
-// Serves any number of members (one a client), in turn, chunk by chunk. A member asks for its turn, is granted a
-// buffer, has a chunk filtered into it (or restored from it), and gives it back. Buffers are few and made at the
-// start, so memory is bounded, and who is short of time sees it by its blocks piling up. It comes to its turn when a
-// thread will soon have time, not before: what a chunk is worth is best known then; and without a buffer, if it needs
-// none. Jobs end in the order in which they were started, however many threads there are: so whoever places chunks by
-// their ends places them the same way each time. All calls are the server's; its doorbell is rung when a job is done.
-// Knows neither files nor clients.
+// It serves any number of members (one for each client) in turn, chunk by chunk. A member asks for its turn, gets a
+// buffer, has a chunk filtered into it (or restored from it), and gives the buffer back.
+//
+// The crew makes a few buffers at the start, so memory is bounded; if filters are too slow, the members' blocks pile
+// up. It grants a turn only when a thread will soon be free, since a member knows best then how much effort a chunk
+// is worth. A turn comes without a buffer if the member needs none.
+//
+// Jobs end in the order in which they were started, however many threads there are. So members that place chunks as
+// their jobs end place them the same way each time. Only the server calls this; the crew rings the server's doorbell
+// when a job is done. It knows neither files nor clients.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +29,7 @@
 
 namespace tailrace::impl {
 
-// Memory for one filtered chunk, aligned to pages: transfers may bypass the page cache.
+// Memory for one filtered chunk, aligned to pages, since transfers may bypass the page cache.
 struct FilterBuffer {
   uint32_t number = 0;
   std::byte* memory = nullptr;
@@ -34,17 +37,17 @@ struct FilterBuffer {
 
 class FilterCrew;
 
-// A chunk that is filtered from its block into a buffer, or restored from a buffer into its block.
+// Filters a chunk from its block into a buffer, or restores it from a buffer into its block.
 struct FilterJob {
   enum class What : uint8_t { filter, restore };
 
-  // Whoever starts jobs.
+  // The member that starts the job.
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Returns true if the user cannot use a turn without a buffer at present.
+    // Returns true if the owner can use a turn only with a buffer at present.
     virtual bool needs_buffer() const = 0;
-    // Its turn, with a buffer if it needed one, which is given back once, sooner or later.
+    // Gives the owner its turn, with a buffer if it needed one. The owner gives the buffer back once.
     virtual void granted(std::optional<FilterBuffer> buffer) = 0;
     // Returns true if granted() and done() may be called now. Otherwise the next progress() asks again.
     virtual bool ready() const = 0;
@@ -53,14 +56,14 @@ struct FilterJob {
 
   What what = What::filter;
   Owner* owner = nullptr;
-  uint64_t token = 0;                // the owner's own
-  const FilterPlan* plan = nullptr;  // outlives the job
-  std::span<std::byte> block;        // outlives the job; only read from by `filter`
+  uint64_t token = 0;                // the owner's number for the job
+  const FilterPlan* plan = nullptr;  // must outlive the job
+  std::span<std::byte> block;        // must outlive the job; `filter` only reads it
   uint64_t index = 0;                // of the chunk
   Effort effort = Effort::full;
   FilterBuffer buffer;
 
-  // The result. After `restore`: the chunk is given, and the buffer has its bytes.
+  // The result. After `restore`, `chunk` is an input, and the buffer has its bytes.
   FilteredChunk chunk;
   Loss loss;
   Status status;
@@ -70,35 +73,36 @@ struct FilterJob {
 class FilterCrew {
  public:
   struct Options {
-    uint32_t threads = 1;   // 0: jobs are done at once, by the caller
-    std::vector<int> cpus;  // that the threads keep to; empty: any
+    uint32_t threads = 1;   // 0: the caller does each job at once
+    std::vector<int> cpus;  // that the threads run on; empty: any
   };
 
   static constexpr uint32_t kBegunAhead = 2;     // chunks that a thread has: one in work, and the next
-  static constexpr uint32_t kBuffersBeside = 4;  // beyond these: chunks that are being written
+  static constexpr uint32_t kBuffersBeside = 4;  // further buffers, for chunks that are being written
 
-  // Both are borrowed. Costs next to nothing until provide() is called.
+  // Borrows `clock` and `doorbell`. Costs next to nothing until provide() is called.
   FilterCrew(const Clock& clock, Doorbell& doorbell, Options options);
-  // Nothing is under way, and no buffer out.
+  // REQUIRES: no job is under way, and all buffers were given back.
   ~FilterCrew();
 
-  // Jobs by these plans will come: makes the buffers large enough for them, and starts the threads.
+  // Prepares for jobs with these plans: makes the buffers large enough for them, and starts the threads.
   void provide(std::span<const FilterPlan> plans);
 
-  // The owner wants a turn (more): granted in order, during progress().
+  // Asks for a turn for the owner. progress() grants turns in order.
   void ask(FilterJob::Owner& owner);
   void give_back(const FilterBuffer& buffer);
-  // Its wishes are forgotten.
+  // Forgets the owner's requests for turns.
   void withdraw(FilterJob::Owner& owner) { std::erase(wishes_, &owner); }
-  // In a buffer that was granted. Ends by done(), during progress().
+  // Starts a job in a buffer that was granted. progress() calls done() when it has ended.
   void start(FilterJob job);
 
-  // Grants turns and tells ends. Returns whether there were any.
+  // Grants turns and reports ended jobs. Returns true if there were any.
   bool progress();
-  // Returns true if filters have a chunk. worked() returns how long they have worked so far, all threads together.
+  // working() returns true if the filters have a chunk; worked() returns how long all threads together have worked so
+  // far.
   bool working() const { return !flown_.empty(); }
   Nanoseconds worked() const { return worked_; }
-  // Grants none until it is told to.
+  // While paused, grants no turns.
   void pause(bool paused) { paused_ = paused; }
 
  private:
@@ -125,14 +129,14 @@ class FilterCrew {
   Doorbell& doorbell_;
   const Options options_;
 
-  // The server's thread only.
+  // Used by the server's thread only.
   uint64_t size_ = 0;                          // of a buffer
   std::vector<Memory> memory_;                 // by number of the buffer
   std::vector<uint32_t> free_;                 // numbers
-  std::deque<FilterJob::Owner*> wishes_;       // oldest first
-  std::deque<std::unique_ptr<Flight>> flown_;  // started, and not told: oldest first
-  ChunkFilter inline_filter_;                  // without threads
-  Nanoseconds worked_{0};                      // of those that were told
+  std::deque<FilterJob::Owner*> wishes_;       // owners that asked for a turn, oldest first
+  std::deque<std::unique_ptr<Flight>> flown_;  // started and not reported, oldest first
+  ChunkFilter inline_filter_;                  // used if there are no threads
+  Nanoseconds worked_{0};                      // for reported jobs
   bool paused_ = false;
 
   Mutex mutex_;

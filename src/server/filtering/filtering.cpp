@@ -16,7 +16,7 @@ Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, En
       files_(files),
       crew_(crew),
       host_(host) {
-  // Prepares the plans that are known now.
+  // Prepare the plans that are known now.
   for (const Variable& variable : config.variables) {
     if (!variable.filtered()) continue;
     const FilterPlan plan = plan_of(variable, config.layout_of(variable));
@@ -75,7 +75,7 @@ bool Filtering::needs_buffer() const {
 }
 
 // Returns true if a block that does not pass through the crew must wait until the blocks before it have their places.
-// The engine does the rest.
+// The engine orders the rest.
 bool Filtering::must_wait(WorkId id, const Work& work, Effort effort) const {
   if (!work.is_read() && !stays_as_it_is(work, effort)) return false;
   return std::any_of(works_.begin(), works_.lower_bound(id), [&](const auto& entry) {
@@ -90,7 +90,7 @@ void Filtering::granted(std::optional<FilterBuffer> buffer) {
   while (!waiting_.empty()) {
     const WorkId id = waiting_.front();
     Work& work = works_.at(id);
-    const Effort effort = effort_for(work);  // once: how much memory is left may change at any moment
+    const Effort effort = effort_for(work);  // read once: how much memory is left may change at any moment
     const bool bare = stays_as_it_is(work, effort);
     if (must_wait(id, work, effort) || (!bare && !buffer)) break;
     if (!take_up(id, work)) continue;
@@ -101,7 +101,7 @@ void Filtering::granted(std::optional<FilterBuffer> buffer) {
   wish();
 }
 
-// The first of those that wait. Returns whether it has use for a turn; else it does not wait any more.
+// Takes the first of the waiting works. Returns true if it can use a turn; otherwise it does not wait any more.
 bool Filtering::take_up(WorkId id, Work& work) {
   const int64_t iteration = work.descriptor.iteration;
   if (work.is_read() && work.begun == 0) {
@@ -121,7 +121,7 @@ bool Filtering::take_up(WorkId id, Work& work) {
   return false;
 }
 
-// The iteration's own file while it is being written; else the published one, opened for this read.
+// Uses the iteration's own file while it is being written; otherwise opens the published one for this read.
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
@@ -146,7 +146,7 @@ Status Filtering::locate(Work& work) {
   return file.status();
 }
 
-// `work` may be gone after it.
+// `work` may be gone afterwards.
 void Filtering::next_chunk(WorkId id, Work& work, Effort effort, std::optional<FilterBuffer> buffer) {
   const uint64_t token = next_token_++;
   const uint64_t index = work.begun++;
@@ -167,7 +167,7 @@ FilterJob Filtering::job_of(uint64_t token) {
   FilterJob job;
   job.owner = this;
   job.token = token;
-  job.plan = &work.plan;  // which stays until nothing of it is under way
+  job.plan = &work.plan;  // stays until nothing of the work is under way
   job.block = work.memory;
   job.index = flight.index;
   if (flight.buffer) job.buffer = *flight.buffer;
@@ -180,14 +180,15 @@ std::byte* Filtering::memory_of(const Flight& flight) const {
   return work.memory.data() + work.plan.range(flight.index).offset;
 }
 
-// A chunk that no filter is applied to is written from its block: that takes neither a buffer nor the crew's time.
+// A chunk without filters is written from its block, and needs neither a buffer nor the crew's time.
 bool Filtering::stays_as_it_is(const Work& work, Effort effort) {
   return !work.is_read() && effort == Effort::skipped && work.wants_more() && work.plan.is_plain(work.begun);
 }
 
-// Less where clients wait for memory, or soon would. They have begun the next iteration while this one is not done:
-// it must go faster, or memory will be full some day; if half of it is, that day is near. Within an iteration, only
-// when there is hardly any memory left: the computation that follows may give all the time that is needed.
+// Chunks get less effort where clients wait for memory, or soon would. If a client has begun the next iteration while
+// this one is not done, filtering is too slow, and memory will be full some day; when half of it is, soon. Within an
+// iteration, effort is reduced only when there is hardly any memory left: the computation that follows may give all
+// the time that is needed.
 Effort Filtering::effort_for(const Work& work) const {
   if (work.is_read() || !config_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
   if (to_client_.waits_for_memory()) return Effort::skipped;
@@ -259,8 +260,9 @@ void Filtering::release(uint64_t token) {
   end_if_done(flight.work);
 }
 
-// Its chunks are read one after the other: the write of one may fail after the read has begun, and end before the
-// chunk is asked for. By now all writes of the block have ended, and what has failed is not found any more.
+// The chunks of a read are read one by one. The write of a chunk may fail after the read has begun, and end before
+// the chunk is read. At this point all writes of the block have ended, and the engine no longer reports the failure
+// for that chunk.
 Status Filtering::end_of_read(const Work& work) {
   if (!work.status.ok() || !work.held) return work.status;
   return files_.format().locate_chunks(work.block).status();
@@ -284,7 +286,7 @@ void Filtering::end_if_done(WorkId id) {
     engine_.submit(std::move(close));
   }
   host_.filtered(id, work.is_read() ? end_of_read(work) : work.status, work.course);
-  // After the host has told the group if it failed.
+  // The host has already reported a failure to the group.
   if (work.held) files_.release(descriptor.iteration);
   wish();
 }

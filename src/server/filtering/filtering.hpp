@@ -1,13 +1,13 @@
-// Filtering: the filtered variables of one client: their blocks on the way into files, chunk by chunk, and back.
+// Filtering: carries the blocks of one client's filtered variables into files, chunk by chunk, and back.
 //
 //   block ─ chunk ─► crew ─ filtered ─► its place in the file ─► engine ─► buffer back   (the last: block ended)
 //         ─ chunk, left as it is ─────► its place in the file ─► engine
 //   read  ─ chunk ─► its place in the file ─► engine ─► crew ─ restored ─► buffer back   (the last: read ended)
 //
-// What comes first begins first: blocks of a variable never overtake each other, and what does not pass through the
-// crew (a read, a chunk that is left as it is) begins when the blocks before it have their places, so that the
-// engine's order of requests is the order of the client's verbs. When clients would soon wait for memory, chunks get
-// less effort, see effort_for(). The server's thread; never waits.
+// Works begin in the order in which they come: blocks of a variable never overtake each other. A read, or a chunk
+// that is left as it is, does not pass through the crew; it begins when the blocks before it have their places. So
+// the engine gets requests in the order of the client's verbs. When clients would soon wait for memory, chunks get
+// less effort; see effort_for(). Runs on the server's thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -30,36 +30,36 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
  public:
   using WorkId = uint64_t;
 
-  // The server of the client.
+  // The client's server.
   class Host {
    public:
     virtual ~Host() = default;
-    // A block or read has ended: from here on its memory is not used. Never called from within begin().
+    // Reports that a block or read has ended: its memory is not used any more. begin() never calls it.
     virtual void filtered(WorkId work, const Status& status, const Request::Course& course) = 0;
-    // It is a read's turn, but its iteration is leaving: the read is the host's again.
+    // Hands a read back to the host at its turn, since its iteration is leaving.
     virtual void postponed(WorkId work) = 0;
   };
 
-  // All but `client` are borrowed.
+  // Borrows all but `client`.
   Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
             FilterCrew& crew, Host& host);
   ~Filtering() override;
 
-  // A block in chunks to write (Verb::write, borrow) or to read, and its memory. `work` is the host's number for it,
-  // larger each time. Fails if it cannot even begin; then that was all.
+  // Begins to write a block (Verb::write, borrow) or to read one, in chunks, with its memory. `work` is the host's
+  // number for it, larger each time. If it fails, nothing more happens for this work.
   Status begin(WorkId work, const Block& block, const Descriptor& descriptor, std::span<std::byte> memory);
-  // The iteration has been dropped: what has not begun of it ends at once.
+  // Notes that the iteration was dropped: ends at once all its chunks that have not begun.
   void give_up(int64_t iteration);
-  // Moves everything on, other clients' chunks, too. Returns whether anything moved.
+  // Makes progress with everything, other clients' chunks included. Returns true if anything moved.
   bool progress() { return crew_.progress(); }
   bool idle() const { return works_.empty(); }
 
-  // FilterJob::Owner
+  // Implements FilterJob::Owner.
   bool needs_buffer() const override;
   void granted(std::optional<FilterBuffer> buffer) override;
   bool ready() const override { return engine_.room() > 0; }
   void done(const FilterJob& job) override;
-  // CompletionSink
+  // Implements CompletionSink.
   void ended(const Request& request, const Status& status) override;
 
  private:
@@ -69,17 +69,17 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
     Block block;
     std::span<std::byte> memory;
     FilterPlan plan;
-    uint64_t begun = 0;      // chunks
-    uint64_t filtered = 0;   // block: of these, those that have their place, or need none any more
-    uint32_t under_way = 0;  // of these, those that have not ended
-    bool held = false;       // its iteration, by it
-    bool given_up = false;   // its iteration is dropped: nothing more of it is begun
+    uint64_t begun = 0;      // chunks that have begun
+    uint64_t filtered = 0;   // of these, chunks of a block that have their place, or no longer need one
+    uint32_t under_way = 0;  // of these, chunks that have not ended
+    bool held = false;       // this work holds its iteration
+    bool given_up = false;   // the iteration was dropped: no further chunk begins
     Status status;           // of the first chunk that failed
     Request::Course course;  // of all chunks together
     Nanoseconds filtering{0};
-    std::vector<PlacedChunk> chunks;  // read, once it has begun
-    FileId file = 0;                  // read
-    bool own_file = false;            // read: opened for it alone
+    std::vector<PlacedChunk> chunks;  // for a read, once it has begun
+    FileId file = 0;                  // for a read
+    bool own_file = false;            // for a read: `file` was opened for it alone
 
     bool is_read() const { return descriptor.verb == Verb::read; }
     bool wants_more() const { return !given_up && status.ok() && begun < plan.chunking.count(); }
@@ -88,7 +88,7 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   struct Flight {
     WorkId work = 0;
     uint64_t index = 0;
-    std::optional<FilterBuffer> buffer;  // none: it is written as it lies in its block
+    std::optional<FilterBuffer> buffer;  // none: the chunk is written from its block
   };
 
   void wish();
@@ -116,13 +116,13 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   FilterCrew& crew_;
   Host& host_;
 
-  // The server's thread only.
+  // Used by the server's thread only.
   std::map<WorkId, Work> works_;  // in the order in which they came
-  std::deque<WorkId> waiting_;    // those that want more buffers, likewise
-  bool asked_ = false;            // the crew, for a turn
-  uint64_t held_bytes_ = 0;       // of the pool, in blocks here
+  std::deque<WorkId> waiting_;    // works that want more buffers, in the same order
+  bool asked_ = false;            // the crew for a turn
+  uint64_t held_bytes_ = 0;       // bytes of the pool in blocks that are here
   uint64_t next_token_ = 1;
-  std::unordered_map<uint64_t, Flight> flights_;  // by the token of their jobs and requests
+  std::unordered_map<uint64_t, Flight> flights_;  // by the token of their job or request
 };
 
 }  // namespace tailrace::impl

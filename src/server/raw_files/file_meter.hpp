@@ -1,5 +1,5 @@
-// FileMeter: notes in the channel's FileLog what the engine has made of the requests for each file, while this client
-// has it open. The server's thread.
+// FileMeter: notes in the channel's FileLog what the engine did with the requests for each file while this client has
+// it open. Runs on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@ namespace tailrace::impl {
 
 class FileMeter {
  public:
-  // `engine`, and what `log` refers to, outlive the meter.
+  // `engine`, and the memory that `log` refers to, must outlive the meter.
   FileMeter(FileLog log, const Engine& engine);
 
-  // The client opens a raw file, perhaps not for the first time; `record` is which of the log the client gives it.
+  // Notes that the client opens a raw file, perhaps once more. `record` is the file's record in the log, which the
+  // client has chosen.
   void opened(uint32_t record, FileId file);
-  // Once for each opened(). The engine has the file still.
+  // Call it once for each opened(), while the engine still has the file.
   void closed(uint32_t record, FileId file);
-  // Notes what has been done since the last time.
+  // Adds what has happened since the last look.
   void look(uint32_t record, FileId file);
-  // … of the files of iterations.
+  // Adds the same for the files of iterations.
   void look_at_iterations();
 
  private:

@@ -39,7 +39,7 @@ bool changes_size(Verb verb) { return verb == Verb::file_truncate || verb == Ver
 bool has_block(Verb verb) { return !is_of_whole(verb) && verb != Verb::file_borrow; }
 bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); }
 
-// "3 extents from offset 0 to 4096", for messages.
+// Returns "3 extents from offset 0 to 4096", for messages.
 std::string text_of(const std::vector<Piece>& pieces) {
   if (pieces.size() == 1) {
     return fmt::format("{} bytes at offset {}", pieces[0].extent.length, pieces[0].extent.offset);
@@ -55,7 +55,7 @@ std::string text_of(const std::vector<Piece>& pieces) {
 
 Status refuse(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, what); }
 
-// Returns TAILRACE_NOT_FOUND where the system says that there is no such file.
+// Returns TAILRACE_NOT_FOUND if the system says that the file does not exist, else `why`.
 Status not_opened(const Status& why) {
   if (why.ok() || why.fault().system_errno != ENOENT) return why;
   Fault fault = why.fault();
@@ -82,7 +82,7 @@ SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
   return (mode & kFileWrite) == 0 ? SharedFiles::Mode::read : SharedFiles::Mode::write;
 }
 
-// ---- what a client may send -----------------------------------------------------------------------------------
+// ---- checks of verbs ------------------------------------------------------------------------------------------
 
 Status RawFiles::check(const Descriptor& descriptor) {
   if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
@@ -139,12 +139,12 @@ Result<std::vector<Piece>> RawFiles::read_pieces(const Descriptor& descriptor) c
   const Extent extent{descriptor.at.offset, descriptor.at.length};
   if (Status sound = check_file_extent(extent); !sound.ok()) return sound;
   if (extent.length == 0) return refuse("an empty extent");
-  // A write only reads from the client's own memory.
+  // A write only reads the client's own memory.
   std::byte* const own = borrows ? reinterpret_cast<std::byte*>(descriptor.at.address) : nullptr;
   return std::vector<Piece>{{extent, borrows ? own : block_of(descriptor).data()}};
 }
 
-// Read once: the client may have changed the block since.
+// begin() uses what check() has read: the client may have changed the block since.
 Result<std::vector<Piece>> RawFiles::pieces_of(const Descriptor& descriptor) {
   Checked checked = std::exchange(checked_, {});
   if (checked.sequence == descriptor.sequence && !checked.pieces.empty()) return std::move(checked.pieces);
@@ -158,7 +158,7 @@ void RawFiles::begin(const Descriptor& descriptor) {
   if (descriptor.verb == Verb::file_remove) return remove(descriptor, false);
   const auto found = open_.find(descriptor.variable);
   if (found == open_.end()) {
-    // An earlier server closed it and did not come to say so.
+    // An earlier server closed the file and died before it could answer.
     const bool closed = descriptor.verb == Verb::file_close;
     return end(descriptor, closed ? Status() : refuse("the file is not open"), {}, {});
   }
@@ -205,11 +205,11 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
   if (!again) end(descriptor, not_opened(file.status()), path, {});
 }
 
-// The opening need not be done again by whoever goes on after a death. Before its end is told: the client uses the
-// block for other things then.
+// A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on the
+// client uses the block for other data.
 void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.note_end(block, sequence); }
 
-// The path stays below the roots, as the file system is now.
+// Checks that the path stays below the roots, as the file system is now.
 Status RawFiles::check_path(const std::string& path) const {
   const Result<FileBelow> at = file_below(config_.file_roots(), path);
   return at.ok() ? engine_.files().check_below(at.value().root, at.value().path) : at.status();
@@ -222,7 +222,7 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
   if (wanted.is_sealed()) return files_.open_to_seal(config_.file_path(wanted.path), for_one);
   if (wanted.is_published()) {
     if (Status below = check_path(name_of_partial(wanted.path)); !below.ok()) return below;
-    // One that is not there any more has its name.
+    // A `.partial` that no longer exists has been renamed to its name.
     return files_.open_to_publish(config_.file_path(wanted.path), for_one);
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
@@ -255,7 +255,7 @@ bool RawFiles::progress() {
     if (engine_.room() < kPublication) break;
     const Descriptor close = of.waiting.front();
     of.waiting.pop_front();
-    ++at;  // the close may end at once
+    ++at;  // first: the close may end at once
     begin_close(close, of);
     moved = true;
   }
@@ -312,7 +312,7 @@ void RawFiles::remove(const Descriptor& descriptor, bool again) {
   end(descriptor, status, path, {});
 }
 
-// All else of the file has ended.
+// All other verbs of the file have ended.
 void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   if (of.file != nullptr) meter_.closed(of.record, of.file->data);
   const bool publishes = of.seals ? has_seal(of.opening) : !of.opening.empty();
@@ -327,7 +327,8 @@ void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   submit(token, of.file->data, Operation::sync, {}, false);
 }
 
-// Why a file is neither published nor sealed; of one that is to be published the engine says by itself what it knows.
+// Returns why a file is neither published nor sealed. For one that is to be published, the engine adds the failures
+// that it knows of.
 Status RawFiles::unpublished(const Open& of) const {
   const auto left = [&of](const std::string& why, Fault fault = {}) {
     fault.code = TAILRACE_NOT_PUBLISHED;
@@ -346,7 +347,7 @@ Status RawFiles::unpublished(const Open& of) const {
   return left("it could not be opened again: " + of.failure.fault().message);
 }
 
-// The data are where they have to be before.
+// The data must be on the device before the name or the seal.
 void RawFiles::publish(uint64_t token, Open& of) {
   if (of.seals) return seal(token, of);
   submit(token, of.file->data, Operation::publish, {}, false);
@@ -360,8 +361,8 @@ void RawFiles::seal(uint64_t token, Open& of) {
   end_publishing(token, seal.status());
 }
 
-// A sync of the data (of which only the engine need know how it went), the publication or the seal and a sync of it,
-// a sync of the directory.
+// The steps are: a sync of the data (only the engine needs its result), the publication, or the seal and a sync of
+// it, and a sync of the directory.
 void RawFiles::went_on_publishing(const Request& request, const Status& how) {
   const Work work = works_[request.token];
   Open& of = open_.at(work.descriptor.variable);
@@ -395,14 +396,14 @@ void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   end(descriptor, status, node.mapped().path, {});
 }
 
-// Returns true if this client has writes to the file under way, by whichever of its numbers.
+// Returns true if this client has writes to the file under way, by any of its numbers.
 bool RawFiles::is_written(const SharedFile* file) const {
   return std::any_of(open_.begin(), open_.end(),
                      [file](const auto& entry) { return entry.second.file == file && entry.second.writing > 0; });
 }
 
 void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
-  if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // nobody can have written it
+  if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // no client can have written it
   const uint64_t token = new_work(descriptor, false);
   ++of.under_way;
   submit(token, of.file->sync, Operation::sync, {}, false);
@@ -468,27 +469,28 @@ void RawFiles::ended(const Request& request, const Status& how) {
     --of.writing;
     host_.file_write_went(descriptor, request, status);
   }
-  // So that a server which goes on after this one's death knows.
+  // A server that replaces this one must know.
   const bool loses_bytes = request.operation == Operation::write || request.operation == Operation::sync;
   if (!status.ok() && loses_bytes && !of.opening.empty()) set_failed(of.opening);
   look(of);
-  // The file may have been too short still: a write that makes it longer need not touch the bytes that are read.
+  // The file may still have been too short: the read does not wait for a write that makes the file longer without
+  // touching the bytes that it reads.
   if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
 }
 
-// Looks now and then at a file that is written without a pause.
+// Looks from time to time at a file that is written without a pause.
 void RawFiles::look(const Open& of) {
   constexpr uint32_t kEvery = 64;
   if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);
 }
 
-// `what`: which part of the file it is about.
+// `what`: the part of the file that the verb concerns.
 void RawFiles::end(const Descriptor& descriptor, const Status& status, const std::string& path,
                    const std::string& what) {
   if (status.ok()) return host_.file_verb_ended(descriptor, {});
   Fault fault = status.fault();
-  // A sync after one that has failed: what is on the device is not known any more.
+  // A sync after one that has failed: nobody knows any more what is on the device.
   if (fault.code == TAILRACE_NOT_PUBLISHED && descriptor.verb != Verb::file_close) fault.code = TAILRACE_IO_ERROR;
   fault.operation = name_of(descriptor.verb);
   if (!path.empty()) fault.file = path;

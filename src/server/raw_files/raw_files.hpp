@@ -1,11 +1,11 @@
 // RawFiles: the raw files that one client has open, on the server's side. Turns the client's verbs about them into
-// requests of the engine, and tells how each has ended.
+// requests of the engine, and reports how each has ended.
 //
 // Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
-// pool. A sync waits for the client's own writes alone, a close for all that it does with the file, to which it then
-// gives its name or its seal, if it is published or sealed.
+// pool. A sync waits for the client's own writes alone. A close waits for everything that the client does with the
+// file; then, if the file is published or sealed, it gives it its name or its seal.
 //
-// More than 35 functions: each verb has its check, its beginning and its end.
+// RawFiles has more than 35 functions: each verb has its check, its beginning and its end.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +27,32 @@ namespace tailrace::impl {
 
 class RawFiles final : public CompletionSink {
  public:
-  // The server of the client.
+  // The client's server.
   class Host {
    public:
     virtual ~Host() = default;
-    // A verb has ended: from here on its memory is not used.
+    // Reports that a verb has ended: its memory is not used any more.
     virtual void file_verb_ended(const Descriptor& descriptor, const Status& status) = 0;
-    // How a write went, before its end.
+    // Reports how a write went, before its end.
     virtual void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) = 0;
   };
 
-  // All but `client` are borrowed for the life of this.
+  // Borrows all but `client`, for the life of this.
   RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
            Host& host, FileMeter& meter);
 
-  // Checks the next verb for begin(): nothing that the client wrote is believed. A failure names what is wrong, for
-  // "it sent …".
+  // Checks the next verb for begin(): the client's values are not trusted. A failure names what is wrong, for "it
+  // sent …".
   Status check(const Descriptor& descriptor);
-  // The engine has room.
+  // Begins the verb. REQUIRES: the engine has room.
   void begin(const Descriptor& descriptor);
-  // A file_open that an earlier server has answered: the file is there, and is not emptied again.
+  // Opens a file whose file_open an earlier server has answered: the file exists, and is not emptied again.
   void open_again(const Descriptor& descriptor);
-  // A file_remove that an earlier server may have carried out: then the file is not there, as it should be.
+  // Repeats a file_remove that an earlier server may have carried out: it is no error if the file does not exist.
   void remove_again(const Descriptor& descriptor) { remove(descriptor, true); }
-  // Begins what has waited. Returns whether there was something.
+  // Begins verbs that have waited. Returns true if there were any.
   bool progress();
-  // Nothing is under way, and nothing more comes.
+  // Notes that the client has gone. REQUIRES: nothing is under way, and nothing more comes.
   void leave();
 
   bool idle() const { return free_works_.size() == works_.size(); }
@@ -63,29 +63,29 @@ class RawFiles final : public CompletionSink {
 
  private:
   struct Open {
-    SharedFile* file = nullptr;  // none: it could not be opened again after an earlier server's death
-    Status failure;              // why not
+    SharedFile* file = nullptr;  // null: it could not be opened again after an earlier server's death
+    Status failure;              // why it could not
     std::string path;
-    uint32_t block = 0;  // of its opening
+    uint32_t block = 0;  // of its file_open
     uint64_t sequence = 0;
-    uint32_t record = 0;  // of the channel's FileLog
+    uint32_t record = 0;  // in the channel's FileLog
     bool writes = false;
-    bool immediate = false;        // its writes are not held back to be merged
-    bool closing = false;          // its close has come
-    std::span<std::byte> opening;  // its block, of a file that is published or sealed; else none
-    std::span<std::byte> answer;   // its block: where file_size puts the size
-    bool seals = false;            // it is sealed
+    bool immediate = false;        // its writes do not wait to be merged
+    bool closing = false;          // the client has sent its close
+    std::span<std::byte> opening;  // the block of its file_open, if the file is published or sealed; else none
+    std::span<std::byte> answer;   // where file_size puts the size
+    bool seals = false;            // the file is sealed
     uint32_t writing = 0;          // writes under way
-    uint32_t under_way = 0;        // verbs under way, all of them
-    // Until the client's own writes have ended, in their order: syncs, questions about the file as a whole, reads
-    // that are done again, and the close.
+    uint32_t under_way = 0;        // verbs under way
+    // Verbs that wait for the client's own writes to end, in order: syncs, questions about the file as a whole, reads
+    // that are repeated, and the close.
     std::deque<Descriptor> waiting;
   };
   struct Work {
     Descriptor descriptor;
-    FileId directory = 0;     // file_sync, file_close, last part: opened for this work alone
-    bool may_repeat = false;  // file_read: the client's own writes were under way when it began
-    bool sealed = false;      // file_close: the seal is written
+    FileId directory = 0;     // for the last step of file_sync and file_close: opened for this work alone
+    bool may_repeat = false;  // for file_read: the client's own writes were under way when it began
+    bool sealed = false;      // for file_close: the seal is written
   };
   // The fields of a verb that check() has read, for begin().
   struct Checked {
@@ -135,10 +135,10 @@ class RawFiles final : public CompletionSink {
   Host& host_;
   FileMeter& meter_;
 
-  // The server's thread only.
+  // Used by the server's thread only.
   std::map<uint32_t, Open> open_;  // by the client's number
   uint32_t last_ = 0;              // the largest of these numbers so far
-  std::vector<Work> works_;        // by token; used again
+  std::vector<Work> works_;        // by token; entries are reused
   std::vector<uint64_t> free_works_;
   Checked checked_;
 };

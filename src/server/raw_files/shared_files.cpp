@@ -29,7 +29,7 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return &found->second;
 }
 
-// Checks that nobody else has opened a file that is to be published or sealed.
+// Checks that no other client has opened a file that is to be published or sealed.
 Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
     const auto found = files_.find({name, true});
@@ -62,8 +62,8 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
   for (const std::string& name : {final_path, name_of_partial(final_path)}) {
     if (!files_.contains({name, true}) && !files_.contains({name, false})) continue;
     return Status(TAILRACE_WRONG_ORDER, "'" + name +
-                                            "' is open already, here or in another client: what is to be published "
-                                            "or sealed is opened once");
+                                            "' is open already, here or in another client: a file that is published "
+                                            "or sealed can be open only once");
   }
   const Result<FileId> data = engine_.open(path, mode, 0, {});
   if (!data.ok()) return data.status();
@@ -72,8 +72,8 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
   return &file;
 }
 
-// Opens a file for writing, too, if it is only to be read and may be written: another client may come to write it,
-// and must get the reader's file, so that the engine orders what both do.
+// Opens a file for reading and writing, if it may be written, even if it is only to be read: a client that comes to
+// write it later must get the same file, so that the engine orders the work of both.
 Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
   if (mode == Mode::read) how = OpenMode::edit;

@@ -8,9 +8,9 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; smaller extents are not worth a system call
+constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; a smaller extent is not worth a system call
 
-// Blocks that are expected to go past the page cache: those so long.
+// Blocks of at least this many bytes are expected to bypass the page cache.
 constexpr uint64_t kDirectFrom = Executor::Options{}.direct_from;
 
 }  // namespace
@@ -39,18 +39,18 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   const Result<FileGroup::Place> place = parts_.files.place(work.block);
   work.status = place.ok() ? allocate(place.value()) : place.status();
   if (!work.status.ok()) {
-    // One block is lost, so the iteration will never be whole.
+    // One block is lost, so the iteration can never be whole.
     parts_.files.refuse(descriptor.iteration, work.status);
     return end_work(id);
   }
   const std::vector<Extent>& extents = place.value().extents;
   TAILRACE_ASSERT(total_of(extents) == descriptor.bytes.length);
-  if (extents.empty()) return end_work(id);  // it has a dataset, and that was all
+  if (extents.empty()) return end_work(id);  // only its dataset was needed
   Request request;
   request.operation = Operation::write;
   request.file = place.value().file;
   request.pieces = in_turn(extents, memory_of(descriptor));
-  // Somebody may wait for a request with a ticket.
+  // The program may wait for a request with a ticket.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   request.immediate = descriptor.ticket != kNoTicket && config_.holds_writes();
   submit(id, std::move(request));
@@ -64,7 +64,7 @@ Status ClientBlocks::allocate(const FileGroup::Place& place) {
   return status;
 }
 
-// A block in the client's own memory is only read from.
+// The server only reads a block in the client's own memory.
 std::byte* ClientBlocks::memory_of(const Descriptor& descriptor) const {
   const Descriptor::Bytes& bytes = descriptor.bytes;
   if (bytes.block == kNoBlock) return reinterpret_cast<std::byte*>(bytes.address);
@@ -73,7 +73,7 @@ std::byte* ClientBlocks::memory_of(const Descriptor& descriptor) const {
   return pool.data() + bytes.address;
 }
 
-// Begins a block of a filtered variable, whose places are known chunk by chunk, or a read of one.
+// Begins a block of a filtered variable, whose places become known chunk by chunk, or a read of one.
 void ClientBlocks::begin_filtered(WorkId id) {
   Work& work = works_[id];
   work.status =
@@ -121,9 +121,9 @@ void ClientBlocks::read_block(const Descriptor& descriptor, const Block& block) 
   submit(id, std::move(request));
 }
 
-// The iteration's own file while it is being written, which orders the read after pending writes; else the published
-// file, opened for this read. Of an iteration that has ended without a file, whatever the format finds under its name
-// is of an earlier run.
+// Returns the iteration's own file while it is being written, which orders the read after pending writes; otherwise
+// the published file, opened for this read. If the iteration has ended without a file, a file that the format finds
+// under its name belongs to an earlier run.
 Result<FileId> ClientBlocks::file_to_read(Work& work, std::vector<Extent>& extents) {
   const Result<Located> located = parts_.files.format().locate(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
@@ -149,14 +149,14 @@ void ClientBlocks::give_up(int64_t iteration) {
 
 bool ClientBlocks::accept_again(const Descriptor& descriptor) {
   const Block of = parts_.layouts.block_of(descriptor);
-  // The first one's: another layout of the same dataset has been refused.
+  // Keep the first one's: a block with another layout of the same dataset was refused.
   layouts_again_.emplace(std::pair(descriptor.variable, descriptor.iteration), of.layout);
   if (!has_ended(descriptor)) return false;
   const ClientEnds::BlockEnd end = parts_.to_client.end_of(descriptor.bytes.block);
   const bool held = end.kept && end.sequence == descriptor.sequence;
   if (actions_ != nullptr && held) actions_->came(of, descriptor, true);
   if (in_chunks(of)) return true;  // its chunks are placed again one by one
-  // Its bytes are in the file: take note of where, and of the file.
+  // Its bytes are in the file: note where, and in which file.
   const Result<FileGroup::Place> place = parts_.files.place(of);
   if (!place.ok()) parts_.files.fail(descriptor.iteration, place.status());
   forget_if_failed(of);
@@ -172,13 +172,13 @@ void ClientBlocks::place_again(Block block, const FileGroup::Chunk& chunk) {
   forget_if_failed(block);
 }
 
-// Which of an iteration's blocks an earlier server had lost is not known any more: none of them is believed.
+// Nobody knows any more which of an iteration's blocks an earlier server had lost, so none of them counts as written.
 void ClientBlocks::forget_if_failed(const Block& block) {
   const Status why = parts_.files.failure(block.iteration);
   if (!why.ok()) parts_.files.format().forget(block, why);
 }
 
-// A block of the pool is used again only when the verb before has ended.
+// A block of the pool is used again only when the previous verb has ended.
 bool ClientBlocks::has_ended(const Descriptor& descriptor) const {
   return parts_.to_client.end_of(descriptor.bytes.block).sequence >= descriptor.sequence;
 }
@@ -252,7 +252,7 @@ void ClientBlocks::count_block(const Work& work) {
   of.bytes_written.add(descriptor.bytes.length);
 }
 
-// Its bytes are in the file: the client gets the block back, now or when actions are done with it.
+// Its bytes are in the file: gives the block back to the client, now or when actions no longer need it.
 void ClientBlocks::return_block(const Descriptor& descriptor) {
   if (actions_ == nullptr || !actions_->keeps(client_, descriptor)) {
     return parts_.to_client.give_back(descriptor.bytes.block, descriptor.sequence);
@@ -260,7 +260,7 @@ void ClientBlocks::return_block(const Descriptor& descriptor) {
   parts_.to_client.keep(descriptor.bytes.block, descriptor.sequence);
 }
 
-// A block whose file could not be opened never reached the engine: there is nothing to measure.
+// A block whose file could not be opened never reached the engine, so there is nothing to measure.
 void ClientBlocks::measure_block(const Work& work) {
   const Request::Course& course = work.course;
   if (course.begun == Nanoseconds::max()) return;

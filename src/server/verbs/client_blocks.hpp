@@ -1,7 +1,7 @@
-// ClientBlocks: the blocks of one client on their way into files, and those that it reads. Turns the verbs into
-// requests of the engine, by the places that the files' group gives, and ends them.
+// ClientBlocks: carries the blocks of one client into files, and those that it reads back. Turns the verbs into
+// requests of the engine, at the places that the files' group gives, and ends the verbs.
 //
-// Filtered blocks go by way of Filtering. The server's thread; never waits.
+// Filtered blocks go through Filtering. Runs on the server's thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace tailrace::impl {
 
 class ClientBlocks final : public CompletionSink, private Filtering::Host {
  public:
-  // The parts of the client's server that it works with.
+  // The parts of the client's server that this uses.
   struct Parts {
     ClientEnds& to_client;
     Engine& engine;
@@ -36,31 +36,32 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
     VerbEnds& ends;
     IterationMeter& meter;
     TraceLog& trace;
-    FilterCrew* crew = nullptr;  // may be none if nothing is filtered
+    FilterCrew* crew = nullptr;  // may be null if nothing is filtered
   };
 
-  // All but `client` are borrowed.
+  // Borrows all but `client`.
   ClientBlocks(const Config& config, int client, const Parts& parts);
 
-  // Verb::write and Verb::borrow; Verb::read.
+  // Begin Verb::write and Verb::borrow; Verb::read.
   void begin_write(const Descriptor& descriptor);
   void begin_read(const Descriptor& descriptor);
-  // The iteration has left, perhaps without this client: reads that waited for that go on.
+  // Notes that the iteration has left, perhaps without this client: continues the reads that waited for it.
   void left(int64_t iteration);
-  // The iteration is dropped: nothing more of it need be filtered.
+  // Notes that the iteration is dropped: its chunks need not be filtered any more.
   void give_up(int64_t iteration);
-  // Moves filtering on. Returns true if something moved.
+  // Moves filtering on. Returns true if anything moved.
   bool progress() { return filtering_ && filtering_->progress(); }
 
-  // Where there are actions: before anything is accepted.
+  // Makes actions see the blocks. Call it before any verb is accepted.
   void serve_actions(ActionPort& actions) { actions_ = &actions; }
 
-  // A Verb::write of an earlier server, whose layout is noted. Returns true if it has ended, and was only noted.
+  // Accepts a Verb::write of an earlier server, and notes its layout. Returns true if the verb has ended, and was
+  // only noted.
   bool accept_again(const Descriptor& descriptor);
-  // A chunk that an earlier server placed. The block has the layout that it was accepted with.
+  // Restores a chunk that an earlier server placed. The block has the layout with which it was accepted.
   void place_again(Block block, const FileGroup::Chunk& chunk);
   void end_again() { layouts_again_.clear(); }
-  // Returns true if the bytes of a block of the pool are in its file, or have failed to get there.
+  // Returns true if the bytes of a block of the pool are in its file, or their write has failed.
   bool has_ended(const Descriptor& descriptor) const;
 
   bool idle() const { return works_.empty(); }
@@ -80,8 +81,8 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
     Block block;
     Request::Course course;
     Status status;
-    bool refused = false;  // block: it came too late, and is none of its iteration's
-    FileId file = 0;       // read: opened for this work alone, closed at its end; else 0
+    bool refused = false;  // for a block: it came too late, and does not belong to its iteration
+    FileId file = 0;       // for a read: opened for this work alone, and closed at its end; else 0
   };
   // A read that waits until its iteration has left.
   struct Deferred {
@@ -112,16 +113,16 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
   const int client_;
   const Parts parts_;
   ActionPort* actions_ = nullptr;
-  std::unique_ptr<Filtering> filtering_;  // none: nothing is filtered
+  std::unique_ptr<Filtering> filtering_;  // null: nothing is filtered
 
-  // The server's thread only.
+  // Used by the server's thread only.
   WorkId next_work_ = 1;
   std::unordered_map<WorkId, Work> works_;
   std::map<int64_t, std::vector<Deferred>> deferred_;  // by iteration
-  // Layouts of blocks that are accepted again: by variable and iteration.
+  // Layouts of blocks that are accepted again, by variable and iteration.
   std::map<std::pair<uint32_t, int64_t>, std::shared_ptr<const Layout>> layouts_again_;
-  uint64_t pending_bytes_ = 0;  // of the pool, in writes that have not ended
-  uint32_t reads_ = 0;          // that have not ended
+  uint64_t pending_bytes_ = 0;  // bytes of the pool in writes that have not ended
+  uint32_t reads_ = 0;          // reads that have not ended
 };
 
 }  // namespace tailrace::impl

@@ -21,7 +21,7 @@ Status ClientLayouts::check(const Descriptor& descriptor) const {
 
 Status ClientLayouts::set(const Descriptor& descriptor) {
   const Descriptor::Setting& setting = descriptor.setting;
-  if (setting.index == 0) settings_.clear();  // of a call that was given up
+  if (setting.index == 0) settings_.clear();  // left from a call that was given up
   settings_.push_back({descriptor.variable, setting.value});
   if (settings_.size() < setting.count) return {};
   Result<Shapes::State> state = shapes_.with(std::exchange(settings_, {}));

@@ -1,6 +1,6 @@
-// ClientLayouts: the layouts that a client's variables have now, by the settings of parameters that it has sent.
+// ClientLayouts: the present layouts of a client's variables, by the parameters that it has set.
 //
-// The server's thread.
+// Runs on the server's thread.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace tailrace::impl {
 
 class ClientLayouts {
  public:
-  // `config` is borrowed.
+  // Borrows `config`.
   ClientLayouts(const Config& config, int client) : config_(config), client_(client), shapes_(config) {}
 
-  // Returns the block that the verb is about, with the layout that its variable has now.
+  // Returns the verb's block, with the present layout of its variable.
   Block block_of(const Descriptor& descriptor) const {
     return {descriptor.variable, descriptor.iteration, client_, shapes_.of(descriptor.variable)};
   }
@@ -26,14 +26,14 @@ class ClientLayouts {
 
   // Returns ok if a setting (Verb::parameter) fits those before it, and makes valid layouts.
   Status check(const Descriptor& descriptor) const;
-  // Takes a setting; the last of those that take effect together changes the layouts.
+  // Notes a setting. The last of those that take effect together changes the layouts.
   Status set(const Descriptor& descriptor);
 
  private:
   const Config& config_;
   const int client_;
   Shapes shapes_;
-  std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect with them
+  std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect together
 };
 
 }  // namespace tailrace::impl

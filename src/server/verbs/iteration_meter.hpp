@@ -1,9 +1,9 @@
-// IterationMeter: measures for a server what each iteration of its client costs, and notes it in the channel's
+// IterationMeter: measures what each iteration of a client costs its server, and notes it in the channel's
 // IterationLog.
 //
-// A client's time is cut where an iteration begins, that is, where the first of its verbs is taken: what the server
-// does from there until the next one begins counts as that iteration's turn. Reads the clock only there, at an
-// iteration's end, and when the server begins or ceases to be busy. The server's thread.
+// It divides the server's time at the moments when the server takes the first verb of an iteration: from there until
+// the next iteration begins, what the server does counts for that iteration. It reads the clock only there, at an
+// iteration's end, and when the server becomes busy or idle. Runs on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ class IterationMeter {
   struct Activity {
     bool moving = false;      // transfers are under way
     bool filtering = false;   // chunks are with the filters
-    Nanoseconds filtered{0};  // how long filters have worked, ever
+    Nanoseconds filtered{0};  // how long filters have worked, in all
 
     bool operator==(const Activity&) const = default;
   };
 
-  // `clock`, and the memory that `log` refers to, outlive the meter. Goes on where an earlier server has stopped.
-  // `filtered`: how long filters have worked before.
+  // `clock`, and the memory that `log` refers to, must outlive the meter. Continues where an earlier server has
+  // stopped. `filtered`: how long filters have worked before.
   IterationMeter(IterationLog log, const Clock& clock, Nanoseconds filtered);
 
-  // Something of the iteration has been taken.
+  // Notes that the server has taken a verb of the iteration.
   void begin(int64_t iteration);
   void took(int64_t iteration, uint64_t bytes);
   void stored(int64_t iteration, uint64_t bytes);
-  // Its end has been taken. `waited`: for memory, by its client.
+  // Notes that the server has taken the iteration's end. `waited`: time that its client waited for memory.
   void end(int64_t iteration, Nanoseconds waited);
   void left(int64_t iteration, IterationRecord::Outcome outcome, Nanoseconds when);
-  // Whenever it may have changed.
+  // Call it whenever the activity may have changed.
   void look(const Activity& activity);
 
  private:
@@ -43,9 +43,9 @@ class IterationMeter {
 
   IterationLog log_;
   const Clock& clock_;
-  IterationRecord* present_;  // whose turn it is; null: none has begun
+  IterationRecord* present_;  // the iteration that the time counts for; null: none has begun
   Activity activity_;
-  Nanoseconds since_{0};  // up to here all is noted
+  Nanoseconds since_{0};  // all time before this is noted
 };
 
 }  // namespace tailrace::impl

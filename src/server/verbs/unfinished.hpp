@@ -1,6 +1,7 @@
-// Unfinished: which of a client's verbs have not ended, by their sequence numbers. One thread.
+// Unfinished: the sequence numbers of a client's verbs that have not ended. One thread.
 //
-// Verbs come in order, and end nearly so: both cost a few steps and, in the long run, no memory from the system.
+// Verbs come in order, and end nearly in order: add() and end() cost a few steps and, in the long run, no memory from
+// the system.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +14,15 @@ namespace tailrace::impl {
 class Unfinished {
  public:
   bool empty() const { return verbs_.empty(); }
-  // The earliest; it is not empty.
+  // Returns the smallest. REQUIRES: it is not empty.
   uint64_t first() const { return verbs_.front().sequence; }
 
-  // Mostly larger than all before.
+  // Adds a verb. Its sequence is mostly larger than all before.
   void add(uint64_t sequence) {
     const bool last = verbs_.empty() || verbs_.back().sequence < sequence;
     verbs_.insert(last ? verbs_.end() : find(sequence), {sequence, false});
   }
-  // One that has been added, and not ended before; others are nothing new.
+  // Ends a verb that was added and has not ended. Ignores all others.
   void end(uint64_t sequence) {
     const auto at = find(sequence);
     if (at == verbs_.end() || at->sequence != sequence) return;

@@ -21,9 +21,9 @@ void VerbEnds::answer_flushes(FunctionRef<void()> before) {
   }
 }
 
-// `status` with the variable and iteration that it is about, as a client wants to read it.
+// Returns `status` with its variable and iteration, for the client.
 Status VerbEnds::about(const Status& status, const Descriptor& descriptor) const {
-  if (is_of_file(descriptor.verb)) return status;  // it says so itself
+  if (is_of_file(descriptor.verb)) return status;  // its message already names the file
   Fault fault = status.fault();
   const bool of_block =
       descriptor.verb == Verb::write || descriptor.verb == Verb::borrow || descriptor.verb == Verb::read;

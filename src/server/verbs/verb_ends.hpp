@@ -1,6 +1,6 @@
-// VerbEnds: which verbs of a client have not ended, and what the client is told when they do.
+// VerbEnds: knows which verbs of a client have not ended, and reports their ends to the client.
 //
-// The server's thread.
+// Runs on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,27 @@ namespace tailrace::impl {
 
 class VerbEnds {
  public:
-  // Both are borrowed.
+  // Borrows both arguments.
   VerbEnds(const Config& config, ClientEnds& to_client) : config_(config), to_client_(to_client) {}
 
-  // A verb begins.
+  // Notes that a verb begins.
   void begin(const Descriptor& descriptor) { unfinished_.add(descriptor.sequence); }
-  // It has ended: flushes do not wait for it any more. The client is told later, or by others.
+  // Notes that a verb has ended: flushes do not wait for it any more. The client learns of it later, or from another
+  // part.
   void end_unseen(const Descriptor& descriptor) { unfinished_.end(descriptor.sequence); }
-  // It has ended, and the client is told: the failure, if it is one, before the end of the ticket.
+  // Notes that a verb has ended, and reports it to the client: a failure before the end of the ticket.
   void end(const Descriptor& descriptor, const Status& status);
-  // Tells the client of a failure that is none of its verbs'.
+  // Reports a failure to the client that belongs to none of its verbs.
   void tell(const Status& failure) { to_client_.report(kNoTicket, failure); }
 
-  // A flush or close, which waits for all verbs before it.
+  // Adds a flush or close, which waits for all verbs before it.
   void add_flush(const Descriptor& descriptor) { flushes_.push_back(descriptor); }
   // Returns true if all verbs have ended, and no flush waits.
   bool settled() const { return unfinished_.empty() && flushes_.empty(); }
   bool has_flushes() const { return !flushes_.empty(); }
-  // Returns true if the client closes, and waits for the end of that.
+  // Returns true if the client is closing, and waits for that to end.
   bool is_closing() const { return !flushes_.empty() && flushes_.back().verb == Verb::close; }
-  // Answers the flushes whose verbs have all ended; calls `before` before each.
+  // Answers the flushes whose verbs have all ended. Calls `before` before each answer.
   void answer_flushes(FunctionRef<void()> before);
 
  private:

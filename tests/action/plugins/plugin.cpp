@@ -1,4 +1,4 @@
-// A plugin with everything that plugins do, right and wrong.
+// A plugin that does everything that plugins do, right and wrong.
 #include <tailrace/plugin.h>
 #include <unistd.h>
 
@@ -111,7 +111,7 @@ TAILRACE_PLUGIN_EXPORT int says_no_text(const tailrace_plugin_call* call) {
   return 0;
 }
 
-// Says what is not an answer, over the descriptor that is not its own.
+// Sends bytes that are not an answer, on a descriptor that is not its own.
 TAILRACE_PLUGIN_EXPORT int answers_wrongly(const tailrace_plugin_call* call) {
   char wrong[32] = {};
   if (write(3, wrong, sizeof wrong) < 0) return 1;

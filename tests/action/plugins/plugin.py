@@ -1,4 +1,4 @@
-"""A plugin with everything that plugins do, right and wrong."""
+"""A plugin that does everything that plugins do, right and wrong."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-// As much of MPI as the compiler must know of to read tailrace_mpi.hpp: for tests of what that does without MPI.
-// Nothing here can be called.
+// As much of MPI as the compiler needs to read tailrace_mpi.hpp, for tests of its behaviour without MPI. Nothing here
+// can be called.
 #ifndef TAILRACE_TESTS_MPI_STUB_H
 #define TAILRACE_TESTS_MPI_STUB_H
 

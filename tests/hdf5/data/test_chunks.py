@@ -1,4 +1,4 @@
-"""Chunks without filters, whose places the program has asked for at once, go past HDF5 as contiguous data do."""
+"""Chunks without filters, allocated early, bypass HDF5 as contiguous data do."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hdf5.carried import PLACES, environment, without
 
-# Writes whole chunks, parts of them, edges, and what grows, and prints whether it reads what it wrote.
+# Writes whole chunks, parts, edges, and growing datasets, and prints whether it reads back what it wrote.
 PROGRAM = """
 import sys
 import h5py, numpy as np
@@ -60,7 +60,7 @@ def execute(path, userblock, most, env):
 @pytest.mark.parametrize("userblock, most", [(0, 130), (0, 0), (4096, 130)])
 @pytest.mark.parametrize("place", PLACES)
 def test_they_are_carried_and_nobody_notices(tmp_path, place, userblock, most):
-    """Only where HDF5 can be relied on to say where they are."""
+    """Only where HDF5 reports their places reliably."""
     plain = execute(tmp_path / "plain.h5", userblock, most, without(tmp_path))
     env = environment(tmp_path, place)
     env["HDF5_VOL_CONNECTOR"] += " summary"

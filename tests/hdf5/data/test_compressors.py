@@ -1,5 +1,5 @@
-"""Compressors that the HDF5 connector runs itself beside deflate and zstd: lzf, blosc, szip. What they write is what
-HDF5's own filters would, in their chunks or, where a chunk does not get smaller, without them."""
+"""Compressors that the HDF5 connector runs itself, besides deflate and zstd: lzf, blosc, szip. They write what HDF5's
+own filters would write, in their chunks or, where a chunk does not get smaller, without them."""
 
 import pytest
 from hdf5.carried import PLACES, environment, execute, hdf5_program, python, without
@@ -7,7 +7,7 @@ from hdf5.same import assert_same
 
 FAMILIES = ["lzf", "blosc", "szip"]
 
-# Named ways of storing, as keywords of create_dataset.
+# Ways to store data, as keywords of create_dataset.
 WAYS = """
 import h5py, numpy, sys
 try:
@@ -114,7 +114,7 @@ with h5py.File(path, "r+", rdcc_nbytes=cache) as file:
 @pytest.mark.parametrize("cache", [1 << 20, 0])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_does_not_get_smaller_is_read_again_at_once(tmp_path, family, cache):
-    """With chunks that stay in HDF5's cache, and without it."""
+    """With chunks in HDF5's cache, and without the cache."""
     pytest.importorskip("hdf5plugin")
     python(NOISE, tmp_path / "plain.h5", family, cache, env=without(tmp_path))
     python(NOISE, tmp_path / "ours.h5", family, cache, env=environment(tmp_path))
@@ -160,7 +160,7 @@ APART = ["scaleoffset", "both", "must"]
 
 @pytest.mark.parametrize("way, beside", [*((way, True) for way in BESIDE), *((way, False) for way in APART)])
 def test_they_are_filtered_beside_the_program(tmp_path, way, beside):
-    """The threads that filter begin with the first chunk that is theirs. One that must not be left out is HDF5's."""
+    """The filter threads start with their first chunk. HDF5 handles a filter that must not be left out."""
     pytest.importorskip("hdf5plugin")
     assert python(THREADS, tmp_path / "x.h5", way, env=environment(tmp_path)) == f"{beside}\n"
 

@@ -1,5 +1,5 @@
-"""Datasets have the creation properties that they were made with, as the program, those who copy them and plain HDF5
-see them, and what nobody writes to takes no space in the file."""
+"""Datasets have the creation properties with which they were made, as seen by the program, by copies and by plain
+HDF5, and a dataset that was never written takes no space in the file."""
 
 import subprocess
 import sys
@@ -9,8 +9,8 @@ import numpy
 import pytest
 from hdf5.carried import PLACES, environment, hdf5_program, python, without
 
-# All that can be asked for, each written to in part, as a whole, or not at all: the list that is asked back, at once
-# and later, what a dataset has that is made by that list, and what all read.
+# Every property, with data written in part, completely, or not at all: the creation list that HDF5 returns, at once
+# and later, a dataset made with that list, and what all readers see.
 PROPERTIES = """
 import itertools, sys
 import h5py, numpy
@@ -83,7 +83,7 @@ with h5py.File(sys.argv[1], "w") as file, h5py.File(sys.argv[2], "w") as other:
         print(name, *told)
 """
 
-# The same of the file: plain HDF5 copies its datasets, and writes on.
+# The same for the file: plain HDF5 copies its datasets, and writes more.
 LATER = """
 import sys
 import h5py, numpy
@@ -111,7 +111,7 @@ with h5py.File(sys.argv[1], "r+") as file:
 def test_creation_properties_are_those_that_were_given(tmp_path, place):
     said = {}
     with_connector = environment(tmp_path, place)
-    with_connector["HDF5_VOL_CONNECTOR"] += " smallest=1024"  # so that little is enough to be carried
+    with_connector["HDF5_VOL_CONNECTOR"] += " smallest=1024"  # so that small datasets are carried
     for name, env in ("plain", without(tmp_path)), ("ours", with_connector):
         files = [tmp_path / f"{name}{number}.h5" for number in range(2)]
         said[name] = python(PROPERTIES, *files, env=env).splitlines()
@@ -121,7 +121,7 @@ def test_creation_properties_are_those_that_were_given(tmp_path, place):
     assert [pair for pair in zip(said["plain"], said["ours"], strict=True) if pair[0] != pair[1]] == []
 
 
-# Written by nobody, or to a small part.
+# Never written, or in a small part.
 SPARSE = {
     "contiguous": 'file.create_dataset("x", (1 << 20,), "f8")',
     "with a fill value": 'file.create_dataset("x", (1 << 20,), "f8", fillvalue=4)',
@@ -153,7 +153,7 @@ with h5py.File(sys.argv[1], "w") as file:
     plain, ours = tmp_path / "plain.h5", tmp_path / "ours.h5"
     assert python(code, ours, env=environment(tmp_path, place)) == python(code, plain, env=without(tmp_path))
     assert ours.stat().st_size <= plain.stat().st_size
-    assert ours.stat().st_blocks <= plain.stat().st_blocks + 16  # of the file system; it may allocate a little ahead
+    assert ours.stat().st_blocks <= plain.stat().st_blocks + 16  # it may allocate a little ahead
 
 
 # Variables of all fill modes, and a dimension without a variable of its name.
@@ -186,12 +186,12 @@ def test_fill_modes_of_netcdf_are_in_the_file(tmp_path, place):
         for name in plain:
             one, other = (file[name].id.get_create_plist() for file in (plain, ours))
             assert (one.get_fill_time(), one.get_alloc_time()) == (other.get_fill_time(), other.get_alloc_time())
-            if name not in ("False-part", "off"):  # of which nobody knows what was not written
+            if name not in ("False-part", "off"):  # the unwritten parts of these are undefined
                 numpy.testing.assert_array_equal(ours[name][:], plain[name][:], name)
 
 
 def test_a_repacked_file_has_the_fill_values(tmp_path):
-    """In chunks, of which h5repack writes those that have data; the others are what the list of the file says."""
+    """In chunks: h5repack writes those that have data; the list of the file defines the others."""
     h5repack = hdf5_program("h5repack")
     code = """
 import sys
@@ -214,8 +214,7 @@ with h5py.File(sys.argv[1], "w") as file:
 
 @pytest.mark.parametrize("written, bytes_carried", [("[...] = 1", 8 << 20), ("[:1 << 18] = 1", 10 << 20)])
 def test_fill_values_are_written_beside_the_program(tmp_path, written, bytes_carried):
-    """By HDF5 neither: what this process itself writes to files is little. Where all of it is written nothing is
-    filled."""
+    """Nor by HDF5: this process itself writes little to files. Nothing is filled if everything is written."""
     code = f"""
 import sys
 import h5py, numpy

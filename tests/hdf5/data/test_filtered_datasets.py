@@ -1,4 +1,5 @@
-"""Filters with the HDF5 connector: those that it runs itself, and those that it leaves to HDF5, as hdf5plugin's."""
+"""Filters with the HDF5 connector: those that it runs itself, and those that it leaves to HDF5, such as
+hdf5plugin's."""
 
 import pytest
 from hdf5.carried import PLACES, environment, python, without

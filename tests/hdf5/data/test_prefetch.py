@@ -1,7 +1,7 @@
-"""What sequential readers will ask for next, brought ahead of them by the HDF5 connector: `prefetch=BYTES`.
+"""The HDF5 connector prefetches for sequential readers: `prefetch=BYTES`.
 
-The summary in the end says what was foreseen, which is the same in each run; how much of it was brought before the
-reader came is not. TAILRACE_SEED=… repeats what is random here.
+The final summary says what was predicted, which is the same in each run; how much of it came before the reader is
+not. TAILRACE_SEED=… repeats the random parts.
 """
 
 import os
@@ -31,7 +31,7 @@ data, other, chunks, small = file["data"], file["other"], file["chunks"], file["
 
 @pytest.fixture
 def rows(tmp_path):
-    """A file of datasets whose rows hold their numbers."""
+    """Makes a file of datasets whose rows contain their numbers."""
     values = np.broadcast_to(np.arange(16.0)[:, None], (16, ROW // 8))
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         file["data"] = file["other"] = values
@@ -41,7 +41,7 @@ def rows(tmp_path):
 
 
 def run(directory, code, *arguments, place="thread", prefetch="8MiB"):
-    """What the program says on standard output and standard error."""
+    """Returns the program's standard output and standard error."""
     added = run_command.variables(None, place, "16MiB", {}, summary=True, prefetch=prefetch)
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True,
                           timeout=100, env={**without(directory), **added}, check=False)
@@ -50,7 +50,7 @@ def run(directory, code, *arguments, place="thread", prefetch="8MiB"):
 
 
 def foreseen(summary):
-    """Ranges, and MiB of them."""
+    """Returns the ranges, and the MiB in them."""
     found = re.search(r"tailrace: (\d+) ranges of HDF5 data, ([\d.]+) MiB, foreseen for sequential readers; "
                       r"([\d.]+) MiB prefetched\n", summary)
     assert found and float(found[3]) <= float(found[2]), summary
@@ -104,7 +104,7 @@ def test_nothing_is_prefetched_unless_it_is_asked_for(tmp_path, rows):
 
 
 def test_it_is_in_the_page_cache_before_it_is_read(tmp_path):
-    """The last of some slabs far apart, where no system reads ahead by itself."""
+    """Reads the last of several slabs far apart, where no system reads ahead by itself."""
     name = tmp_path / "a.h5"
     with h5py.File(name, "w") as file:
         file["x"] = np.ones((64, ROW // 8))
@@ -165,7 +165,7 @@ print(len(held()))
 
 
 def test_a_forked_child_reads_ahead_too(tmp_path, rows):
-    """By a thread of its own: what the parent has open, and what it opens itself."""
+    """With a thread of its own: for files that the parent has open, and those that it opens itself."""
     said, _ = run(tmp_path, READ + """
 for i in range(8):
     data[i]

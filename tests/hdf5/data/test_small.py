@@ -1,4 +1,4 @@
-"""Small datasets are HDF5's own until they are written in parts; who reads must see all that was written."""
+"""HDF5 handles small datasets until they are written in parts; every reader must see everything that was written."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 from hdf5.carried import PLACES, environment, python, without
 
-# A virtual dataset of a few numbers, over one that is carried: by the object that made it.
+# A virtual dataset of a few numbers, over one that the object that created it carries.
 SHOWS = """
 import sys
 import h5py, numpy as np
@@ -23,7 +23,8 @@ with h5py.File(sys.argv[1], "w") as file:
 print("shown")
 """
 
-# The same dataset by two objects, each writing parts and all of it in turn; beside others that are never in parts.
+# The same dataset through two objects, each writing parts and all of it in turn; beside others that are never written
+# in parts.
 TWICE = """
 import sys
 import h5py, numpy as np

@@ -1,4 +1,4 @@
-"""A list of properties of transfers says of what is carried what plain HDF5 says."""
+"""A transfer property list reports the same of carried data as with plain HDF5."""
 
 import subprocess
 import sys
@@ -63,6 +63,6 @@ def test_it_says_what_plain_hdf5_says(tmp_path, place):
                           text=True, timeout=60, check=True)
     assert done.stdout.splitlines() == plain
     assert len(set(plain)) > 15 and "[1, " in "".join(plain)
-    # Those by a list that has been used before, too. (Chunks only if nothing special is asked for.)
+    # Including those with a list that was used before. (Chunks only if nothing special is requested.)
     assert "tailrace: 24 writes of HDF5 data" in done.stderr
     assert "tailrace: 60 chunks of HDF5 data" in done.stderr

@@ -1,7 +1,7 @@
-"""`close=detach`: a program that writes a file after each step does not wait for it, and nobody takes half a file for
-a whole one.
+"""`close=detach`: a program that writes a file after each step does not wait for it, and no reader mistakes half a
+file for a whole one.
 
-TAILRACE_SEED=… repeats what is random here.
+TAILRACE_SEED=… repeats the random parts.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from hdf5.same import assert_same
 
 PROGRAM = REPOSITORY / "tests/hdf5/programs/random_calls.py"
 
-# A file after each step, with data that are carried, filtered and HDF5's own.
+# Writes a file after each step, with data that are carried, filtered, and left to HDF5.
 STEPS = """
 import sys
 import h5py, numpy
@@ -65,7 +65,7 @@ def test_files_are_those_of_plain_hdf5(detached, tmp_path, place):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_many_small_files(detached, tmp_path, place):
-    """More than tailrace has open at once, and some of which nothing is carried."""
+    """More files than tailrace opens at once, and some of which nothing is carried."""
     (tmp_path / "ours").mkdir()
     detached("""
 import sys
@@ -80,7 +80,7 @@ for step in range(200):
             assert (file["x"][:] == step).all()
 
 
-# Makes a file, says so, and closes it when it is told to. Then reads it.
+# Creates a file, reports that, and closes it on request. Then reads it.
 CLOSER = """
 import os, sys
 import h5py
@@ -101,7 +101,7 @@ with h5py.File(sys.argv[1]) as file:
 
 @contextlib.contextmanager
 def a_stopped_server(tmp_path, name, userblock=0):
-    """A program that has closed a file while the server is stopped; gives program and server."""
+    """A program that has closed a file while the server is stopped; yields program and server."""
     program = subprocess.Popen([sys.executable, "-c", CLOSER, name, tmp_path / "first.h5", str(userblock)], text=True,
                                env=environment(tmp_path, "core", close="detach"), stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -119,7 +119,8 @@ def a_stopped_server(tmp_path, name, userblock=0):
 
 @pytest.mark.parametrize("userblock", [0, 1024])
 def test_close_does_not_wait_and_an_open_does(tmp_path, monkeypatch, userblock):
-    """The file has its name at once, and the signature by which netCDF knows HDF5 files; nobody else can open it."""
+    """The file has its name at once, and the signature by which netCDF recognises HDF5 files; no other process can
+    open it."""
     monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
     name = tmp_path / "a.h5"
     with a_stopped_server(tmp_path, name, userblock) as (program, server):
@@ -134,7 +135,7 @@ def test_close_does_not_wait_and_an_open_does(tmp_path, monkeypatch, userblock):
 
 
 def test_who_carries_too_is_told_why_a_file_cannot_be_opened(detached, tmp_path, monkeypatch):
-    """A second process with the connector."""
+    """With a second process that uses the connector."""
     monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
     name = tmp_path / "a.h5"
     with a_stopped_server(tmp_path, name) as (_, server):
@@ -261,7 +262,7 @@ print(json.dumps(said))
 
 
 def test_a_file_that_objects_outlive_is_waited_for(detached, tmp_path):
-    """Whatever they are; what is written through them is in the file, and it is never without its seal."""
+    """Of every kind: data written through them are in the file, which is never without its seal."""
     said = detached(SMALL + """
 from h5py import h5d, h5f, h5g, h5o, h5p, h5s, h5t
 def make(name):
@@ -339,7 +340,7 @@ print(json.dumps(said))
     assert "objects still open" in refused and closed == "" and names(tmp_path) == ["a.h5"]
 
 
-# Two files that do not fit. Both are told when they are opened, if not before.
+# Two files that do not fit. Both failures are reported at their opening at the latest.
 FILLER = SMALL + """
 more = {"chunks": {"chunks": (64, 128), "compression": 1}, "contiguous": {}}[sys.argv[2]]
 def create(name):
@@ -371,7 +372,7 @@ def test_a_full_disk_leaves_files_that_nobody_can_open(tmp_path, small_disk, pla
                           env=environment(tmp_path, place, close="detach"), timeout=60)
     said = json.loads(done.stdout)
     assert names(small_disk) == ["0.h5", "1.h5"]
-    # HDF5 says why in the call that hands it the chunks, which may be the close of the dataset.
+    # HDF5 says why in the call that gives it the chunks, which may be the close of the dataset.
     why = "No space left on device" + ("|HDF5 could not write the chunk" if kind == "chunks" else "")
     for number in range(2):
         name = f"{small_disk}/{number}.h5"
@@ -382,7 +383,7 @@ def test_a_full_disk_leaves_files_that_nobody_can_open(tmp_path, small_disk, pla
         assert all(said[2 + 2 * number:4 + 2 * number]), said
 
 
-# a.h5 does not fit. Its failure comes to light while b.h5 is open.
+# a.h5 does not fit. Its failure becomes known while b.h5 is open.
 INNOCENT = SMALL + """
 from h5py.tests.test_h5z import test_register_filter
 os.chdir(sys.argv[1])
@@ -405,7 +406,7 @@ print(json.dumps(said))
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_failure_does_not_break_the_close_of_another_file(tmp_path, small_disk, place):
-    """It is on standard error at once, and fails the next H5Fcreate, which leaves nothing behind, once."""
+    """It appears on standard error at once, and fails the next H5Fcreate once, which leaves nothing behind."""
     done = subprocess.run([sys.executable, "-c", INNOCENT, tmp_path, small_disk], text=True, capture_output=True,
                           env=environment(tmp_path, place, close="detach"), timeout=60)
     assert done.returncode == 0, done.stderr
@@ -418,7 +419,7 @@ def test_a_failure_does_not_break_the_close_of_another_file(tmp_path, small_disk
     assert lacks_seal(small_disk / "a.h5") and names(tmp_path) == ["b.h5", "c.h5"]
 
 
-# Its chunks do not fit, which H5Fclose has to say.
+# Its chunks do not fit, which H5Fclose must report.
 GUILTY = SMALL + """
 from h5py.tests.test_h5z import test_register_filter
 from h5py import h5d, h5f, h5p, h5s, h5t

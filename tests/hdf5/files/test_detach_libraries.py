@@ -1,5 +1,5 @@
-"""`close=detach` and what libraries do with a file that they have just closed: look whether it is there, open it
-again, append to it, read it through links, rename it, remove it. It is large enough to be on its way then.
+"""`close=detach` and what libraries do with a file that they have just closed: check that it exists, open it again,
+append to it, read it through links, rename it, remove it. The file is large enough to be still on its way.
 """
 
 import os
@@ -8,9 +8,9 @@ import pytest
 from hdf5.carried import environment, python, without
 from hdf5.detached import lacks_seal
 
-COUNT = 1_000_000  # numbers; 8 bytes each
+COUNT = 1_000_000  # numbers of 8 bytes
 
-# Each library: how it makes a file with the variable "a", how it adds "b" to that, and how it reads one.
+# For each library: how it creates a file with the variable "a", adds "b" to it, and reads one.
 LIBRARIES = {
     "h5py": """
 import h5py
@@ -73,7 +73,7 @@ def read(name, variable):
         return file.get_node("/", variable)[:]
 """}
 
-# What a program does once it has made "x", of which nothing has been written yet, and what it must find.
+# The actions of a program after it has created "x", of which nothing is written yet, and the expected result.
 SEQUENCES = {
     "reopen": ("pass", "x", ["a"]),
     "append": ("append('x')", "x", ["a", "b"]),
@@ -106,7 +106,7 @@ print(sorted(os.listdir(".")))
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty directory to be in; the connector's things are elsewhere."""
+    """An empty working directory; the connector's files are elsewhere."""
     monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -114,7 +114,7 @@ def here(tmp_path, monkeypatch):
 
 
 def carried(tmp_path, code):
-    """What the program, whose files are closed without waiting, says after "made"."""
+    """Returns what the program, whose files are closed without waiting, prints after "made"."""
     return python(code, env=environment(tmp_path, budget="128MiB", close="detach")).splitlines()[1:]
 
 
@@ -141,7 +141,7 @@ def test_a_file_that_must_be_there_is_found(tmp_path, here, library):
 
 
 def test_what_is_removed_stays_so(tmp_path, here):
-    """And is no failure."""
+    """And that is not a failure."""
     said = carried(tmp_path, """
 import os, shutil, sys
 import h5py, numpy
@@ -160,7 +160,7 @@ print(os.listdir("."), flush=True)
     assert said == ["['first']"] and os.listdir(here) == ["first"]
 
 
-# Made by the same program; each "src" is on its way when the last lines read through links.
+# The same program created them; each "src" is on its way when the last lines read through links.
 LINKED = """
 import os, sys
 import h5py, numpy
@@ -202,14 +202,14 @@ def test_links_lead_to_files_that_were_just_closed(tmp_path, here, reader):
     closing = "for number in range(3):\n    make(f'src{number}', number + 1.0)\n"
     plain = text + closing + READERS[reader]
     ours = text + closing + "print('closed', flush=True)\n" + READERS[reader]
-    # By plain HDF5, in a directory of its own.
+    # With plain HDF5, in a separate directory.
     (tmp_path / "plain").mkdir()
     expected = python(plain, env=without(tmp_path), cwd=tmp_path / "plain")
     assert carried(tmp_path, ours) == ["closed", *expected.splitlines()[1:]]
 
 
 def test_links_lead_to_files_that_are_open(tmp_path, here):
-    """And to what is on its way to them."""
+    """And to files that are on their way."""
     assert carried(tmp_path, LINKED + """
 sources = [h5py.File(f"src{n}", "w") for n in range(3)]
 for n, file in enumerate(sources):
@@ -221,7 +221,7 @@ with h5py.File("outer") as outer:
 
 
 def test_a_forked_child_finds_whole_files(tmp_path, here):
-    """The fork waits for them: the child could not."""
+    """The fork waits for them, since the child could not."""
     assert carried(tmp_path, LINKED + """
 for number in range(3):
     make(f"src{number}", number + 1.0)
@@ -235,7 +235,7 @@ sys.exit(os.waitpid(child, 0)[1])
 
 
 def test_two_libraries_in_a_process(tmp_path, here):
-    """Each with an HDF5 of its own: what one has closed, the other waits for."""
+    """Each has its own HDF5: one waits for files that the other has closed."""
     pytest.importorskip("netCDF4", reason="netCDF4 is not installed")
     assert carried(tmp_path, """
 import sys

@@ -1,4 +1,5 @@
-"""What is wrong with a call, HDF5 says with the connector as without it: the same exception, for the same reason."""
+"""HDF5 reports what is wrong with a call in the same way with and without the connector: the same exception, for the
+same reason."""
 
 import stat
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import pytest
 from hdf5.carried import PLACES, as_nobody_special, environment, execute, without
 
-# Prints what comes of each call; addresses and times differ anyway.
+# Prints the result of each call, without addresses and times, which differ anyway.
 PROGRAM = r"""
 import os, re, sys
 import h5py, numpy
@@ -77,7 +78,7 @@ attempt(lambda: h5py.File("a.h5", "r"))
 
 
 def outcome(directory, env):
-    """Of the program in a directory that it makes, with files which it may not use."""
+    """Runs the program in a new directory with files that it may not use."""
     directory.mkdir()
     (directory / "text").write_text("no HDF5")
     (directory / "unwritable").mkdir(mode=stat.S_IRUSR | stat.S_IXUSR)
@@ -98,7 +99,7 @@ def test_errors_are_those_of_plain_hdf5(tmp_path, place):
     ("h5py", "h5py.File('a.h5', 'w')"), ("netCDF4", "netCDF4.Dataset('a.nc', 'w')"),
     ("tables", "tables.open_file('a.h5', 'w')")])
 def test_a_wrong_word_for_the_connector_is_an_exception(tmp_path, package, code):
-    """Set by hand, as `tailrace run` would not."""
+    """The variables are set by hand, as `tailrace run` would not."""
     pytest.importorskip(package)
     done = subprocess.run([sys.executable, "-c", f"import {package}; {code}"], cwd=tmp_path, timeout=60, text=True,
                           env={**environment(tmp_path), "HDF5_VOL_CONNECTOR": "tailrace place=nowhere"},

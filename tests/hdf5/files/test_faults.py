@@ -1,6 +1,6 @@
-"""Deaths and full disks with the HDF5 connector: what was flushed is there, and what is lost is told by HDF5 itself.
+"""Deaths and full disks with the HDF5 connector: flushed data are there, and HDF5 itself reports lost data.
 
-TAILRACE_TEST_SEED=… repeats what is random here.
+TAILRACE_TEST_SEED=… repeats the random parts.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from tailrace.cli import core_server
 
 ROWS = 24
 
-# Forks a writer as often as it is told to, and kills it while it writes rows, whose number + 1 they hold. Prints of
-# each its file, how many rows it had handed over, and how many it had flushed.
+# Forks a writer several times, and kills it while it writes rows that contain their number + 1. Prints for each its
+# file, and how many rows it had handed over and flushed.
 KILLER = """
 import json, os, random, signal, sys
 import h5py, numpy
@@ -56,7 +56,7 @@ for kill in range(8):
     print(json.dumps([name, said.count(b"h"), said[:said.rfind(b"f") + 1].count(b"h")]))
 """
 
-# Writes the rows that it is told to, and flushes every fourth.
+# Writes the given rows, and flushes every fourth.
 WRITER = f"""
 import sys
 import h5py
@@ -72,8 +72,8 @@ with h5py.File(sys.argv[1], "w") as file:
         print(row, flush=True)
 """
 
-# Writes in three parts, and says where a failure was told. Then it is at its end: HDF5 itself may crash when it
-# closes what it could not write.
+# Writes in three parts, prints where a failure was reported, and then ends: HDF5 itself may crash when it closes what
+# it could not write.
 FILLER = """
 import os, resource, sys
 import h5py, numpy
@@ -109,7 +109,7 @@ def seed():
 
 @pytest.fixture(autouse=True)
 def runtime_directory(tmp_path, monkeypatch):
-    """The one of environment(), so that the jobs there are known here."""
+    """The runtime directory of environment(), so that its jobs are known here."""
     monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
 
 
@@ -133,8 +133,8 @@ def check_rows(data, count):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_killed_program_leaves_what_it_flushed(tmp_path, seed, place):
-    """And in place core all that it has handed over: the server writes it, and ends then. As with plain HDF5, the
-    dataset has its place in the file of a killed program since the flush after its first row."""
+    """In place core, everything handed over is there too: the server writes it, and then ends. As with plain HDF5,
+    the dataset of a killed program has its place in the file since the flush after its first row."""
     said = python(KILLER, tmp_path, ROWS, seed, env=environment(tmp_path, place))
     for server in servers():
         wait_for_end(server)
@@ -216,7 +216,7 @@ def test_a_lost_server_without_another_is_told(tmp_path, calls):
     assert said.startswith(f"{calls[1]} told") and f"server (process {server}) has died" in said, complaints
 
 
-# Where it can be told at the earliest, and where at the latest.
+# The earliest and the latest call that can report it.
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", ["contiguous", "chunks"])
 @pytest.mark.parametrize("free_kib, where", [(8, ["write 0", "flush 0"]), (350, ["write 1", "flush 1"]),

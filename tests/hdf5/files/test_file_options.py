@@ -1,4 +1,4 @@
-"""Ways to make a file, with the HDF5 connector: carried, or left to HDF5, it holds the same."""
+"""Ways to create a file, with the HDF5 connector: whether it is carried or left to HDF5, it has the same contents."""
 
 import subprocess
 import sys
@@ -65,7 +65,7 @@ def test_files_made_in_other_ways_hold_the_same(tmp_path, place):
         assert_same(tmp_path / "plain" / name, tmp_path / "ours" / name)
 
 
-# By a list that was asked of one file another is made.
+# Creates a file with an access list that another file returned.
 LIST = """
 import sys
 import h5py, numpy
@@ -96,7 +96,7 @@ def test_a_list_asked_of_a_file_is_the_programs(tmp_path, place):
     assert "tailrace: 2 writes of HDF5 data" in done.stderr
 
 
-# A dataset that has no place yet, in a file that HDF5 has made alone.
+# A dataset without a place, in a file that plain HDF5 has created.
 MAKES = """
 import sys
 import h5py

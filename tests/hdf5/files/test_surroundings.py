@@ -1,9 +1,9 @@
-"""What programs do around HDF5 with the connector: files get other names while they are open, processes fork."""
+"""Other actions of programs beside HDF5 with the connector: renaming open files, forking processes."""
 
 import pytest
 from hdf5.carried import PLACES, environment, python, without
 
-# A file is renamed, or removed, or another one is made in its place while it is open.
+# The program renames or removes a file, or creates another in its place, while it is open.
 RENAMES = """
 import os, sys
 import h5py, numpy
@@ -53,7 +53,7 @@ for name in sorted(os.listdir(".")):
 print(os.listdir("below"))
 """
 
-# Which signals the threads take that the connector has made.
+# The signals that the connector's threads take.
 SIGNALS = """
 import os, signal, sys
 import h5py, numpy
@@ -71,7 +71,7 @@ with h5py.File("a.h5", "w") as file:
             print(all(blocked >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)))
 """
 
-# What is written to be renamed when it is whole, as checkpoints are.
+# Writes a file that is renamed when it is complete, as checkpoints are.
 REPLACES = """
 import os, sys
 import h5py, numpy
@@ -87,7 +87,7 @@ for name in sorted(os.listdir(".")):
         print(name, (found["x"][:] == found["x"][0]).all(), found["x"][0])
 """
 
-# While the parent has a file open to which it has written, a child ends in the way that argv[2] says.
+# While the parent has a file open to which it has written, a child ends in the way of argv[2].
 FORKS = """
 import multiprocessing, os, sys
 import h5py, numpy
@@ -126,7 +126,7 @@ for name in sorted(os.listdir(".")):
 
 
 def same_as_plain(text, directory, place, *arguments):
-    """Runs the program both ways; what it prints must be the same."""
+    """Runs the program with and without the connector; both must print the same."""
     for name in ("plain", "ours"):
         (directory / name).mkdir()
     plain = python(text, directory / "plain", *arguments, env=without(directory))

@@ -1,10 +1,10 @@
 """HDF5's asynchronous calls on the library inside h5py: asynchronous_calls.py FILE LIMIT [ROWS [LAYOUT]].
 
-LIMIT: bytes that a file may have; ROWS: how many writes there are of 16 MiB; LAYOUT: contiguous, chunked (with places
-from the beginning) or filtered.
+LIMIT: largest size of a file in bytes; ROWS: number of writes of 16 MiB; LAYOUT: contiguous, chunked (allocated
+early) or filtered.
 
-h5py has no event sets, so they are called by ctypes. Prints how many operations were inserted, whether H5Dwrite_async
-came back before its data were in the file, what waiting found, and what the file has in the end.
+h5py has no event sets, so ctypes calls them. It prints how many operations were inserted, whether H5Dwrite_async
+returned before its data were in the file, what waiting found, and the final contents of the file.
 """
 
 import ctypes
@@ -93,7 +93,7 @@ def main(name: str, limit: int, rows: int = 64, layout: str = "contiguous") -> N
     try:
         file.close()
         print("closed")
-    except (OSError, RuntimeError) as error:  # as the call is one of the dataset, or of the file
+    except (OSError, RuntimeError) as error:  # depending on whether the call concerns the dataset or the file
         print("close:", error)
 
 

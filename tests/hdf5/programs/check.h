@@ -1,4 +1,4 @@
-// CHECK for programs in C that are tests: says what is not true, and ends the program.
+// CHECK for C programs that are tests: prints the condition that fails, and ends the program.
 #ifndef TAILRACE_TESTS_HDF5_CHECK_H
 #define TAILRACE_TESTS_HDF5_CHECK_H
 

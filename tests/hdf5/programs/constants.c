@@ -1,5 +1,5 @@
-// constants DIRECTORY: a program that names HDF5's properties of transfers, its driver and its types. Linked as
-// usual, it has those variables itself, and the library uses the program's.
+// constants DIRECTORY: a program that names HDF5's transfer properties, its driver and its types. Linked as usual, it
+// has its own copies of those variables, and the library uses the program's.
 #include <hdf5.h>
 #include <stdio.h>
 

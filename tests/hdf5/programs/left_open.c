@@ -1,5 +1,6 @@
-// left_open DIRECTORY: HDF5 is closed by a program that has closed nothing itself, while chunks are being filtered.
-// HDF5 closes files last, and none as long as a dataset is still in use. Then it begins anew, and all must be there.
+// left_open DIRECTORY: the end of HDF5 in a program that has closed nothing itself, while chunks are being filtered.
+// HDF5 closes files last, and none while a dataset is still in use. Then the program starts HDF5 again, and all data
+// must be there.
 #include <hdf5.h>
 #include <stdio.h>
 
@@ -18,7 +19,7 @@ static void write_and_leave(const char* path) {
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t space = H5Screate_simple(2, shape, NULL);
   const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-  // It takes longer than all else.
+  // It takes longer than everything else.
   CHECK(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 9) >= 0);
   const hid_t data = H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0);

@@ -1,10 +1,10 @@
-// A parallel HDF5 program as users have them, with what may go wrong when its data take another way:
+// A parallel HDF5 program as users write it, with the mistakes that are possible when its data take another way:
 //
 //   mpiexec -n 4 parallel DIRECTORY CASE…
 //
 // Each case leaves DIRECTORY/CASE.h5, which must be the same with and without the connector, and checks what each
-// rank reads on the way. Rank 0 prints the name of each case that went well; the first check that fails ends all
-// ranks. What it asks of MPI is what any program may: MPI_Init, and no threads.
+// rank reads meanwhile. Rank 0 prints the name of each case that succeeded; the first check that fails ends all
+// ranks. It uses MPI as any program may: MPI_Init, and no threads.
 #include <hdf5.h>
 #include <mpi.h>
 #include <signal.h>
@@ -34,8 +34,8 @@ static void rows(void) { write_both_ways("rows", rows_of(rank)); }
 static void tiles(void) { write_both_ways("tiles", tile_of(rank)); }
 static void columns(void) { write_both_ways("columns", columns_of(rank)); }
 
-// One rank has another type in memory; the others must not wait for it, whether or not it can be carried. HDF5 2.2.0
-// itself hangs when some ranks convert in a collective call and some do not.
+// One rank has another type in memory; the others must not wait for it, whether or not its data can be carried. HDF5
+// 2.2.0 itself hangs when only some ranks convert in a collective call.
 static void conversion(void) {
   const hid_t file = create_file("conversion");
   const hid_t data = create(file, "numbers");
@@ -51,7 +51,7 @@ static void conversion(void) {
                  rank == 1 ? (void*)single : block) >= 0);
   check_part(data, part, 0, H5FD_MPIO_INDEPENDENT);
 
-  // A conversion of pairs, which is HDF5's own.
+  // A conversion of pairs, which HDF5 itself does.
   typedef struct {
     double left, right;
   } Pair;
@@ -76,7 +76,7 @@ static void conversion(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Ranks that have nothing to write or read take part nevertheless.
+// Ranks without anything to write or read take part nevertheless.
 static void nothing(void) {
   const hid_t file = create_file("nothing");
   const hid_t data = create(file, "most");
@@ -125,7 +125,7 @@ static void wrong(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// HDF5's own, by all ranks together; between writes that are not.
+// HDF5 writes them, by all ranks together; between writes that bypass it.
 static void chunks(void) {
   const hid_t file = create_file("chunks");
   const hid_t filtered = H5Pcreate(H5P_DATASET_CREATE);
@@ -141,7 +141,7 @@ static void chunks(void) {
   write_part(contiguous, rows_of(rank), 1, H5FD_MPIO_INDEPENDENT);
   write_part(shared, columns_of(rank), 2, H5FD_MPIO_COLLECTIVE);
   CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
-  MPI_Barrier(MPI_COMM_WORLD);  // who writes to the same bytes next is another rank
+  MPI_Barrier(MPI_COMM_WORLD);  // another rank writes to the same bytes next
   write_part(contiguous, columns_of(rank), 3, H5FD_MPIO_COLLECTIVE);
   write_part(other, tile_of(rank), 4, H5FD_MPIO_INDEPENDENT);
   check_part(one, rows_of((rank + 1) % kRanks), 0, H5FD_MPIO_COLLECTIVE);
@@ -197,7 +197,7 @@ static void across(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Two files of all ranks and one of each, at once; then opened again, with the parts dealt otherwise.
+// Two files of all ranks and one of each, at once; then opened again, with the parts distributed differently.
 static void files(void) {
   const hid_t one = create_file("files");
   const hid_t other = create_file("files_other");
@@ -252,8 +252,7 @@ static void attributes(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Several datasets by one call: one of them one rank has to leave to HDF5, and some HDF5 writes by all ranks
-// together.
+// Several datasets in one call: one rank must leave one of them to HDF5, and HDF5 writes some by all ranks together.
 static void several(void) {
   const hid_t file = create_file("several");
   const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
@@ -291,7 +290,7 @@ static void several(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Space that is free is used again at once, by whichever rank is first; and what is copied is what was written.
+// Free space is reused at once, by the first rank that comes; and a copy contains what was written.
 static void reuse(void) {
   const hid_t file = create_file("reuse");
   for (int i = 0; i < 3; ++i) {
@@ -315,7 +314,7 @@ static void reuse(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Writes datasets that never had a name, or lose it while they are open.
+// Writes datasets that never had a name, or that lose it while they are open.
 static void nameless(void) {
   const hid_t file = create_file("nameless");
   for (int i = 0; i < 3; ++i) {
@@ -337,7 +336,7 @@ static void nameless(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// MPI-IO writes the chunks around a dataset together, and what is between them back as it found it.
+// MPI-IO writes the chunks around a dataset together, and writes the bytes between them back as it found them.
 static void holes(void) {
   const hid_t file = create_file("holes");
   const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
@@ -360,7 +359,7 @@ static void holes(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Others see a write when it has returned, if the program asks for that.
+// If the program asks for that, others see a write when it has returned.
 static void atomic(void) {
   const hid_t file = create_file("atomic");
   const hid_t data = create(file, "data");
@@ -379,7 +378,7 @@ static void atomic(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Metadata read by all ranks together: then looking at a dataset is a call of all of them, too.
+// All ranks read metadata together: then a look at a dataset is a collective call, too.
 static void metadata(void) {
   const hid_t access = access_of(MPI_COMM_WORLD);
   CHECK(H5Pset_all_coll_metadata_ops(access, 1) >= 0);
@@ -399,7 +398,7 @@ static void metadata(void) {
   H5Pclose(access);
 }
 
-// A file that one process has made, with a dataset that has no place yet.
+// A file from one process, with a dataset that has no place yet.
 static void serial(void) {
   if (rank == 0) {
     const hid_t file = H5Fcreate(path_of("serial"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -426,7 +425,7 @@ static void serial(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// A list of properties says afterwards how HDF5 has moved the data; of what is carried, too.
+// A transfer property list reports how HDF5 has moved the data; also for carried data.
 static void said(void) {
   static const H5D_selection_io_mode_t selections[] = {H5D_SELECTION_IO_MODE_DEFAULT, H5D_SELECTION_IO_MODE_OFF,
                                                        H5D_SELECTION_IO_MODE_ON};
@@ -496,9 +495,9 @@ static void later(void) {
 
 typedef struct {
   int exists, chunked;
-  int shape, turn;                 // how it was dealt to the ranks when it was last written to
-  int settled;                     // all see all of it
-  double model[kRows * kColumns];  // what is in it
+  int shape, turn;                 // how it was divided among the ranks at its last write
+  int settled;                     // all ranks see all of it
+  double model[kRows * kColumns];  // its contents
 } Known;
 
 static unsigned random_state;
@@ -525,7 +524,7 @@ static hid_t create_known(hid_t file, Known* known, int number) {
   known->exists = known->settled = 1;
   known->chunked = below(3) == 0;
   if (known->chunked) CHECK(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
-  // Space that was another dataset's has what was in it, if nobody fills it.
+  // Reused space of another dataset keeps its contents unless it is filled.
   CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
   CHECK(H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &fill) >= 0);
   for (size_t i = 0; i < kRows * kColumns; ++i) known->model[i] = fill;
@@ -534,14 +533,14 @@ static hid_t create_known(hid_t file, Known* known, int number) {
   return data;
 }
 
-// Notes the writes of all ranks, or of some.
+// Writes by all ranks, or by some, and notes that.
 static void write_known(hid_t file, hid_t data, Known* known, int number) {
   const int shape = below(3), turn = below(kRanks), some = 1 + below((1 << kRanks) - 1), single = below(1 << kRanks);
   const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
   if (!known->settled && (shape != known->shape || turn != known->turn)) {
     CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
   }
-  MPI_Barrier(MPI_COMM_WORLD);  // another rank may still read what is to be overwritten
+  MPI_Barrier(MPI_COMM_WORLD);  // another rank may still read what is about to be overwritten
   for (int of = 0; of < kRanks; ++of) {
     if (!(some >> of & 1)) continue;
     const Part part = part_of(shape, (of + turn) % kRanks);
@@ -572,7 +571,7 @@ static void write_known(hid_t file, hid_t data, Known* known, int number) {
   known->settled = 0;
 }
 
-// Compares this rank's own writes; others that have settled may be anything.
+// Compares this rank's own writes, or any writes if they have settled.
 static void read_known(hid_t data, const Known* known) {
   const int other = below(3), turn = below(kRanks);
   const H5FD_mpio_xfer_t mode = known->chunked || below(2) ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
@@ -620,7 +619,7 @@ static void random_steps(void) {
       MPI_Barrier(MPI_COMM_WORLD);
       CHECK(H5Ldelete(file, name_of(number), H5P_DEFAULT) >= 0);
       H5Dclose(open[number]);
-      // A rank reads from the file what it frees, and another one may already fill that space with what comes next.
+      // A rank reads from the file what it frees, and another one may already write something else to that space.
       MPI_Barrier(MPI_COMM_WORLD);
       at->exists = 0;
     } else if (kind == 10 && !known[to].exists) {
@@ -652,19 +651,19 @@ static void random_steps(void) {
 
 // ---- what fails -------------------------------------------------------------------------------------------------
 
-// On one rank tailrace cannot be opened, as its directory is none.
+// tailrace cannot be opened on one rank, whose directory is not one.
 static void unopened(void) {
   if (rank == 2) setenv("XDG_RUNTIME_DIR", "/dev/null", 1);
   write_both_ways("unopened", columns_of(rank));
 }
 
-// Rank 3 may not write as far as its part lies.
+// Rank 3 may not write as far as its part reaches.
 static void limit(int limited) {
   const struct rlimit size = {limited && rank == 3 ? 8 << 10 : RLIM_INFINITY, RLIM_INFINITY};
   CHECK(setrlimit(RLIMIT_FSIZE, &size) == 0);
 }
 
-// It is told that what it wrote could not be written, once; and nobody waits for anybody for ever.
+// Its failure is reported once; and no rank waits for another for ever.
 static void refused(void) {
   signal(SIGXFSZ, SIG_IGN);
   const hid_t file = create_file("refused");
@@ -676,7 +675,7 @@ static void refused(void) {
   const hid_t data = both[0];
   CHECK(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
 
-  limit(1);  // told by a write or the flush
+  limit(1);  // a write or the flush reports it
   int failures = try_to_write(data, rows_of(rank), 0, H5FD_MPIO_COLLECTIVE) < 0;
   failures += try_to_write(data, rows_of(rank), 1, H5FD_MPIO_COLLECTIVE) < 0;
   failures += H5Fflush(file, H5F_SCOPE_LOCAL) < 0;
@@ -685,7 +684,7 @@ static void refused(void) {
   write_part(data, rows_of(rank), 2, H5FD_MPIO_COLLECTIVE);
   check_part(data, rows_of((rank + 1) % kRanks), 2, H5FD_MPIO_COLLECTIVE);
 
-  limit(1);  // told by a call in which the others wait for this rank
+  limit(1);  // a call in which the others wait for this rank reports it
   write_part(data, rows_of(rank), 3, H5FD_MPIO_COLLECTIVE);
   CHECK(H5Fflush(other, H5F_SCOPE_LOCAL) >= 0);
   limit(0);
@@ -695,12 +694,12 @@ static void refused(void) {
   const hid_t transfer = transfer_of(H5FD_MPIO_COLLECTIVE);
   CHECK((H5Dwrite_multi(2, both, types, spaces, spaces, transfer, from) < 0) == (rank == 3));
 
-  limit(1);  // told by a read of all ranks together, which waits for what each has written
+  limit(1);  // a collective read, which waits for the writes of each rank, reports it
   write_part(data, rows_of(rank), 4, H5FD_MPIO_COLLECTIVE);
   CHECK((H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer, block) < 0) == (rank == 3));
   limit(0);
 
-  limit(1);  // told by close
+  limit(1);  // close reports it
   failures = try_to_write(data, tile_of(rank), 3, H5FD_MPIO_INDEPENDENT) < 0;
   CHECK(H5Fflush(other, H5F_SCOPE_LOCAL) >= 0);
   limit(0);
@@ -713,7 +712,7 @@ static void refused(void) {
   CHECK(H5Fclose(other) >= 0);
 }
 
-// DIRECTORY is on a disk that has less room than rank 3 writes, when the others are done.
+// The disk of DIRECTORY has less room than rank 3 needs, after the others.
 static void full(void) {
   const hid_t file = create_file("full");
   const hid_t data = create(file, "data");

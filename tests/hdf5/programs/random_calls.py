@@ -1,7 +1,7 @@
-"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of all that it read.
+"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of everything that it read.
 
-Run with and without the connector it must read the same and leave equal files. No array of it is small enough to be
-left to HDF5 alone, but for some that are meant to be.
+With and without the connector it must read the same and leave equal files. Its arrays are too large to be left to
+HDF5, except for some that are meant to be.
 """
 
 import hashlib
@@ -28,9 +28,8 @@ class Program:
         self.names: list[str] = []
         self.made = 0
         self.deletes = self.random.random() < 0.5
-        # What HDF5 has never written in space that was another dataset's once, or a chunk's that was larger or cut
-        # off, is whatever was there, and differs from run to run: once space may be free, what has no chunks is
-        # filled.
+        # Bytes that HDF5 has never written, in space of a former dataset or chunk, are undefined, and differ between
+        # runs. So once space may be free, datasets without chunks are filled.
         self.frees = self.deletes
 
     def step(self) -> None:
@@ -82,7 +81,7 @@ class Program:
 
     def values(self, shape: tuple[int, ...]) -> np.ndarray:
         values = self.random.integers(0, 100, shape).astype(self.random.choice(["f8", "f4", "i4", "i8"]))
-        # Sometimes apart in memory, too.
+        # Sometimes with gaps in memory, too.
         return values.T.copy().T if self.random.random() < 0.3 else values
 
     def write(self) -> None:
@@ -104,7 +103,7 @@ class Program:
                          for length, most in zip(data.shape, data.maxshape)])
 
     def chunks(self) -> None:
-        """Whole chunks, and what HDF5 knows of them."""
+        """Whole chunks, and what HDF5 reports about them."""
         data = self.some()
         if data is None or not data.chunks:
             return
@@ -113,7 +112,7 @@ class Program:
             first, last = sorted(int(n) for n in self.random.integers(0, -(-length // chunk), 2))
             where.append(slice(first * chunk, min((last + 1) * chunk, length)))
         data[tuple(where)] = self.values(np.empty(data.shape, "u1")[tuple(where)].shape)
-        # What lzf makes of the same bytes is not always the same, and what libdeflate makes of them is not zlib's.
+        # lzf's output for the same bytes varies, and libdeflate's differs from zlib's.
         if self.random.random() < 0.3 and data.compression not in ("lzf", "gzip"):
             self.digest.update(str(data.id.get_storage_size()).encode())
 
@@ -146,7 +145,7 @@ class Program:
             self.names.append(name)
 
     def alike(self) -> None:
-        """One that is made by another's creation properties, and never written."""
+        """A dataset with another's creation properties that is never written."""
         data = self.some()
         if data is not None:
             made = data.id.get_create_plist()

@@ -1,4 +1,4 @@
-// Parts of the cases of parallel.c: files that all ranks have open, and parts of a matrix, one a rank.
+// Parts of the cases of parallel.c: files that all ranks have open, and parts of a matrix, one for each rank.
 #ifndef TAILRACE_TESTS_HDF5_RANKS_H
 #define TAILRACE_TESTS_HDF5_RANKS_H
 
@@ -20,7 +20,7 @@ enum { kRanks = 4, kRows = 64, kColumns = 512 };
 
 static const char* directory;
 static int rank;
-static double block[kRows * kColumns];  // what a call has in memory
+static double block[kRows * kColumns];  // the memory of a call
 
 static double value(hsize_t row, hsize_t column) { return (double)(row * kColumns + column) + 0.5; }
 
@@ -112,7 +112,7 @@ static herr_t try_to_write(hid_t data, Part part, double added, H5FD_mpio_xfer_t
   const hid_t in_file = select_part(part);
   const hid_t transfer = transfer_of(mode);
   const herr_t written = H5Dwrite(data, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, block);
-  memset(block, 0x55, sizeof block);  // it is the program's again
+  memset(block, 0x55, sizeof block);  // the program may use it again
   H5Pclose(transfer);
   H5Sclose(in_file);
   H5Sclose(in_memory);

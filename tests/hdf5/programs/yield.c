@@ -1,6 +1,6 @@
-// Linked into programs of more ranks than there are processors: MPICH waits by looking again and again (by UCX), and
-// who is waited for gets the processor only when the scheduler thinks that it is time. A rank that finds nothing lets
-// the others go on; the tests then take a tenth of the time. Of an MPI without UCX nobody calls this.
+// Linked into programs with more ranks than processors. MPICH waits by polling (in UCX), and the rank that it waits
+// for gets the processor only when the scheduler decides so. With this, a rank that finds nothing yields, and the
+// tests take a tenth of the time. An MPI without UCX does not call it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-// The process ends here, and whoever has started it knows the seed.
+// Ends the process, whose parent knows the seed.
 #define CHECK(condition)                                                             \
   do {                                                                               \
     if (!(condition)) {                                                              \
@@ -35,7 +35,7 @@ class Id {
   void reset() {
     if (*this) CHECK(close_(std::exchange(id_, H5I_INVALID_HID)) >= 0);
   }
-  // Whoever takes it closes it, or leaves it to HDF5.
+  // Releases the identifier: the caller closes it, or leaves it to HDF5.
   hid_t release() { return std::exchange(id_, H5I_INVALID_HID); }
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }

@@ -28,7 +28,7 @@ Model make_file(const std::string& path, Dice& dice) {
   return add_data(file.get(), path, "data", dice);
 }
 
-// As libraries append: they look whether it is there first.
+// Appends as libraries do: they first check whether the dataset exists.
 Model append(const std::string& path, Dice& dice) {
   const bool is_there = access(path.c_str(), F_OK) == 0;
   const Id file{is_there ? H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT) : create_file(path), H5Fclose};
@@ -45,7 +45,7 @@ void look_into(const std::string& path, const std::vector<Model>& models) {
   for (const Model& model : models) compare_in(file.get(), model);
 }
 
-// By a link in another file, whose name is free again then.
+// Reads it through a link in another file, whose name is free again afterwards.
 void look_through_link(hid_t other, const std::string& path, const Model& model) {
   CHECK(H5Lcreate_external(path.c_str(), "/", other, "link", H5P_DEFAULT, H5P_DEFAULT) >= 0);
   Model there = model;

@@ -49,7 +49,7 @@ void choose_fill(hid_t properties, Model& model, Dice& dice) {
     CHECK(H5Pset_fill_value(properties, type.id, value.data()) >= 0);
     model.fills = true;
   }
-  // With the default value 1.14.5 does not fill what it writes a part of first, and has whatever was there before.
+  // With the default, 1.14.5 does not fill a chunk whose first write is partial, and keeps what was there before.
   if (dice.chance(15)) CHECK(H5Pset_fill_time(properties, H5D_FILL_TIME_ALLOC) >= 0);
   if (dice.chance(10)) CHECK(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0);
   CHECK(H5Pget_fill_time(properties, &model.fill_time) >= 0);

@@ -1,9 +1,9 @@
 // hdf5_random [COUNT]: random programs of HDF5 calls, COUNT of them (1), each from a seed. With HDF5_VOL_CONNECTOR
-// and HDF5_PLUGIN_PATH it is the connector that carries their data.
+// and HDF5_PLUGIN_PATH the connector carries their data.
 //
-// Each program runs in a process of its own, and compares what it reads with a plain model. When it has ended,
-// another process reads its files by plain HDF5. The seeds are printed; TAILRACE_SEED=… repeats one, TAILRACE_TRACE=1
-// names its steps, and TAILRACE_KEEP=1 leaves its files. Exit code 1: something differed, or a process died.
+// Each program runs in a separate process, and compares what it reads with a plain model. When it has ended, another
+// process reads its files with plain HDF5. It prints the seeds; TAILRACE_SEED=… repeats one, TAILRACE_TRACE=1 names
+// its steps, and TAILRACE_KEEP=1 leaves its files. Exit code 1: something differed, or a process died.
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kSteps = 120;
 
-// Returns true if `work` ends well in a process of its own.
+// Returns true if `work` succeeds in a separate process.
 bool ends_well(const std::function<void()>& work) {
   const pid_t child = fork();
   CHECK(child >= 0);
@@ -32,7 +32,7 @@ bool ends_well(const std::function<void()>& work) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Those that the program has left behind: of place core the server, which ends when its clients have.
+// Waits for processes that the program has left: in place core the server, which ends after its clients.
 bool orphans_end_well() {
   bool well = true;
   for (int status = 0; waitpid(-1, &status, 0) > 0;) {
@@ -43,7 +43,7 @@ bool orphans_end_well() {
 }
 
 void run(uint64_t seed, const std::string& directory) {
-  // Locks and sockets of the connector; the server is this program's alone, and ends with it.
+  // Locks and sockets of the connector; the server belongs to this program alone, and ends with it.
   setenv("XDG_RUNTIME_DIR", directory.c_str(), 1);
   setenv("TAILRACE_RUNTIME_DIR", (directory + "/run").c_str(), 1);
   Program program(seed, directory);
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   bool well = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
   for (int i = 0; i < count && well; ++i) {
     const uint64_t seed = first + static_cast<uint64_t>(i);
-    // A line each: of what ctest stops after its limit it shows whole lines.
+    // Each on its own line: if ctest stops a test after its limit, it shows only whole lines.
     std::printf("TAILRACE_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::fflush(stdout);
     well = tailrace::test::try_seed(seed);

@@ -1,4 +1,4 @@
-// The model of datasets as plain numbers in memory, and its transport to the process that looks at the files.
+// The model of datasets as plain numbers in memory, and its transfer to the process that checks the files.
 #pragma once
 
 #include <string>
@@ -9,35 +9,35 @@
 
 namespace tailrace::test {
 
-// Value of elements that HDF5 does not define: contiguous data without a fill value that were never written. Space
-// that was in use before keeps its contents.
+// The value of elements that HDF5 does not define: contiguous data without a fill value that were never written.
+// Reused space keeps its contents.
 constexpr int kUnknown = -2;
 
 struct Model {
-  std::string file;  // path
-  std::string name;  // in it
+  std::string file;  // path of the file
+  std::string name;  // path within it
   Family family = Family::numbers;
   Shape shape;
   Shape chunk;  // empty: contiguous
   int fill = 0;
-  bool fills = true;  // what is not written, from the first write on
+  bool fills = true;  // HDF5 fills unwritten elements, from the first write on
   bool written = false;
-  H5D_fill_time_t fill_time = H5D_FILL_TIME_IFSET;    // as it was made with
-  H5D_alloc_time_t alloc_time = H5D_ALLOC_TIME_LATE;  // …
+  H5D_fill_time_t fill_time = H5D_FILL_TIME_IFSET;    // as at its creation
+  H5D_alloc_time_t alloc_time = H5D_ALLOC_TIME_LATE;  // as at its creation
   std::vector<int> numbers;
 
   void write(const std::vector<size_t>& elements, const std::vector<int>& values);
-  // The extent of one in chunks becomes another one.
+  // Changes the extent of a dataset in chunks.
   void extend(const Shape& to);
-  // Nobody has written to it.
+  // Notes that nothing was written to it.
   void clear();
   bool takes_space() const { return written || alloc_time == H5D_ALLOC_TIME_EARLY; }
 };
 
-// Its file, name, shape and chunks, for messages.
+// Returns its file, name, shape and chunks, for messages.
 std::string describe(const Model& model);
 
-// Models kept in a file: name, family, properties and numbers of each.
+// Keep models in a file: name, family, properties and numbers of each.
 void save(const std::vector<Model>& models, const std::string& path);
 std::vector<Model> load(const std::string& path);
 

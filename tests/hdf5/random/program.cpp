@@ -21,7 +21,7 @@ Program::Program(uint64_t seed, std::string directory) : dice_(seed), directory_
   }
 }
 
-// Half of the programs leave their files to HDF5, which closes them when it is closed, or when the process ends.
+// Half of the programs leave their files open; HDF5 closes them when it is closed, or when the process ends.
 Program::~Program() {
   wait();
   const bool close = dice_.chance(50);
@@ -92,14 +92,14 @@ void Program::make(File& file) {
   if (begins_later) CHECK(H5Pset_userblock(creation.get(), 512) >= 0);
   if (!begins_later && dice_.chance(30)) {
     const H5F_fspace_strategy_t strategy = dice_.chance(50) ? H5F_FSPACE_STRATEGY_PAGE : H5F_FSPACE_STRATEGY_NONE;
-    // Where free space is kept in files, HDF5 1.14.5 sometimes never ends to close one.
+    // With persistent free space, HDF5 1.14.5 sometimes never finishes the close of a file.
     CHECK(H5Pset_file_space_strategy(creation.get(), strategy, /*persist=*/false, 1) >= 0);
   }
   if (dice_.chance(40)) CHECK(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
   if (!begins_later && dice_.chance(20)) CHECK(H5Pset_alignment(access.get(), 1000, 4096) >= 0);
   file.id = H5Fcreate(file.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
   CHECK(file.id >= 0);
-  // A plugin that cannot be loaded HDF5 passes over in silence.
+  // HDF5 silently ignores a plugin that cannot be loaded.
   const char* const wanted = std::getenv("HDF5_VOL_CONNECTOR");
   char name[16] = "";
   CHECK(H5VLget_connector_name(file.id, name, sizeof name) >= 0);
@@ -111,7 +111,7 @@ void Program::open(File& file) {
   CHECK(file.id >= 0);
 }
 
-// With datasets closed or open: then HDF5 has it open as before.
+// With datasets closed or open; in the latter case HDF5 keeps the file open.
 void Program::reopen() {
   File& file = files_[dice_.below(files_.size())];
   const bool closes = dice_.chance(70);
@@ -156,7 +156,7 @@ void Program::create() {
   data->file = dice_.below(files_.size());
   const File& file = files_[data->file];
   data->model.file = file.path;
-  const bool later = dice_.chance(10);  // has its name
+  const bool later = dice_.chance(10);  // named later
   const std::string name = "data" + std::to_string(count_++);
   if (!later) data->model.name = "group" + std::to_string(dice_.below(3)) + "/" + name;
   data->id = create_dataset(file.id, data->model, dice_);
@@ -223,8 +223,8 @@ void Program::move() {
   data.model.name = name;
 }
 
-// HDF5 1.14.5 does not copy right what it has in its buffers: filtered chunks go beyond the end of its memory, and of
-// contiguous data the last write may be missing.
+// HDF5 1.14.5 does not copy buffered data correctly: filtered chunks exceed its memory, and the last write of
+// contiguous data may be missing.
 void Program::copy() {
   if (data_.size() >= kMostData) return;
   Data& from = some();
@@ -240,7 +240,7 @@ void Program::copy() {
   data_.push_back(std::move(to));
 }
 
-// Asks for facts that HDF5 itself knows: metadata goes on as ever.
+// Asks for facts that HDF5 itself knows: metadata work as usual.
 void Program::ask() {
   Data& data = some();
   const std::string name = "attribute" + std::to_string(count_++);
@@ -292,8 +292,8 @@ void Program::read_as_second() {
   read_by(second.get(), data.model);
 }
 
-// Through a virtual dataset in another file, which HDF5 itself reads from the files. (All of it: 1.14.5 does not see
-// that a selection of one has been moved.)
+// Through a virtual dataset in another file, which HDF5 itself reads from the files. (All of it: 1.14.5 ignores that
+// a selection of one was moved.)
 void Program::read_through_view() {
   const Data& data = some();
   look_through_view(files_[dice_.below(files_.size())].id, data.model, data.model.file);
@@ -313,7 +313,7 @@ void Program::use_closed() {
   use_what_was_just_closed(directory_ + "/closed" + std::to_string(count_++) + ".h5", other, dice_);
 }
 
-// Each once, all of one file, of which there are some.
+// Returns some datasets of one file, each once.
 std::vector<Program::Data*> Program::some_of_one_file() {
   const size_t file = some().file;
   std::vector<Data*> chosen;
@@ -341,7 +341,7 @@ void Program::write_multi() {
   for (size_t i = 0; i < chosen.size(); ++i) transfers[i].write_to(chosen[i]->model);
 }
 
-// The memory is HDF5's until wait(), which may be some steps later.
+// HDF5 may use the memory until wait(), which may be some steps later.
 void Program::write_asynchronously() {
   if (events_ < 0) events_ = H5EScreate();
   CHECK(events_ >= 0);
@@ -367,7 +367,7 @@ void Program::wait() {
 
 // ---- what goes wrong --------------------------------------------------------------------------------------------
 
-// HDF5 refuses, and nothing has happened.
+// HDF5 refuses the call, and nothing has changed.
 void Program::mistake() {
   Data& data = some();
   const Id beyond = space_of({product(data.model.shape) + 1});
@@ -387,14 +387,14 @@ void Program::mistake() {
   read_by(id(data), data.model);
 }
 
-// Not with the thread sanitizer, which knows no new threads in a child.
+// Not under the thread sanitizer, which does not know new threads in a child.
 void Program::fork_child() {
 #ifndef __SANITIZE_THREAD__
   write_in_child(directory_ + "/child" + std::to_string(count_++) + ".h5", dice_.below(1 << 30));
 #endif
 }
 
-// All else is in its file by then: the limit is of the whole process.
+// Everything else must be in its file: the limit is for the whole process.
 void Program::fill_disk() {
   for (const File& file : files_) CHECK(H5Fflush(file.id, H5F_SCOPE_GLOBAL) >= 0);
   write_beyond_limit(directory_ + "/full" + std::to_string(count_++) + ".h5", dice_);

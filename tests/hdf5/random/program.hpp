@@ -1,5 +1,5 @@
-// The random program: calls of HDF5 as programs make them, each also made in a plain model, and whatever is read
-// compared with that.
+// The random program: HDF5 calls as programs make them, each also made in a plain model, with which it compares
+// everything that it reads.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace tailrace::test {
 
 class Program {
  public:
-  // Its files are made in `directory`, which is empty.
+  // It creates its files in `directory`, which must be empty.
   Program(uint64_t seed, std::string directory);
   ~Program();
 
   void run(int steps);
-  // Returns the models of the files when the process has ended.
+  // Returns the models of the files at the end of the process.
   std::vector<Model> models() const;
 
  private:
@@ -30,9 +30,9 @@ class Program {
   struct Data {
     Model model;
     size_t file;
-    Id id;  // none: the program has not opened it at present
+    Id id;  // none: it is not open now
   };
-  // A write in an event set: HDF5 may look at the memory until it is waited for.
+  // A write in an event set: HDF5 may read the memory until the write was waited for.
   using Held = std::unique_ptr<Transfer>;
 
   void step();
@@ -73,30 +73,31 @@ class Program {
   std::vector<std::unique_ptr<Data>> data_;
   hid_t events_ = H5I_INVALID_HID;  // an event set
   std::vector<Held> held_;
-  int count_ = 0;  // of names
+  int count_ = 0;  // number of names used
 };
 
-// A dataset that is as in `model`, with properties by chance, which also says more of it: chunks, fill value, shape.
-// It has the name of the model, or none if that is empty; the program's to close.
+// Creates a dataset as in `model`, with random properties, which it adds to the model: chunks, fill value, shape. It
+// has the model's name, or none if that is empty. The caller closes it.
 Id create_dataset(hid_t file, Model& model, Dice& dice);
 
-// One that is made by the properties that `other` has, which `model` is a copy of; of another name.
+// Creates one with the properties of `other`, of which `model` is a copy, under another name.
 Id create_like(hid_t file, hid_t other, Model& model);
-// It has the properties that it was made with, and takes no space before it is written.
+// Checks that it has the properties of its creation, and takes no space before it is written.
 void compare_properties(hid_t dataset, const Model& model);
 
-// Compares all of the dataset, in the file at `path`, through a virtual dataset in `other`, if it is of numbers.
+// Compares the whole dataset, in the file at `path`, through a virtual dataset in `other`, if its elements are
+// numbers.
 void look_through_view(hid_t other, const Model& model, const std::string& path);
 
-// In closed.cpp. Makes a file, or empties it. It may fail once, for what has become of others.
+// In closed.cpp. Creates a file, or empties it. May fail once, because of what happened to other files.
 hid_t create_file(const std::string& path);
-// Makes a file, closes it, and uses it at once: opens it, appends to it, renames it, removes it, reads it by way of
-// another one.
+// Creates a file, closes it, and uses it at once: opens it, appends to it, renames it, removes it, or reads it
+// through another one.
 void use_what_was_just_closed(const std::string& path, hid_t other, Dice& dice);
 
-// In trouble.cpp. A forked child that writes and reads files of its own, while the parent has others open.
+// In trouble.cpp. Forks a child that writes and reads its own files, while the parent has others open.
 void write_in_child(const std::string& path, uint64_t seed);
-// Writes into a file that cannot become as long as its data; any of it may fail, and nothing else.
+// Writes into a file that cannot grow to the size of its data; any of these calls may fail, and nothing else.
 void write_beyond_limit(const std::string& path, Dice& dice);
 
 }  // namespace tailrace::test

@@ -1,6 +1,6 @@
-// Options of the address sanitizer for HDF5, which is not built with it. Its library calls these.
+// Options of the address sanitizer for HDF5, which is not built with it. The sanitizer's library calls these.
 
-// HDF5 has no frame pointers: without this it is not known where memory comes from.
+// HDF5 has no frame pointers: without this the sanitizer does not know the origin of memory.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
 

@@ -56,7 +56,7 @@ void select(hid_t space, H5S_seloper_t how, const std::vector<Along>& slab) {
   CHECK(H5Sselect_hyperslab(space, how, begin.data(), step.data(), count.data(), block.data()) >= 0);
 }
 
-// The slab begins earlier, and is moved to where it was.
+// Begins the slab earlier, and moves it back to its place.
 void shift(hid_t space, std::vector<Along>& slab, Dice& dice) {
   std::vector<hssize_t> by;
   for (Along& along : slab) {
@@ -66,8 +66,8 @@ void shift(hid_t space, std::vector<Along>& slab, Dice& dice) {
   CHECK(H5Soffset_simple(space, by.data()) >= 0);
 }
 
-// HDF5 takes what hyperslabs have in the order of the space, what two of them share once. (1.14.5 loses elements if
-// the second has gaps.)
+// HDF5 selects the elements of hyperslabs in the order of the space, and common elements of two only once. (1.14.5
+// loses elements if the second has gaps.)
 Selection slabs(const Shape& shape, const Shape& chunk, Dice& dice) {
   Selection some{space_of(shape), {}, product(shape)};
   std::vector<bool> taken(some.extent);
@@ -100,8 +100,8 @@ void select_elements(Selection& some, const Shape& shape) {
   CHECK(H5Sselect_elements(some.space.get(), H5S_SELECT_SET, some.elements.size(), coordinates.data()) >= 0);
 }
 
-// In any order, some perhaps twice. (Not where they may be as many as there are elements, or elements of a
-// chunk: 1.14.5 takes such for all of them, and fills nothing.)
+// In any order, some perhaps twice. (But fewer than there are elements, in all or in a chunk: otherwise 1.14.5 takes
+// them for a complete selection, and fills nothing.)
 Selection points(const Shape& shape, const Shape& chunk, Dice& dice) {
   Selection some{space_of(shape), {}, product(shape)};
   const bool once = !chunk.empty() || some.extent <= kMostPoints + 1;

@@ -1,4 +1,4 @@
-// Which elements of a space a call takes, for HDF5 and for the model.
+// The elements of a space that a call selects, for HDF5 and for the model.
 #pragma once
 
 #include <hdf5.h>
@@ -19,7 +19,7 @@ Id space_of(const Shape& shape, const Shape& most = {});
 
 struct Selection {
   Id space;
-  std::vector<size_t> elements;  // as they lie one after the other, in the order in which HDF5 takes them
+  std::vector<size_t> elements;  // in HDF5's order of the selection
   size_t extent = 0;             // elements of the whole space
   bool moved = false;            // by H5Soffset_simple
 };
@@ -27,7 +27,7 @@ struct Selection {
 // Selects elements of a dataset: all, a hyperslab, two at once, points (some of them twice, for `writes`), or none.
 // With `chunk`, sometimes whole chunks.
 Selection some_of(const Shape& shape, const Shape& chunk, Dice& dice);
-// Memory for `count` elements: one after the other, apart, or in any order.
+// Selects memory for `count` elements: side by side, apart, or in any order.
 Selection some_memory(size_t count, Dice& dice);
 
 }  // namespace tailrace::test

@@ -32,7 +32,7 @@ Transfer::Transfer(const Model& model, Dice& dice)
     type_->put(numbers_[i], bytes_.data() + memory_.elements[i] * type_->size);
 }
 
-// HDF5 has names for some of them.
+// HDF5 has special values for some of them.
 void Transfer::choose_spaces(Dice& dice) {
   file_id_ = file_.space.get();
   memory_id_ = memory_.space.get();

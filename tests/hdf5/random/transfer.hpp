@@ -1,4 +1,4 @@
-// One H5Dwrite or H5Dread: a selection, memory, its type, and what is in the memory.
+// One H5Dwrite or H5Dread: a selection, memory, its type, and its contents.
 #pragma once
 
 #include <vector>
@@ -21,9 +21,10 @@ class Transfer {
 
   // Notes the write in the model.
   void write_to(Model& model) const { model.write(file_.elements, numbers_); }
-  // After a write: the memory is the program's again. Before a read: what is not read must stay so.
+  // After a write: overwrites the memory, which is the program's again. Before a read: marks the memory, to find
+  // changes outside the selection.
   void scribble() { bytes_.assign(bytes_.size(), kScribble); }
-  // After a read: it is what the model has, and nothing else of the memory has changed.
+  // After a read: checks that the memory has the model's values, and is otherwise unchanged.
   void compare(const Model& model) const;
 
  private:
@@ -41,7 +42,7 @@ class Transfer {
   std::vector<std::byte> bytes_;
 };
 
-// Reads all of the dataset at once.
+// Reads the whole dataset at once, and compares.
 void compare_whole(hid_t dataset, const Model& model);
 
 }  // namespace tailrace::test

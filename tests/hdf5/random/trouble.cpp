@@ -1,4 +1,4 @@
-// Trouble around a program, or beside it: a full disk, and children that it forks.
+// Trouble in or beside a program: a full disk, and children that it forks.
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,7 @@ void limit_files(rlim_t bytes) {
 
 }  // namespace
 
-// The child leaves alone what the parent has open, and what HDF5 would do at exit.
+// The child leaves the parent's open files alone, and what HDF5 would do at exit.
 void write_in_child(const std::string& path, uint64_t seed) {
   const pid_t child = fork();
   CHECK(child >= 0);
@@ -64,7 +64,7 @@ void write_beyond_limit(const std::string& path, Dice& dice) {
   const hsize_t at = 0;
   CHECK(H5Sselect_elements(first.get(), H5S_SELECT_SET, 1, &at) >= 0);
   std::vector<double> numbers(kBeyond, 1.0);
-  // The memory that the connector takes with its first write is longer than the limit, too.
+  // The memory that the connector takes with its first write exceeds the limit, too.
   CHECK(H5Dwrite(data, H5T_NATIVE_DOUBLE, first.get(), first.get(), H5P_DEFAULT, numbers.data()) >= 0);
   CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   limit_files(kLimit);
@@ -73,12 +73,12 @@ void write_beyond_limit(const std::string& path, Dice& dice) {
   if (dice.chance(50)) failed |= H5Fflush(file, H5F_SCOPE_GLOBAL) < 0;
   if (dice.chance(50)) failed |= H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0;
   limit_files(RLIM_INFINITY);
-  // One that could not be closed HDF5 closes again when the process ends.
+  // HDF5 closes a dataset or file again at the process's end if that failed.
   failed |= H5Dclose(data) < 0;
   failed |= H5Fclose(file) < 0;
   if (failed) return;
   const hid_t opened = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (opened < 0) {  // its close waited for nothing, and it says now what failed
+  if (opened < 0) {  // its close did not wait, and the failure is reported now
     const char* const connector = std::getenv("HDF5_VOL_CONNECTOR");
     CHECK(connector != nullptr && std::strstr(connector, "close=detach") != nullptr);
     return;

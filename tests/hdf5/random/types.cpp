@@ -7,7 +7,7 @@
 namespace tailrace::test {
 namespace {
 
-// A compound: its conversions are HDF5's own.
+// A compound, which HDF5 itself converts.
 struct Pair {
   double number;
   int32_t opposite;

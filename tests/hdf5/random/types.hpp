@@ -1,5 +1,5 @@
-// The types that datasets have in files and in memory. Each holds the small numbers of the model exactly, so that
-// every conversion between two of a family leaves a number as it was.
+// The types of datasets in files and in memory. Each represents the small numbers of the model exactly, so every
+// conversion between two of a family leaves a number unchanged.
 #pragma once
 
 #include <hdf5.h>
@@ -12,18 +12,18 @@
 
 namespace tailrace::test {
 
-// Numbers of the model are 0 … kNumbers − 1.
+// The model's numbers are 0 … kNumbers − 1.
 constexpr int kNumbers = 100;
 
 enum class Family { numbers, pairs };
 
-// One in memory.
+// A type in memory.
 struct MemoryType {
   hid_t id;
   Family family;
   size_t size;  // bytes
   void (*put)(int number, std::byte* to);
-  int (*get)(const std::byte* from);  // −1: none of the model
+  int (*get)(const std::byte* from);  // −1: not one of the model's numbers
 };
 
 struct FileType {
@@ -31,10 +31,10 @@ struct FileType {
   Family family;
 };
 
-// Those in memory, and in files; the program's for ever.
+// Return the types in memory, and in files; they exist for the life of the program.
 std::span<const MemoryType> memory_types();
 std::span<const FileType> file_types();
-// A type in memory of that family, the `choice`-th modulo how many there are.
+// Returns a type in memory of that family, the `choice`-th modulo their number.
 const MemoryType& memory_type_of(Family family, size_t choice);
 
 }  // namespace tailrace::test

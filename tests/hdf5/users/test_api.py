@@ -1,5 +1,5 @@
-"""HDF5's own tests with the connector: each test ends as it does without. With smallest=1 also the small datasets,
-which are most that these tests have, are carried."""
+"""HDF5's own tests with the connector: each test ends as it does without. With smallest=1 small datasets are carried,
+too, which most of these tests use."""
 
 import concurrent.futures
 import dataclasses
@@ -27,16 +27,16 @@ TIMEOUT_S = 300
 
 @dataclasses.dataclass
 class Run:
-    """A program of HDF5's tests: how each test ended, in their order."""
+    """The result of one of HDF5's test programs: how each test ended, in order."""
 
     ended: list[str]
     code: int
-    said: str  # on standard error, less the connector's summary
+    said: str  # standard error, without the connector's summary
     carried: int  # writes
 
 
 def run(program, arguments, directory, words=None):
-    """`words` are for the connector; None: without it."""
+    """`words` are the connector's settings; None: without it."""
     directory.mkdir()
     (directory / "sync.yaml").write_text(SYNC)
     env = {**without(directory), "srcdir": str(HDF5 / "share/hdf5-tests")}
@@ -50,13 +50,13 @@ def run(program, arguments, directory, words=None):
 
 
 def ended(text):
-    """The lines that name a test, or say how one ended."""
+    """Returns the lines that name a test, or say how one ended."""
     return [" ".join(line.split()) for line in text.splitlines()
             if re.search(r"^\s*Testing|PASSED|FAILED|-SKIP-|UNEXPECTED|^All tests|^\*\*\* ", line)]
 
 
 def run_all(tmp_path, *runs):
-    """(program, arguments, words) each; a few at once."""
+    """Runs (program, arguments, words), a few at once."""
     hdf5_program(runs[0][0])
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda each: run(*each[1][:2], tmp_path / str(each[0]), each[1][2]), enumerate(runs)))
@@ -76,7 +76,7 @@ def in_each_configuration(tmp_path, program, arguments=()):
 
 
 def without_asynchronous(each):
-    """Plain HDF5 has nothing asynchronous, and leaves these out; they come last."""
+    """Plain HDF5 has no asynchronous calls, and omits these tests, which are the last."""
     begin = next(i for i, line in enumerate(each.ended) if "double init/term" in line) + 1
     return dataclasses.replace(each, ended=each.ended[:begin]), each.ended[begin:]
 

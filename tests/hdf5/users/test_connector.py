@@ -1,6 +1,6 @@
-"""The HDF5 connector through the unmodified wheels of h5py and netCDF4: nobody notices but by the clock.
+"""The HDF5 connector through the unmodified wheels of h5py and netCDF4: only the time shows the difference.
 
-TAILRACE_SEED=… repeats what is random here.
+TAILRACE_SEED=… repeats the random parts.
 """
 
 import json
@@ -51,7 +51,7 @@ def test_random_programs_leave_what_plain_hdf5_leaves(carried, tmp_path, place):
         ours = carried(PROGRAM, each, tmp_path / "ours.h5", place=place)
         assert ours == plain, f"read something else; repeat with TAILRACE_SEED={each}"
         assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
-        # Another library makes compressed chunks of another size, and so free space of another, too.
+        # Another library makes compressed chunks of another size, and so other free space, too.
         size = {name: (tmp_path / f"{name}.h5").stat().st_size for name in ("plain", "ours")}
         assert size["ours"] < 1.05 * size["plain"] + 65536, size
 
@@ -69,7 +69,7 @@ with h5py.File({str(tmp_path / "a.h5")!r}, "w") as file:
 
 
 def test_whoever_has_a_dataset_open_sees_what_others_wrote(carried, tmp_path):
-    """One that gets its place by the first write, and one that presents another."""
+    """A dataset that its first write allocates, and one that presents another."""
     execute(["-c", f"import h5py; h5py.File({str(tmp_path / 'a.h5')!r}, 'w').create_dataset('x', (100000,), 'f8')"])
     said = carried("-c", f"""
 import h5py
@@ -186,7 +186,7 @@ def test_a_configuration_with_which_flush_waits_for_nothing_is_refused(tmp_path,
     config.write_text("tailrace: 1\nname: hdf5\nstorage: {path: ., durability: accepted}\n")
     assert cli.main(["run", "--config", str(config), "--", "true"]) == 1
     assert "storage.durability: found 'accepted', expected written or durable" in capsys.readouterr().err
-    # By hand: HDF5 writes all itself.
+    # By hand: HDF5 itself writes everything.
     write = f"import h5py, numpy; h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.arange(100000)"
     done = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, timeout=100, check=True,
                           env={**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS),
@@ -229,11 +229,11 @@ def test_event_sets_hold_writes_that_are_large_for_the_memory_of_a_configuration
 @pytest.mark.parametrize("layout, limit, why", (("contiguous", 5_000_000, "too large"),
                                                 ("filtered", 60_000, "could not write the chunk at (")))
 def test_event_sets_tell_what_could_not_be_written(carried, tmp_path, layout, limit, why):
-    """The next call may tell it, too."""
+    """The next call may report it, too."""
     said = carried(ASYNCHRONOUS, tmp_path / "a.h5", limit, 64, layout).splitlines()
     assert said[1:3] == ["in progress 0 failed True", "errors True H5Dwrite_async program.py"]
     told = "\n".join(said[3:])
-    # Of several messages h5py shows two: ours, or what HDF5 says of the same write, on two lines.
+    # Of several messages h5py shows two: ours, or HDF5's on the same write, on two lines.
     assert told.startswith("close: ") and str(tmp_path / "a.h5") in told and (why in told or "File too large" in told)
 
 
@@ -257,7 +257,7 @@ def transfers_of(summary):
 
 
 def test_a_summary_says_what_was_filtered(summed_up, tmp_path):
-    """Where nothing else was carried, and beside other data."""
+    """Without other carried data, and beside some."""
     chunks = """
 import h5py, numpy
 with h5py.File({file!r}, "w") as file:
@@ -282,7 +282,7 @@ h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.zeros(1 << 17)
 
 
 def test_data_that_nobody_has_written_are_read_as_with_hdf5(summed_up, tmp_path):
-    """Also beyond the end of the file so far; that is no failure, nor does it take many transfers."""
+    """Also beyond the present end of the file; that is not a failure, and does not take many transfers."""
     said, summary = summed_up(f"""
 import h5py
 with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
@@ -297,7 +297,7 @@ with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_in_the_file_hdf5_reads_itself(summed_up, tmp_path, place):
-    """Though nobody has flushed it: small reads need no turn of the writer's any more."""
+    """Although nothing was flushed: small reads no longer wait for the writer."""
     said, summary = summed_up(f"""
 import h5py, numpy
 with h5py.File({str(tmp_path / 'a.h5')!r}, "w") as file:
@@ -331,7 +331,7 @@ with h5py.File({str(tmp_path / 'rows.h5')!r}, "w") as file:
 
 
 def test_who_grows_a_dataset_or_reads_other_data_waits_for_no_writes(carried, tmp_path):
-    """The server is stopped meanwhile: whoever waits for it waits for ever."""
+    """The server is stopped meanwhile, so a program that waits for it waits for ever."""
     said = carried("-c", f"""
 import h5py, numpy, os, pathlib, signal
 
@@ -385,7 +385,7 @@ with h5py.File({name!r}) as file:
 
 @pytest.mark.parametrize("beside", ["", "file.create_dataset('plain', data=numpy.ones(100000))"])
 def test_chunks_of_files_that_are_left_open_arrive(carried, tmp_path, beside):
-    """Also where nothing else is carried, and whether they have been filtered by then or not."""
+    """Also if nothing else is carried, and whether they are filtered yet or not."""
     name = str(tmp_path / "a.h5")
     carried("-c", f"""
 import ctypes, h5py, numpy

@@ -1,4 +1,4 @@
-"""The examples of docs/hdf5.md: programs that know nothing of tailrace leave the same file with it as without."""
+"""The examples of docs/hdf5.md: programs that know nothing of tailrace leave the same file with and without it."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ measurements: {{report: true}}
 
 
 def program(language, directory):
-    """Compiled, where it must be, as the page says."""
+    """Compiles it if necessary, as the page says."""
     if language in ("h5py", "netcdf4"):
         pytest.importorskip("netCDF4" if language == "netcdf4" else language)
         return [sys.executable, EXAMPLES / f"simulation_{language}.py"]
@@ -35,7 +35,7 @@ def program(language, directory):
 
 
 def check_fields(path):
-    """The four write the same, if not in the same way."""
+    """The four write the same data, if not in the same way."""
     with h5py.File(path) as file:
         for step in range(STEPS):
             in_groups = f"step{step}" in file
@@ -46,7 +46,7 @@ def check_fields(path):
 
 
 def carried_bytes(directory, name):
-    """What the report says of the file; it is removed, that the next one is alone."""
+    """Returns what the report says about the file; removes the report, so that the next one is alone."""
     (report,) = pathlib.Path(directory, "out").glob("*.stats.json")
     files = json.loads(report.read_text())["files"]
     report.unlink()

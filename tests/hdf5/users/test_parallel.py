@@ -1,6 +1,6 @@
-"""Parallel HDF5 with the connector: a program of 4 ranks leaves the files that it leaves without it.
+"""Parallel HDF5 with the connector: a program of 4 ranks leaves the same files as without it.
 
-The program, tests/hdf5/programs/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats what is random here.
+The program, tests/hdf5/programs/parallel.c, checks what its ranks read. TAILRACE_SEED=… repeats the random parts.
 """
 
 import json
@@ -77,7 +77,7 @@ def carried(request, start, tmp_path_factory):
 
 
 def content(path):
-    """All that a file has, by name."""
+    """Returns everything that a file has, by name."""
     found = {}
     with h5py.File(path) as file:
         def look(name, thing):
@@ -91,7 +91,7 @@ def content(path):
 
 
 def differences(one, other, case):
-    """What the files of a case in two directories do not have in common."""
+    """Returns the differences between the files of a case in two directories."""
     names = sorted(path.name for path in one.glob(f"{case}*.h5"))
     assert names and names == sorted(path.name for path in other.glob(f"{case}*.h5"))
     found = []
@@ -118,7 +118,7 @@ def test_a_random_program_leaves_what_plain_hdf5_leaves(start, tmp_path):
 
 @pytest.mark.parametrize("case, datasets", [("rows", 2), ("tiles", 2), ("columns", 2), ("atomic", 1)])
 def test_each_rank_hands_over_its_own_part(carried, case, datasets):
-    """Of atomic.h5 what was written before others were to see each write when it returns."""
+    """Compares the part of atomic.h5 written before others must see each write when it returns."""
     if case != "atomic":
         with h5py.File(carried / f"{case}.h5") as file:
             assert (file["collective"][:] == VALUES).all() and (file["independent"][:] == VALUES + 1000).all()
@@ -137,7 +137,7 @@ def test_a_rank_that_tailrace_cannot_be_opened_on_writes_by_hdf5(start, tmp_path
 
 
 def test_a_rank_whose_writes_fail_is_told_and_nobody_waits_for_ever(start, tmp_path):
-    start(tmp_path, "refused", place="thread")  # in place core the server writes, and has no such limit
+    start(tmp_path, "refused", place="thread")  # in place core the server writes, which has no such limit
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -1,4 +1,4 @@
-"""PyTables, unmodified, with the HDF5 connector: it leaves what it leaves without, and reads the same."""
+"""PyTables, unmodified, with the HDF5 connector: it leaves the same files as without, and reads the same."""
 
 import pytest
 from hdf5.carried import PLACES, environment, python, without

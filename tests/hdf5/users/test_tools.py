@@ -11,7 +11,7 @@ from hdf5.same import assert_same
 
 @pytest.fixture
 def tool(tmp_path):
-    """Runs a tool, with the connector where a place is said."""
+    """Runs a tool, with the connector if a place is given."""
 
     def run(name, *arguments, place=None):
         env = environment(tmp_path, place) if place else without(tmp_path)
@@ -22,7 +22,7 @@ def tool(tmp_path):
 
 @pytest.fixture
 def file(tmp_path):
-    """Of each kind of dataset one."""
+    """Makes a file with a dataset of each kind."""
     random = np.random.default_rng(9)
     with h5py.File(tmp_path / "a.h5", "w") as out:
         values = random.integers(0, 100, (50, 60, 30)).astype("f8")

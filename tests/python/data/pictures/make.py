@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the samples beside it, from the models and a fixed seed: nothing in them was measured.
 
-They are what the tests of the pictures read: result files (a sweep over C/W with ablations, and peers), a trace of a
-run, per-process write times. Run it here again after a change of the formats.
+The tests of the pictures read them: result files (a sweep over C/W with ablations, and peers), a trace of a run,
+write times of processes. Run it here again after a change of the formats.
 """
 
 import csv
@@ -108,7 +108,7 @@ def peers(rng):
 
 
 def trace(rng, iterations=24, variables=("v0", "v1"), blocks=3, start=81_000_000.0):
-    """A program of two variables whose writer is now and then slower than it computes."""
+    """A program of two variables whose writer is sometimes slower than its computation."""
     events = [{"ph": "M", "pid": 7, "name": "process_name", "args": {"name": "pattern"}}]
     events += [{"ph": "M", "pid": 7, "tid": tid, "name": "thread_name", "args": {"name": name}}
                for tid, name in ((1, "program"), (2, "tailrace writer"))]
@@ -158,7 +158,7 @@ def trace(rng, iterations=24, variables=("v0", "v1"), blocks=3, start=81_000_000
 
 
 def write_times(rng, processes=48):
-    """A waiting queue, a fair share, and a staircase, as seed 001's figures 2 and 5 have them."""
+    """A waiting queue, a fair share, and a staircase, as in seed 001's figures 2 and 5."""
     experiments = (("4 MB a process", 4 << 20), ("16 MB a process", 16 << 20), ("stripes of 32 MB", 8 << 20))
     for experiment, count in experiments:
         for run in range(1, 6):
