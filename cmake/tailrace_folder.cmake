@@ -7,11 +7,13 @@ function(tailrace_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" target "tailrace_${name}")
   if(ARG_SOURCES)
+    # Where each is compiled by itself (presets dev, thread-safety, fuzz), it has to include what it uses.
+    if(TAILRACE_UNITY)
+      tailrace_unity(ARG_SOURCES ${name} ${ARG_SOURCES})
+    endif()
     add_library(${target} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE tailrace_warnings ${ARG_PRIVATE})
-    # Without it, which is how the presets dev and thread-safety compile, each source has to include what it uses.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${TAILRACE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -21,8 +23,8 @@ function(tailrace_folder name)
   target_link_libraries(${target} ${scope} ${ARG_USES} tailrace_flags)
 endfunction()
 
-# The folder that the links below are made in. The presets and the Python package share one, so that they give the
-# compiler, and its cache, the same commands. A relative path is relative to the source folder.
+# The folder that the links and sources below are made in. The presets and the Python package share one, so that they
+# give the compiler, and its cache, the same commands. A relative path is relative to the source folder.
 set(TAILRACE_HEADERS ${PROJECT_BINARY_DIR}/headers CACHE PATH "Where links to the headers of src are made")
 get_filename_component(_tailrace_headers ${TAILRACE_HEADERS} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
 
@@ -45,6 +47,17 @@ function(tailrace_headers result name)
     endif()
   endforeach()
   set(${result} ${root} PARENT_SCOPE)
+endfunction()
+
+# tailrace_unity(RESULT NAME SOURCE …): sets RESULT to a source that includes all of these, of src/NAME. (CMake's own
+# UNITY_BUILD makes it in each build folder, where the compiler cache does not find it again.)
+function(tailrace_unity result name)
+  string(REPLACE "/" "_" flat ${name})
+  set(source ${_tailrace_headers}/${flat}.cpp)
+  list(TRANSFORM ARGN REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")
+  list(JOIN ARGN "" content)
+  file(CONFIGURE OUTPUT ${source} CONTENT "${content}" @ONLY)
+  set(${result} ${source} PARENT_SCOPE)
 endfunction()
 
 add_library(tailrace_flags INTERFACE)
