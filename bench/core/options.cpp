@@ -15,6 +15,7 @@ const Words<WayKind> kWays = {{"memory", WayKind::memory},
                               {"thread", WayKind::thread},
                               {"core", WayKind::core}};
 const Words<WayKind> kPlaces = {{"thread", WayKind::thread}, {"core", WayKind::core}};
+const Words<HandOver> kVerbs = {{"write", HandOver::write}, {"alloc", HandOver::alloc}, {"borrow", HandOver::borrow}};
 const Words<Compress> kCompress = {
     {"none", Compress::none}, {"zstd", Compress::zstd}, {"float16", Compress::float16}};
 
@@ -56,6 +57,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& run) {
   add_bytes(*command, run.bytes);
   add_shape(*command, run.processes, run.iterations);
   add_words(*command, "--way", run.way, kWays, "how it writes");
+  add_words(*command, "--verb", run.verb, kVerbs, "places thread and core: how it hands a block over");
   add_words(*command, "--compress", run.compress, kCompress, "compression of its blocks");
   command->add_flag("!--no-adaptive", run.adaptive, "never leave out filters");
   command->add_option("--budget", run.budget, "budget of each client, in blocks")->check(CLI::Range(1, 1024));
@@ -95,6 +97,10 @@ void check(const RunOptions& run) {
   if (run.way == WayKind::hdf5 && run.compress == Compress::float16) {
     throw UsageError("--way hdf5: found --compress float16, expected none or zstd");
   }
+  if (run.verb != HandOver::write && run.way != WayKind::thread && run.way != WayKind::core) {
+    throw UsageError("--verb " + std::string(name_of(run.verb)) + ": found --way " + std::string(name_of(run.way)) +
+                     ", expected thread or core");
+  }
   if (run.file_per_node && run.way != WayKind::core) {
     throw UsageError("--file-per-node: found --way " + std::string(name_of(run.way)) + ", expected core");
   }
@@ -129,6 +135,7 @@ Options parse_options(int argc, char** argv) {
 }
 
 const char* name_of(WayKind way) { return word_for(kWays, way); }
+const char* name_of(HandOver verb) { return word_for(kVerbs, verb); }
 const char* name_of(Compress compress) { return word_for(kCompress, compress); }
 
 }  // namespace bench::core

@@ -19,11 +19,13 @@ struct CallsOptions {
 };
 
 enum class WayKind { memory, posix, hdf5, thread, core };
-enum class Compress { none, zstd, float16 };  // zstd with shuffle; float16: rounded first
+enum class HandOver { write, alloc, borrow };  // the verb of tailrace by which a block is handed over
+enum class Compress { none, zstd, float16 };   // zstd with shuffle; float16: rounded first
 
 struct RunOptions {
   std::string dir;
   WayKind way = WayKind::core;
+  HandOver verb = HandOver::write;
   Compress compress = Compress::none;
   bool adaptive = true;
   int processes = 1;
@@ -66,6 +68,7 @@ struct Options {
 Options parse_options(int argc, char** argv);
 
 const char* name_of(WayKind way);
+const char* name_of(HandOver verb);
 const char* name_of(Compress compress);
 
 }  // namespace bench::core

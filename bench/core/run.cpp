@@ -15,8 +15,8 @@ namespace {
 
 void work(const RunOptions& options, SharedRun& shared, int process) {
   const Buffer buffer(options.bytes);
-  const std::span<float> field(reinterpret_cast<float*>(buffer.data()), options.bytes / sizeof(float));
-  fill(field, process);
+  const std::span<float> own(reinterpret_cast<float*>(buffer.data()), options.bytes / sizeof(float));
+  fill(own, process);
   const std::unique_ptr<ComputeWorker> worker = make_compute_worker({});
   const std::unique_ptr<Way> way = make_way(options, process);
   ProcessResult& result = shared.of(process);
@@ -25,6 +25,7 @@ void work(const RunOptions& options, SharedRun& shared, int process) {
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     const double before = now();
     worker->compute(options.passes);
+    const std::span<float> field = way->block(iteration, own);
     mark(field, process, iteration);
     result.computed += now() - before;
     shared.meet();

@@ -27,7 +27,10 @@ class Way {
   Way& operator=(const Way&) = delete;
   virtual ~Way() = default;
 
+  // Returns the array to compute the next block in: `own`, or memory of the way that replaces it.
+  virtual std::span<float> block(int64_t /*iteration*/, std::span<float> own) { return own; }
   // Does everything that an iteration's output costs the program; returns when the program may use the block again.
+  // `block` is what block() returned.
   virtual void put(int64_t iteration, std::span<const float> block) = 0;
   // Waits until everything that was put is in its file.
   virtual void flush() {}

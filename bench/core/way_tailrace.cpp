@@ -1,5 +1,9 @@
-// thread, core: through the library, with `write`, so that the program keeps its array.
+// thread, core: through the library. With `write` the program keeps its array, with `alloc` it computes in tailrace's
+// memory, with `borrow` it lends two arrays in turns.
 #include <tailrace/tailrace.hpp>
+
+#include <array>
+#include <vector>
 
 #include "bench/core/program_config.hpp"
 #include "bench/core/way.hpp"
@@ -35,10 +39,27 @@ std::string config_of(const RunOptions& options, int process) {
 class Tailrace final : public Way {
  public:
   Tailrace(const RunOptions& options, int process)
-      : client_(tailrace::open("core_bench", process, {.text = config_of(options, process)})) {}
+      : verb_(options.verb), client_(tailrace::open("core_bench", process, {.text = config_of(options, process)})) {
+    if (verb_ == HandOver::borrow) other_.resize(options.bytes / sizeof(float));
+  }
+
+  std::span<float> block(int64_t iteration, std::span<float> own) override {
+    switch (verb_) {
+      case HandOver::write: return own;
+      case HandOver::alloc: return client_.alloc<float>("field", iteration);
+      case HandOver::borrow: break;
+    }
+    tailrace::Ticket& lent = lent_[iteration % 2];
+    if (lent) lent.wait();
+    return iteration % 2 == 0 ? own : std::span<float>(other_);
+  }
 
   void put(int64_t iteration, std::span<const float> block) override {
-    client_.write("field", iteration, block);
+    switch (verb_) {
+      case HandOver::write: client_.write("field", iteration, block); break;
+      case HandOver::alloc: client_.commit("field", iteration); break;
+      case HandOver::borrow: lent_[iteration % 2] = client_.borrow("field", iteration, block); break;
+    }
     client_.end_iteration(iteration);
   }
 
@@ -62,7 +83,10 @@ class Tailrace final : public Way {
   double waited() const override { return waited_; }
 
  private:
+  const HandOver verb_;
+  std::vector<float> other_;  // the second array of `borrow`
   tailrace::Client client_;
+  std::array<tailrace::Ticket, 2> lent_;
   std::string description_;
   Filtered filtered_;
   double waited_ = 0;

@@ -1,6 +1,7 @@
 """The measurements of `tailrace bench core`: the costs of place core for a program, against their bars.
 
-It has six independent parts: the costs of `open` and the first output after it; of `write` beside a memcpy; of alloc,
+It has seven independent parts: the costs of `open` and the first output after it; the same program in place thread and
+in place core; the costs of `write` beside a memcpy; of alloc,
 commit and signal; handing over while another program loads the disk; compression; the death of the server. Compared
 quantities are measured in turns, round after round. A run that the machine's host disturbed is repeated (steal),
 except for the kills, of which each counts. A part that cannot be measured here is reported with the reason. Prints
@@ -18,7 +19,7 @@ from typing import Any
 import tailrace
 from tailrace import quantity
 
-from . import core_program, core_restart, load, machine
+from . import core_places, core_program, core_restart, load, machine
 from .bars import Bar, ratios, scaled
 from .core_program import CoreProgram
 from .core_settings import PARTS, Settings
@@ -31,7 +32,8 @@ VERSION = 1
 
 
 # A check that everything works; measures nothing.
-QUICK = Settings(repeats=1, opens=1, open_bytes=1 << 20, open_compute=0.001, copy_bytes=1 << 20, copies=3, calls=10,
+QUICK = Settings(repeats=1, opens=1, open_bytes=1 << 20, open_compute=0.001, place_bytes=1 << 20,
+                 place_iterations=2, place_rounds=1, copy_bytes=1 << 20, copies=3, calls=10,
                  block=1 << 20, iterations=8, load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1,
                  kill_after=0.3, processes=2, tries=1)
 
@@ -68,10 +70,11 @@ class _Measurements:
 
     def all(self) -> dict[str, Any]:
         s = self._settings
-        self._scratch.require(s.load_bytes + s.block * (s.iterations + 1) + 4 * s.copy_bytes)
+        self._scratch.require(s.load_bytes + s.block * (s.iterations + 1) + 4 * s.copy_bytes +
+                              max(core_places.CLIENTS) * s.place_bytes * s.place_iterations)
         bars: list[Bar] = []
         missing: list[dict[str, str]] = []
-        parts = {"open": self._open, "copy": self._copy, "calls": self._calls, "handover": self._handover,
+        parts = {"open": self._open, "places": self._places, "copy": self._copy, "calls": self._calls, "handover": self._handover,
                  "filters": self._filters, "restart": self._restart}
         for name in s.parts:
             try:
@@ -109,6 +112,17 @@ class _Measurements:
                      Bar(f"{place}: first write of {size} / the later ones' median", "×", ratios(first, later), 1.3),
                      Bar(f"{place}: the later ones' median", "ms", scaled(later, 1e3))]
         return bars
+
+    def _places(self) -> list[Bar]:
+        s = self._settings
+        self._observer.doing("how long a synchronous write takes")
+        report = self._once(lambda directory: self._program.run(
+            directory, "--way", "posix", "--bytes", s.place_bytes, "--iterations", s.place_iterations + 1,
+            "--passes", 0))
+        each = statistics.median(core_program.flat(core_program.seconds(report)))
+        return core_places.measure(
+            s, lambda *arguments: self._once(lambda directory: self._program.run(directory, *arguments)),
+            self._passes(each), self._observer.doing)
 
     def _copy(self) -> list[Bar]:
         s = self._settings

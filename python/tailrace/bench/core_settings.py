@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .steal import TRIES
 
-PARTS = ("open", "copy", "calls", "handover", "filters", "restart")
+PARTS = ("open", "places", "copy", "calls", "handover", "filters", "restart")
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class Settings:
     opens: int = 8
     open_bytes: int = 64 << 20  # of a block after `open`; the budget is four times as large
     open_compute: float = 0.2  # seconds before each hand-over
+    place_bytes: int = 64 << 20  # of a block in places core and thread
+    place_iterations: int = 12
+    place_rounds: int = 5
     copy_bytes: int = 64 << 20
     copies: int = 20
     calls: int = 400

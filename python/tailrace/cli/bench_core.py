@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from tailrace.bench.core import Settings
 
 _EPILOG = """\
-parts: copy (write beside a memcpy), calls (alloc, commit, signal), handover (while fio loads the disk), filters
-(compression on the core), restart (the server is killed, the files are compared).
+parts: open (open, and the first output after it), places (totals of place core beside place thread), copy (write
+beside a memcpy), calls (alloc, commit, signal), handover (while fio loads the disk), filters (compression on the
+core), restart (the server is killed, the files are compared).
 
 Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure."""
 
