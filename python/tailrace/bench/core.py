@@ -1,7 +1,7 @@
 """The measurements of `tailrace bench core`: the costs of place core for a program, against their bars.
 
-It has seven independent parts: the costs of `open` and the first output after it; the same program in place thread and
-in place core; the costs of `write` beside a memcpy; of alloc,
+It has seven independent parts: the costs of `open` and the first output after it; the same program in place thread
+and in place core; the costs of `write` beside a memcpy; of alloc,
 commit and signal; handing over while another program loads the disk; compression; the death of the server. Compared
 quantities are measured in turns, round after round. A run that the machine's host disturbed is repeated (steal),
 except for the kills, of which each counts. A part that cannot be measured here is reported with the reason. Prints
@@ -74,8 +74,8 @@ class _Measurements:
                               max(core_places.CLIENTS) * s.place_bytes * s.place_iterations)
         bars: list[Bar] = []
         missing: list[dict[str, str]] = []
-        parts = {"open": self._open, "places": self._places, "copy": self._copy, "calls": self._calls, "handover": self._handover,
-                 "filters": self._filters, "restart": self._restart}
+        parts = {"open": self._open, "places": self._places, "copy": self._copy, "calls": self._calls,
+                 "handover": self._handover, "filters": self._filters, "restart": self._restart}
         for name in s.parts:
             try:
                 found = parts[name]()
