@@ -4,8 +4,9 @@ A prediction knows only what was measured by itself, in turn with the runs: C of
 and nothing else, a request, a copy; never anything of the runs that it predicts. It is judged by the least: what the
 models say with the least of each input, beside the least total of the rounds. What strangers do on a shared machine
 only ever adds, to the inputs in some rounds and to the runs in others, and no model can know of it; the deviation of
-the medians is kept beside it. C and W of the limit come from the runs without output and the synchronous ones, by
-their medians: the limit is a yardstick.
+the medians is kept beside it. How far a prediction may be off because its inputs vary is told by its interval: the
+least and the most that the model says with the inputs of any round, or the least or the most of each. C and W of the
+limit come from the runs without output and the synchronous ones, by their medians: the limit is a yardstick.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: 
                   of("write_regression"), request, of("write_copy"), of("copy"))
 
 
+def spread(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float) -> list[Inputs]:
+    """The inputs that an interval spans: those of each round, the least of each of them, and the most of each."""
+    rounds = [gather([run], [one], request, min) for run, one in zip(without_output, slopes)]
+    return [*rounds, gather(without_output, slopes, request, min), gather(without_output, slopes, request, max)]
+
+
 def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> dict[str, float]:
     """The seconds in total by every model. "pipelined" is what `tailrace predict` goes by: model 2 for one device and
     one variable, model 3 without its excess for several."""
@@ -78,12 +85,14 @@ def model_of(writer: Writer, variables: int, devices: int) -> str | None:
 
 
 def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer], runs: Runs,
-          errors: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+          errors: Mapping[str, str], spread_: Sequence[Inputs] = ()
+          ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """A C/W as a result file has it, but for its series; and those, by the writers' names. Predicted from the least
-    inputs, and from the medians."""
+    inputs, and from the medians; with intervals, if there are the inputs that they span."""
     first = runs["sync"][0]
     n, variables, devices = int(first["iterations"]), int(first["variables"]), int(first["devices"])
     models, typical = (predict(inputs, n, variables, devices) for inputs in (least, medians))
+    said = [predict(inputs, n, variables, devices) for inputs in spread_]
     compute = plain.median(run["seconds_computing"] for run in runs["none"]) / n
     write = plain.median(run["seconds_waiting"] for run in runs["sync"]) / n
     limit = pipeline.limit(n, compute, write, devices, variables)
@@ -99,8 +108,17 @@ def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer
         model = model_of(writer, variables, devices)
         series[writer.name] = _series(writer, runs[writer.name], runs["sync"], n * compute,
                                       limit_copy if writer.copies else limit)
-        series[writer.name] |= _judged(model, models, typical, series[writer.name]["summary"]["total"])
+        total = series[writer.name]["summary"]["total"]
+        series[writer.name] |= _judged(model, models, typical, total)
+        if model is not None and said:
+            series[writer.name] |= interval([one[model] for one in said], total)
     return about, series
+
+
+def interval(predictions: Sequence[float], total: Mapping[str, float]) -> dict[str, Any]:
+    """The least and the most of the predictions, and whether the median total lies between them."""
+    low, high = min(predictions), max(predictions)
+    return {"predicted_interval": [low, high], "within_interval": low <= total["median"] <= high}
 
 
 def _judged(model: str | None, models: Mapping[str, float], typical: Mapping[str, float],
