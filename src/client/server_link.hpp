@@ -20,7 +20,8 @@ namespace tailrace::impl {
 class ServerLink {
  public:
   // Both are borrowed.
-  ServerLink(Place& place, ClientMeter& meter);
+  // `tells_waits`: the server is rung when the client begins to wait, so that it holds nothing back any more.
+  ServerLink(Place& place, ClientMeter& meter, bool tells_waits);
 
   // Returns true if the server can read the client's own memory, and not only the pool.
   bool reaches_client() const { return place_.reaches_client(); }
@@ -76,10 +77,12 @@ class ServerLink {
   bool was_left_by_the_dead(uint32_t block, uint32_t life) const;
 
  private:
+  Status sleep_until(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout);
   // Constant after construction.
   Place& place_;
   Channel& channel_;
   ClientMeter& meter_;
+  const bool tells_waits_;
 
   // The client's thread only.
   uint64_t sequence_ = 0;

@@ -48,6 +48,8 @@ class YamlValue {
   // "1 GiB", "256MiB", 4096
   static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
+  // "800 MiB/s", "1.5GB/s": bytes a second. What it may be instead is `words`, which a report names, too.
+  uint64_t rate(uint64_t least, std::string_view words) const;
   // Index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 

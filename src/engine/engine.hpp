@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/size_histogram.hpp"
 #include "engine/execute/executor.hpp"
+#include "engine/execute/governor.hpp"
 #include "engine/merge/gather.hpp"
 #include "engine/merge/merge.hpp"
 #include "engine/queue/request_queue.hpp"
@@ -37,7 +38,8 @@ struct EngineOptions {
     written     // in the file: it waits for the write
   };
   ReadAfter read_after = ReadAfter::submitted;
-  MergeLimits merge;  // max_segments: also those of the storage; alignment: 0 means that of the storage
+  bool govern = false;  // how fast writes begin follows from what they cost the program
+  MergeLimits merge;    // max_segments: also those of the storage; alignment: 0 means that of the storage
   GatherOptions gather;
   Executor::Options execute;
 };
@@ -77,6 +79,11 @@ class Engine {
   void hurry() { gather_.hurry(); }
   // Somebody waits, or soon would: the scheduler holds nothing back.
   void hurry_schedule() { scheduler_.hurry(); }
+
+  // From now on: whether somebody waits for writes, or soon would. Then they begin whatever the rate is.
+  void hurry_transfers(bool somebody_waits) { executor_.pace().hurry(somebody_waits); }
+  // The client has ended an iteration, in which it waited for so long: `govern` chooses the pace by it.
+  void ended_iteration(uint32_t client, Nanoseconds waited);
 
   // Moves everything on as far as it goes now.
   void progress();
@@ -164,6 +171,7 @@ class Engine {
   RequestQueue queue_;
   Gather gather_;
   Executor executor_;
+  Governor governor_;
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;

@@ -46,6 +46,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   bool begin_more();
   // Tells the client what has come of all that; `counts` are the engine's.
   void report(const Engine::Counts& counts);
+  std::optional<Nanoseconds> due_in() const override;
   // True when everything accepted has ended.
   bool idle() const override { return blocks_.idle() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
@@ -87,6 +88,8 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Nothing of it may be
   // held back.
   bool pressed() const;
+  // Returns true if the client waits for something, or soon would: writing is not held back for its computing.
+  bool wants_speed() const;
   // The iteration has left: the client may begin another one.
   void give_room(int64_t iteration);
   // Tells the client of a failure that is none of its verbs'.

@@ -4,6 +4,10 @@
 // and runs the protocols above them as they are.
 #pragma once
 
+#include <optional>
+
+#include "base/clock.hpp"
+
 namespace tailrace::impl {
 
 class EventFd {
@@ -16,8 +20,8 @@ class EventFd {
 
   // Any thread: wakes the one that takes, now or when it next does.
   void raise() const;
-  // Sleeps until it has been raised since the last take.
-  void take() const;
+  // Sleeps until it has been raised since the last take, or for `limit` (none: for ever).
+  void take(std::optional<Nanoseconds> limit = std::nullopt) const;
 
   // For others to raise by writing the 64-bit number 1 to it. Owned by this.
   int fd() const { return fd_; }

@@ -23,6 +23,9 @@ class WaitBell {
     futex_wake_all(rings_);
   }
 
+  // Any thread: whether the client sleeps, or is about to; by the time of the answer it may not any more.
+  bool has_sleeper() const { return asleep_.is_announced(); }
+
   // The client: sleeps until `ready()` holds, or for `timeout` by `clock` (none: for ever). Returns what ready() said
   // last.
   template <class Ready>
