@@ -137,7 +137,12 @@ TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
 
 class SlowServerAndEnds : public ServerAndEnds {
  protected:
-  SlowServerAndEnds() : ServerAndEnds({}, {.execute = {.rate = 1000}}) {}
+  SlowServerAndEnds() : ServerAndEnds({}, slow()) {}
+  static EngineOptions slow() {
+    EngineOptions options;
+    options.execute.rate = 1000;
+    return options;
+  }
 };
 
 TEST_F(SlowServerAndEnds, WritesAreHeldWhileTheClientComputesAndNotWhileItSleeps) {
