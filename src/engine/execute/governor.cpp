@@ -36,6 +36,7 @@ void Governor::measure(const Now& now) {
     if (busy < kUndisturbed * length) resting_.push_back(computing);
     if (turn_ + 2 < kFirstRest + 2 * kRests || resting_.empty()) return;
     undisturbed_ = middle(resting_);
+    gave_up_ = false;
     resting_.clear();
     return;
   }
@@ -50,10 +51,20 @@ void Governor::measure(const Now& now) {
 }
 
 void Governor::adjust() {
-  if (!undisturbed_ || storage_rate_ == 0) return;
+  if (!undisturbed_ || storage_rate_ == 0 || gave_up_) return;
+  const double computing = middle(beside_);
+  if (fell_from_ && computing > kHelps * *fell_from_) {
+    // Slower writing does no less harm to this program; a new round may find otherwise.
+    rate_ = Pace::kUnlimited;
+    gave_up_ = true;
+    fell_from_.reset();
+    return;
+  }
   const double now = rate_ == Pace::kUnlimited ? storage_rate_ : static_cast<double>(rate_);
-  const bool slowed = middle(beside_) > (1 + kTolerated) * *undisturbed_;
+  const bool slowed = computing > (1 + kTolerated) * *undisturbed_;
   const double next = std::max(slowed ? kFall * now : now + kStep * storage_rate_, least_rate_);
+  const bool fell_whole = slowed && next > least_rate_;  // a fall to the least says too little
+  fell_from_ = fell_whole ? std::optional(computing) : std::nullopt;
   rate_ = next < storage_rate_ ? std::max(uint64_t{1}, static_cast<uint64_t>(next)) : Pace::kUnlimited;
 }
 

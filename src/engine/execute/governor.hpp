@@ -2,7 +2,8 @@
 //
 // Follows the iterations of one client. In some of them writing rests: what computing takes then is what it takes
 // undisturbed. Where it takes longer beside writing, the rate falls by a part, to no less than what an iteration
-// needs; where it does not, the rate rises by steps. Pure arithmetic: knows the time only as it is told.
+// needs; where it does not, the rate rises by steps. A fall that does not help is taken back. Pure arithmetic:
+// knows the time only as it is told.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,7 @@ class Governor {
   static constexpr double kUndisturbed = 0.05;  // of an iteration: writing for no longer disturbs nobody
   static constexpr double kTolerated = 0.03;    // slower than this is too slow
   static constexpr double kFall = 0.7;          // what is left of the rate
+  static constexpr double kHelps = 0.99;        // of the computing before a fall that helps
   static constexpr double kStep = 0.1;          // of the storage's rate
   static constexpr double kFits = 0.8;          // of an iteration in which its bytes are to be written
 
@@ -54,6 +56,8 @@ class Governor {
   std::vector<double> resting_;        // computing, seconds, without writing
   std::vector<double> beside_;         // … beside writing, of the latest iterations
   std::optional<double> undisturbed_;  // the middle of the last round's `resting_`
+  std::optional<double> fell_from_;    // computing, seconds, before the rate fell last
+  bool gave_up_ = false;               // a lower rate did not help in this round
   double least_rate_ = 0;              // bytes a second that an iteration needs
   double storage_rate_ = 0;            // bytes a second while transfers are under way at no limit
 };
