@@ -10,11 +10,9 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 constexpr uint64_t kSmallRequest = 4096;  // size of `measure req` by default
 
-const Words<Writer> kWriters = {{"none", Writer::none},
-                                {"sync", Writer::sync},
-                                {"sync-hdf5", Writer::sync_hdf5},
-                                {"posix-aio", Writer::posix_aio},
-                                {"tailrace", Writer::tailrace}};
+const Words<Writer> kWriters = {{"none", Writer::none},           {"sync", Writer::sync},
+                                {"sync-hdf5", Writer::sync_hdf5}, {"bare", Writer::bare},
+                                {"posix-aio", Writer::posix_aio}, {"tailrace", Writer::tailrace}};
 const Words<Verb> kVerbs = {{"alloc", Verb::alloc}, {"write", Verb::write}, {"borrow", Verb::borrow}};
 const Words<Buffers> kBuffers = {
     {"pool", Buffers::pool}, {"malloc", Buffers::malloc}, {"unaligned", Buffers::unaligned}};
@@ -56,7 +54,7 @@ void add_storage(CLI::App& app, WriteOptions& write) {
       ->allow_extra_args(false)
       ->option_text("DIR = " + write.directories.front());
   app.add_flag("--keep", write.keep, "leave the files where they are");
-  add_words(app, "--direct", write.direct, kSwitch, "bypass the page cache (sync, tailrace)");
+  add_words(app, "--direct", write.direct, kSwitch, "bypass the page cache (sync, bare, tailrace)");
   app.add_option("--queue-depth", write.queue_depth, "tailrace: transfers under way at once")
       ->check(CLI::Range(1, 256))
       ->option_text("N = 8");
@@ -87,6 +85,12 @@ void add_write(CLI::App& app, WriteOptions& write) {
   app.add_option("--budget", write.budget, "memory for output under way, in outputs of one iteration")
       ->check(CLI::Range(1, 1024))
       ->option_text("BLOCKS = 3");
+  app.add_option("--throttle", write.throttle, "tailrace: how fast it writes while the program computes")
+      ->check([](const std::string& text) {
+        const bool plain = !text.empty() && text.find_first_of(",:{}[]#\n\"'") == std::string::npos;
+        return plain ? std::string() : "found '" + text + "', expected none, auto or a rate such as 800MiB/s";
+      })
+      ->option_text("none|auto|RATE = none");
   add_storage(app, write);
 }
 

@@ -13,7 +13,7 @@
 
 namespace bench {
 
-enum class Writer { none, sync, sync_hdf5, posix_aio, tailrace };
+enum class Writer { none, sync, sync_hdf5, bare, posix_aio, tailrace };
 enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
 enum class Measure { regression, saturation, saturation_busy, saturation_write, write_copy, req, copy };
@@ -23,7 +23,8 @@ struct WriteOptions {
   Writer writer = Writer::none;
   Verb verb = Verb::alloc;
   Buffers buffers = Buffers::pool;
-  std::string pin = "auto";  // "auto", "none" or a list of cpus
+  std::string pin = "auto";       // "auto", "none" or a list of cpus
+  std::string throttle = "none";  // as the configuration has it
   bool direct = true;
   int iterations = 8;
   uint64_t bytes = uint64_t{8} << 20;  // in each iteration, all variables together

@@ -21,8 +21,9 @@ Json switches(const WriteOptions& write) {
     json["pin"] = write.pin;
     json["direct"] = write.direct;
     json["queue_depth"] = write.queue_depth;
+    json["throttle"] = write.throttle;
   }
-  if (write.writer == Writer::sync) json["direct"] = write.direct;
+  if (write.writer == Writer::sync || write.writer == Writer::bare) json["direct"] = write.direct;
   if (write.writer == Writer::tailrace || write.writer == Writer::posix_aio) json["budget"] = write.budget;
   return json;
 }

@@ -21,6 +21,7 @@ class ChannelEnds final : public ClientEnds {
   void wake_if_memory_came() override;
   bool is_lost() const override { return channel_.is_lost(); }
 
+  bool sleeps() const override { return channel_.client_bell.has_sleeper(); }
   bool has_sent_no_more() const override { return channel_.ring.empty(); }
   void end_ticket(uint64_t ticket, bool ok) override;
   bool is_pending(uint64_t ticket) const override { return channel_.tickets.pending(ticket); }

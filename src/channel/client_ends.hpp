@@ -47,6 +47,8 @@ class ClientEnds {
   virtual bool is_lost() const = 0;
 
   // ---- verbs ----
+  // Returns true if the client sleeps until the server has done something.
+  virtual bool sleeps() const = 0;
   // Returns true if the server has taken all that the client has sent so far.
   virtual bool has_sent_no_more() const = 0;
   // Ends the ticket, and wakes the client.

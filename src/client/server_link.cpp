@@ -11,10 +11,11 @@ constexpr std::chrono::milliseconds kForever = std::chrono::hours{24 * 365 * 100
 
 }  // namespace
 
-ServerLink::ServerLink(Place& place, ClientMeter& meter)
+ServerLink::ServerLink(Place& place, ClientMeter& meter, bool tells_waits)
     : place_(place),
       channel_(place.channel()),
       meter_(meter),
+      tells_waits_(tells_waits),
       sent_(channel_.returned.capacity(), 0),
       ticket_variable_(channel_.tickets.capacity(), TraceEvent::kNone) {}
 
@@ -67,9 +68,19 @@ Result<uint64_t> ServerLink::open_ticket(uint32_t variable) {
   return ticket;
 }
 
+// The place looks after it has announced that the client sleeps, and so the server that is rung then knows it.
+Status ServerLink::sleep_until(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
+  const auto look = [&] {
+    if (ready()) return true;
+    if (tells_waits_) place_.ring();
+    return false;
+  };
+  return place_.wait(look, timeout);
+}
+
 Status ServerLink::wait_for(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {
   if (timeout) timeout = std::min(*timeout, kForever);
-  return place_.wait([&] { return !is_pending(ticket); }, timeout);
+  return sleep_until([&] { return !is_pending(ticket); }, timeout);
 }
 
 Status ServerLink::outwait(uint64_t ticket) {
@@ -95,7 +106,7 @@ Status ServerLink::await(uint64_t ticket) {
 
 Status ServerLink::wait_for_room(FunctionRef<bool()> ready) {
   const Nanoseconds start = meter_.now();
-  Status status = place_.wait(ready, std::nullopt);
+  Status status = sleep_until(ready, std::nullopt);
   const Nanoseconds end = meter_.now();
   meter_.counters().waiting_memory += end - start;
   meter_.note(TraceEvent::What::wait_memory, TraceEvent::kNone, -1, start, end);

@@ -19,8 +19,9 @@ namespace tailrace::impl {
 
 class ServerLink {
  public:
-  // Borrows all its arguments.
-  ServerLink(Place& place, ClientMeter& meter);
+  // Borrows the first two. `tells_waits`: the link rings for the server when the client begins to wait, so that the
+  // server holds nothing back any longer.
+  ServerLink(Place& place, ClientMeter& meter, bool tells_waits);
 
   // Returns true if the server can read the client's own memory, and not only the pool.
   bool reaches_client() const { return place_.reaches_client(); }
@@ -78,10 +79,12 @@ class ServerLink {
   bool was_left_by_the_dead(uint32_t block, uint32_t life) const;
 
  private:
+  Status sleep_until(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout);
   // Constant after construction.
   Place& place_;
   Channel& channel_;
   ClientMeter& meter_;
+  const bool tells_waits_;
 
   // Used by the client's thread only.
   uint64_t sequence_ = 0;

@@ -19,7 +19,8 @@ namespace {
 constexpr int most_cpu = 8191;
 constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
-constexpr int64_t most_trace_events = 10'000'000;  // half a GB per side
+constexpr uint64_t least_rate = uint64_t{1} << 20;  // bytes a second
+constexpr int64_t most_trace_events = 10'000'000;   // half a GB per side
 constexpr size_t most_paths = 64;
 constexpr int64_t most_cores = 64;  // servers per node
 constexpr int64_t most_filter_threads = 64;
@@ -222,8 +223,16 @@ std::vector<std::string> read_directories(const YamlValue& value, std::string_vi
   return directories;
 }
 
+Throttle read_throttle(const YamlValue& value) {
+  using Kind = Throttle::Kind;
+  if (value.raw() == "none") return {Kind::none, 0};
+  if (value.raw() == "auto") return {Kind::automatic, 0};
+  return {Kind::rate, value.rate(least_rate, "none, auto")};
+}
+
 void read_storage(const YamlValue& value, Config& config) {
-  value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth"});
+  value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth",
+              "throttle"});
   if (const auto path = value.find("path")) {
     config.storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
   }
@@ -251,6 +260,7 @@ void read_storage(const YamlValue& value, Config& config) {
   if (const auto depth = value.find("queue_depth")) {
     config.storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
   }
+  if (const auto throttle = value.find("throttle")) config.storage.throttle = read_throttle(*throttle);
 }
 
 void read_format(const YamlValue& value, Config& config) {

@@ -150,6 +150,18 @@ uint64_t YamlValue::size(uint64_t least, uint64_t most) const {
   return most;
 }
 
+uint64_t YamlValue::rate(uint64_t least, std::string_view words) const {
+  std::string_view text = is_scalar() ? std::string_view(node_->text) : std::string_view();
+  const bool by_second = text.ends_with("/s");
+  if (by_second) text.remove_suffix(2);
+  const std::optional<uint64_t> bytes = by_second ? size_of_text(text) : std::nullopt;
+  if (bytes && *bytes >= least) return *bytes;
+  const bool is_size = !by_second && is_scalar() && size_of_text(node_->text);
+  wrong(fmt::format("{}, or a rate such as '800 MiB/s', at least {}/s", words, size_text(least)),
+        is_size ? fmt::format("did you mean '{}/s'?", node_->text) : "");
+  return least;
+}
+
 size_t YamlValue::choice(const std::vector<std::string_view>& words) const {
   const auto known = std::find(words.begin(), words.end(), std::string_view(node_->text));
   if (is_scalar() && known != words.end()) return static_cast<size_t>(known - words.begin());

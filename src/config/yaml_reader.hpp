@@ -48,6 +48,8 @@ class YamlValue {
   // Reads a size: "1 GiB", "256MiB", 4096.
   static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
+  // Reads a rate, "800 MiB/s" or "1.5GB/s", in bytes a second. A report also names `words`, which may stand instead.
+  uint64_t rate(uint64_t least, std::string_view words) const;
   // Returns the index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 

@@ -171,8 +171,10 @@ bool Engine::gather_ready(Nanoseconds now) {
   return !ready.empty();
 }
 
-// While the storage takes no more transfers, the end of one of them comes first.
+// While the storage takes no more transfers, the end of one of them comes first. A write that the rate holds back
+// also holds all requests behind it.
 std::optional<Nanoseconds> Engine::due() const {
+  if (executor_.held()) return executor_.pace().due();
   if (!executor_.hungry()) return std::nullopt;
   const std::optional<Nanoseconds> gathering = gather_.due();
   const std::optional<Nanoseconds> schedule = scheduler_.due();
@@ -331,6 +333,15 @@ void Engine::note_end(RequestQueue::Ended& end) {
   if (!gone) return;
   files_.erase(id);
   gather_.forget(id);
+}
+
+void Engine::ended_iteration(uint32_t client, Nanoseconds waited) {
+  if (!options_.govern) return;
+  const Nanoseconds now = clock_.now();
+  const Nanoseconds busy = counts_.busy + (was_busy_ ? now - busy_since_ : Nanoseconds::zero());
+  const auto rest = governor_.ended_iteration({client, now, waited, busy, executor_.counts().bytes_written});
+  executor_.pace().set_rate(governor_.rate());
+  executor_.pace().rest_until(rest.value_or(Nanoseconds::zero()));
 }
 
 Engine::Counts Engine::counts() const {

@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/size_histogram.hpp"
 #include "engine/execute/executor.hpp"
+#include "engine/execute/governor.hpp"
 #include "engine/merge/gather.hpp"
 #include "engine/merge/merge.hpp"
 #include "engine/queue/request_queue.hpp"
@@ -37,7 +38,8 @@ struct EngineOptions {
     written     // the file: it waits for the write
   };
   ReadAfter read_after = ReadAfter::submitted;
-  MergeLimits merge;  // max_segments: also limited by the storage; alignment: 0 means the storage's
+  bool govern = false;  // choose the rate of writes by what they cost the program
+  MergeLimits merge;    // max_segments: also limited by the storage; alignment: 0 means the storage's
   GatherOptions gather;
   Executor::Options execute;
 };
@@ -78,6 +80,11 @@ class Engine {
   void hurry() { gather_.hurry(); }
   // Someone waits, or soon will: the scheduler holds nothing back.
   void hurry_schedule() { scheduler_.hurry(); }
+
+  // Says whether someone waits for writes, or soon will: if so, writes begin whatever the rate is.
+  void hurry_transfers(bool somebody_waits) { executor_.pace().hurry(somebody_waits); }
+  // The client has ended an iteration, in which it waited for `waited`: `govern` chooses the rate by it.
+  void ended_iteration(uint32_t client, Nanoseconds waited);
 
   // Advances all requests as far as they can go now.
   void progress();
@@ -165,6 +172,7 @@ class Engine {
   RequestQueue queue_;
   Gather gather_;
   Executor executor_;
+  Governor governor_;
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
   std::unordered_map<FileId, File> files_;

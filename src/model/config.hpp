@@ -32,6 +32,15 @@ enum class Precision { full, float16 };
 
 enum class ElementType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, long_double };
 
+// The rate of writes while the program computes.
+struct Throttle {
+  enum class Kind { none, rate, automatic };
+  Kind kind = Kind::none;
+  uint64_t rate = 0;  // bytes a second, for Kind::rate
+
+  bool on() const { return kind != Kind::none; }
+};
+
 // A unit in openPMD's form: value_in_SI = factor · value, and the powers of the seven base quantities in openPMD's
 // order: length, mass, time, electric current, temperature, amount of substance, luminous intensity.
 struct Unit {
@@ -133,6 +142,7 @@ struct Config {
     bool slots = false;                    // place `core`: servers write in turn
     bool direct = true;                    // bypass the page cache where possible
     uint32_t queue_depth = 8;              // transfers in progress at once
+    Throttle throttle;                     // of writes, while nobody waits for them
   } storage;
   struct {
     bool enabled = true;                   // adjacent accesses are joined; small writes gather for it

@@ -26,6 +26,8 @@ class RequestSink {
   virtual void progress() = 0;
   // Returns true if all accepted verbs have ended.
   virtual bool idle() const = 0;
+  // In how long progress() must be called though nothing happens; none: it need not.
+  virtual std::optional<Nanoseconds> due_in() const { return std::nullopt; }
 };
 
 // The client's side.

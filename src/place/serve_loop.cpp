@@ -13,7 +13,7 @@ void ServeLoop::run(RequestSink& sink) {
       continue;
     }
     if (stopping && channel_.ring.empty() && sink.idle()) return;
-    doorbell_.sleep();
+    doorbell_.sleep(sink.due_in());
   }
 }
 

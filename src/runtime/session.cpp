@@ -70,7 +70,7 @@ Status Session::build_for_thread() {
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
   thread.channel().unfinished.set_limit(iteration_limit(config_, descriptors_in_program()));
-  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus}, clock_, doorbell_, *log_);
+  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus, .timed = true}, clock_, doorbell_, *log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
   format_ = make_format(config_, parts_.storage->files(), client_id_, new_run());

@@ -504,10 +504,13 @@ void ServedClients::progress() {
 
 // Runs the engine once for all clients, until none of them has more to begin.
 void ServedClients::drive_engine() {
+  bool speed = false;
   for (auto& [client, member] : members_) {
+    speed = speed || member->is_lost || member->server->wants_speed();
     if (member->is_lost && member->config.holds_writes()) engine_.hurry();
     member->server->hurry_if_waited_for();
   }
+  engine_.hurry_transfers(speed);
   bool more = true;
   while (more) {
     engine_.progress();

@@ -70,6 +70,9 @@ void Server::accept(const Descriptor& descriptor) {
     return;
   }
   measure_verb(descriptor);
+  if (descriptor.verb == Verb::end_iteration) {
+    engine_.ended_iteration(client_, Nanoseconds(static_cast<int64_t>(descriptor.waited)));
+  }
   begin(descriptor);
 }
 
@@ -132,6 +135,7 @@ void Server::file_write_went(const Descriptor& descriptor, const Request& reques
 
 void Server::progress() {
   hurry_if_waited_for();
+  engine_.hurry_transfers(wants_speed());
   do {
     engine_.progress();
   } while (begin_more());
@@ -291,6 +295,14 @@ bool Server::hungry() const {
 
 bool Server::pressed() const {
   return verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() || is_short_of_iterations();
+}
+
+bool Server::wants_speed() const { return to_client_.sleeps() || pressed() || is_waited_for(); }
+
+std::optional<Nanoseconds> Server::due_in() const {
+  const std::optional<Nanoseconds> due = engine_.due();
+  if (!due) return std::nullopt;
+  return std::max(*due - engine_.clock().now(), Nanoseconds::zero());
 }
 
 void Server::answer_flushes() {

@@ -47,6 +47,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   bool begin_more();
   // Reports to the client what has ended; `counts` are the engine's.
   void report(const Engine::Counts& counts);
+  std::optional<Nanoseconds> due_in() const override;
   // Returns true if all accepted verbs have ended.
   bool idle() const override { return blocks_.idle() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
@@ -88,6 +89,8 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Then none of its
   // requests may be held back.
   bool pressed() const;
+  // Returns true if the client waits for something, or soon will: then writes are not held back.
+  bool wants_speed() const;
   // Notes that the iteration has left, so that the client may begin another one.
   void give_room(int64_t iteration);
   // Reports a failure to the client that belongs to none of its verbs.

@@ -207,6 +207,7 @@ void ServerCore::finish() {
   while (engine_ != nullptr && !engine_->idle()) {
     doorbell_.prepare();
     engine_->hurry_schedule();
+    engine_->hurry_transfers(true);
     engine_->progress();
     if (engine_->idle()) break;
     doorbell_.sleep();

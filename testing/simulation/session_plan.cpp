@@ -275,6 +275,26 @@ void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& 
   }
 }
 
+// Writes that keep to a rate while the clients do something else, in three of ten runs. What it asks of clients, that
+// they say when they wait, all of them do, as they have the same configuration.
+void limit_rates(SplitDice dice, SessionPlan& plan) {
+  if (!dice.chance(30)) return;
+  const uint64_t rates[] = {1'000'000, 30'000'000, 1'000'000'000};
+  Throttle throttle{Throttle::Kind::rate, dice.one_of(rates)};
+  if (dice.chance(30)) throttle = {Throttle::Kind::automatic, 0};
+  const auto limit = [&](EngineOptions& engine) {
+    engine.govern = throttle.kind == Throttle::Kind::automatic;
+    if (!engine.govern) engine.execute.rate = throttle.rate;
+  };
+  for (PhasePlan& phase : plan.phases) {
+    for (ClientPlan& client : phase.clients) {
+      client.config.storage.throttle = throttle;
+      limit(client.engine);
+    }
+    if (phase.node) limit(phase.node->engine);
+  }
+}
+
 }  // namespace
 
 std::string owner_of_files(const Config& config, int client) {
@@ -323,6 +343,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   if (plan.phases[0].clients[0].config.shares_files() && !without.strangers) add_strangers(seed, plan);
   limit_iterations(SplitDice(seed, "iterations"), plan, without);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
+  limit_rates(SplitDice(seed, "rates"), plan);
   return plan;
 }
 

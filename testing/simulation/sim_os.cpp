@@ -21,9 +21,13 @@ void EventFd::raise() const {
   world.choose();
 }
 
-void EventFd::take() const {
+void EventFd::take(std::optional<Nanoseconds> limit) const {
   World& world = World::now();
   world.choose();
+  if (limit && world.event(fd_) == 0) {
+    world.sleep(this, std::max(*limit, Nanoseconds::zero()));
+    if (world.event(fd_) == 0) return;
+  }
   while (world.event(fd_) == 0) world.sleep(this, std::nullopt);
   world.event(fd_) = 0;
 }

@@ -104,6 +104,7 @@ TEST(right, defaults) {
   EXPECT_FALSE(config.storage.slots);
   EXPECT_TRUE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 8u);
+  EXPECT_FALSE(config.storage.throttle.on());
   EXPECT_TRUE(config.merge.enabled);
   EXPECT_TRUE(config.merge.overwrite);
   EXPECT_EQ(config.merge.delay, 0.1);
@@ -195,6 +196,8 @@ TEST(right, every_key) {
   EXPECT_EQ(config.storage.durability, Durability::durable);
   EXPECT_FALSE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 32u);
+  EXPECT_EQ(config.storage.throttle.kind, Throttle::Kind::rate);
+  EXPECT_EQ(config.storage.throttle.rate, uint64_t{800} << 20);
   EXPECT_FALSE(config.merge.enabled);
   EXPECT_FALSE(config.merge.overwrite);
   EXPECT_EQ(config.merge.largest, uint64_t{1} << 20);

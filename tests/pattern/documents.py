@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WRITERS = ["none", "sync", "sync-hdf5", "posix-aio", "tailrace"]
+WRITERS = ["none", "sync", "sync-hdf5", "bare", "posix-aio", "tailrace"]
 ITERATIONS = 4
 
 RUN_KEYS = {

@@ -34,6 +34,7 @@ const std::vector<Way>& ways() {
       {"sync", Writer::sync},
       {"sync_cached", Writer::sync, Verb::alloc, Buffers::pool, 2, false},
       {"sync_hdf5", Writer::sync_hdf5},
+      {"bare", Writer::bare},
       {"posix_aio", Writer::posix_aio},
       {"tailrace_alloc", Writer::tailrace, Verb::alloc},
       {"tailrace_alloc_cached", Writer::tailrace, Verb::alloc, Buffers::pool, 2, false},
@@ -108,6 +109,7 @@ std::vector<char> read_block(const RunOptions& options, const RunResult& result,
   const auto position = static_cast<uint64_t>(variable);
   switch (write.writer) {
     case Writer::sync:
+    case Writer::bare:
       return read_bytes(folder / ("pattern_" + number), position * ((bytes + 4095) / 4096 * 4096), bytes);
     case Writer::posix_aio: return read_bytes(folder / ("pattern_" + number + ".raw"), position * bytes, bytes);
     case Writer::sync_hdf5: return read_hdf5(folder / ("pattern_" + number + ".h5"), name, bytes);
@@ -159,7 +161,8 @@ TEST_P(EveryWriter, takes_all_the_times) {
   double sum = 0;
   for (size_t i = 0; i < iterations; ++i) sum += result.computing[i] + result.waiting[i];
   EXPECT_LE(sum, result.total * 1.0001);
-  const bool rotates = GetParam().verb == Verb::borrow && GetParam().buffers != Buffers::malloc;
+  const bool lends = GetParam().verb == Verb::borrow && GetParam().buffers != Buffers::malloc;
+  const bool rotates = lends || GetParam().writer == Writer::bare;
   const size_t last = iterations - (rotates ? static_cast<size_t>(GetParam().arrays) : 1);
   for (const VariableTimes& times : result.variables) {
     for (size_t i = 0; i < iterations; ++i) {

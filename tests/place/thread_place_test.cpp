@@ -148,6 +148,47 @@ TEST(ThreadPlace, RoomThatComesWhileFallingAsleepIsUsed) {
   place->stop();
 }
 
+// A sink that has something to do now and then, for which nobody rings.
+class DueSink final : public RequestSink {
+ public:
+  explicit DueSink(Channel& channel) : channel_(channel) {}
+  bool ready() const override { return true; }
+  void accept(const Descriptor& descriptor) override {
+    ticket_ = descriptor.ticket;
+    looks_ = 20;
+  }
+  void progress() override {
+    if (looks_ == 0 || --looks_ > 0) return;
+    channel_.tickets.end(ticket_, true);
+    channel_.client_bell.ring();
+  }
+  bool idle() const override { return looks_ == 0; }
+  std::optional<Nanoseconds> due_in() const override {
+    return looks_ > 0 ? std::optional(Nanoseconds(1000)) : std::nullopt;
+  }
+
+ private:
+  Channel& channel_;
+  uint64_t ticket_ = kNoTicket;
+  int looks_ = 0;
+};
+
+TEST(ThreadPlace, WhatIsDueIsDoneThoughNobodyRings) {
+  Doorbell doorbell;
+  const std::unique_ptr<ThreadPlace> place = new_place(doorbell);
+  Channel& channel = place->channel();
+  DueSink sink(channel);
+  place->start(sink);
+  Descriptor descriptor;
+  descriptor.ticket = channel.tickets.open();
+  ASSERT_TRUE(channel.ring.push(descriptor));
+  place->ring();
+  EXPECT_TRUE(channel.client_bell.wait_until(
+      [&] { return channel.tickets.look(descriptor.ticket) == TicketState::done; }, std::chrono::seconds(20)));
+  place->ring();
+  place->stop();
+}
+
 // Signals belong to the application: the thread takes none.
 class MaskSink final : public RequestSink {
  public:

@@ -102,6 +102,24 @@ def test_a_point():
     assert found["posix-aio"] == {"writer": "posix-aio", "name": "posix-aio", "error": "no luck"}
 
 
+def test_the_interval_of_a_prediction():
+    slopes = [{"write_saturation": w, "write_saturation_busy": w, "write_regression": w, "write_saturation_copy": w,
+               "write_copy": 0.5, "copy": 0.5} for w in (1.0, 1.5, 3.0)]
+    none = [run("none", computing, 0.0) for computing in (8.0, 7.2, 8.8)]
+    spread = evaluate.spread(none, slopes, 0.0)
+    # Of each round, then the least of each and the most of each: C and W of n = 4.
+    assert [one.compute_seconds for one in spread] == pytest.approx([2.0, 1.8, 2.2, 1.8, 2.2])
+    assert [one.write_seconds for one in spread] == pytest.approx([1.0, 1.5, 3.0, 1.0, 3.0])
+    runs = {"none": none, "sync": [run("sync", 8.0, 4.0)] * 3, "tailrace-alloc": [run("tailrace", 8.0, 2.0)] * 3}
+    chosen = [writers.parse(name) for name in runs]
+    _, found = evaluate.point(2.0, spread[3], spread[0], chosen, runs, {}, spread)
+    low, high = found["tailrace-alloc"]["predicted_interval"]
+    assert (low, high) == pytest.approx((1.8 + 1.0 + 3 * 1.8, 2.2 + 3.0 + 3 * 3.0))
+    assert found["tailrace-alloc"]["within_interval"] is True
+    assert "predicted_interval" not in found["none"]
+    assert evaluate.interval([1.0, 2.0], {"median": 2.1})["within_interval"] is False
+
+
 def test_the_command_line_of_settings():
     assert command.line(pattern.Settings(ratios=(0.5, 2.0), variables=3, bytes=96 << 20)) == (
         "tailrace bench pattern --dir out/bench --bytes 96MiB --iterations 16 --repeats 5 --ratio 0.5,2 --writers "

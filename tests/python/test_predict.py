@@ -243,6 +243,20 @@ def test_measured(pattern, tmp_path, document):
     assert found["measured"]["write_saturation"]["dropped"] == fit.WARM_UP
 
 
+def test_the_interval_of_what_was_measured(pattern, tmp_path, document, run):
+    # A machine that is slower from one measurement to the next.
+    slower = ("import pathlib\ncalls = pathlib.Path(__file__).with_suffix('.calls')\ncalls.open('a').write('.')\n"
+              "each *= 1 + calls.stat().st_size / 10\nsamples = [")
+    pattern.write_text(pattern.read_text().replace("samples = [", slower))
+    arguments = ("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--compute", "1ms")
+    for one in document(*arguments)["predictions"]:
+        low, high = one["interval_seconds"]
+        assert low < one["seconds"] < high
+    assert "from … to" in run(*arguments)[1]
+    assert document("--bytes", "1MB", "--compute", "1ms", "--bandwidth", "1GB/s")["predictions"][0][
+        "interval_seconds"] is None
+
+
 def test_what_cannot_be_measured(pattern, tmp_path, run):
     arguments = ("--bytes", "1MB", "--compute", "1s")
     code, text, message = run(*arguments, "--measure", tmp_path, "--pattern", tmp_path / "none")

@@ -36,6 +36,7 @@ class NotedEnds final : public ClientEnds {
   bool waits_for_memory() const override { return false; }
   void wake_if_memory_came() override {}
   bool is_lost() const override { return false; }
+  bool sleeps() const override { return asleep; }
   bool has_sent_no_more() const override { return true; }
   void end_ticket(uint64_t ticket, bool ok) override { tickets[ticket] = ok; }
   bool is_pending(uint64_t ticket) const override { return !tickets.contains(ticket); }
@@ -58,6 +59,7 @@ class NotedEnds final : public ClientEnds {
   std::vector<std::pair<uint64_t, Fault>> failures;
   std::vector<int64_t> left;
   uint32_t awaited = 0;
+  bool asleep = false;
 
  private:
   mutable std::vector<std::byte> pool_;
@@ -72,9 +74,9 @@ class NotedEnds final : public ClientEnds {
 
 class ServerAndEnds : public testing::Test {
  protected:
-  explicit ServerAndEnds(FaultPlan plan = {})
+  explicit ServerAndEnds(FaultPlan plan = {}, const EngineOptions& options = {})
       : faults_(storage_, doorbell_, 1, std::move(plan)),
-        engine_(faults_, fifo_, clock_, {}),
+        engine_(faults_, fifo_, clock_, options),
         format_(config_, storage_.files(), {0, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }}),
         files_(config_, engine_, format_, log_, {}),
         ends_(config_.memory.budget, config_.variables.size()),
@@ -131,6 +133,38 @@ TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
   EXPECT_EQ(ends_.counters().bytes_written.get(), bytes());
   EXPECT_EQ(ends_.counters().iterations_published.get(), 1u);
   EXPECT_EQ(ends_.variables()[0].blocks_written.get(), 1u);
+}
+
+class SlowServerAndEnds : public ServerAndEnds {
+ protected:
+  SlowServerAndEnds() : ServerAndEnds({}, slow()) {}
+  static EngineOptions slow() {
+    EngineOptions options;
+    options.execute.rate = 1000;
+    return options;
+  }
+};
+
+TEST_F(SlowServerAndEnds, WritesAreHeldWhileTheClientComputesAndNotWhileItSleeps) {
+  send(Verb::write, 0, 1, 3);
+  send(Verb::write, 1, 2, 4);
+  server_.progress();
+  server_.progress();
+  EXPECT_TRUE(ends_.tickets.contains(1));
+  EXPECT_FALSE(ends_.tickets.contains(2));
+  ASSERT_TRUE(server_.due_in().has_value());
+  EXPECT_EQ(*server_.due_in(), std::chrono::milliseconds(bytes()));
+  ends_.asleep = true;
+  server_.progress();
+  server_.progress();
+  EXPECT_TRUE(ends_.tickets.contains(2));
+  ends_.asleep = false;
+  send(Verb::end_iteration, 0, 3);
+  send(Verb::end_iteration, 1, 4);
+  server_.progress();
+  EXPECT_FALSE(server_.idle());
+  send(Verb::flush, -1, 5);
+  serve();
 }
 
 class FailingServerAndEnds : public ServerAndEnds {

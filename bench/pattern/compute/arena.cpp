@@ -11,8 +11,8 @@
 namespace bench {
 namespace {
 
-// Large enough for the largest kernel, which is `walk`.
-constexpr size_t kSegment = size_t{65} << 20;
+// Large enough for the largest kernel, which is `triad`.
+constexpr size_t kSegment = size_t{256} << 20;
 constexpr size_t kPage = 4096;
 
 alignas(kPage) std::array<std::byte, kSegment> segment;

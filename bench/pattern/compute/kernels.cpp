@@ -23,6 +23,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"mandelbrot", make_mandelbrot},
       {"walk", make_walk},
       {"spin", make_spin},
+      {"triad", make_triad},
   };
   return table;
 }

@@ -14,5 +14,6 @@ std::unique_ptr<ComputeWorker> make_strassen(int threads, Memory memory);
 std::unique_ptr<ComputeWorker> make_mandelbrot(int threads, Memory memory);
 std::unique_ptr<ComputeWorker> make_walk(int threads, Memory memory);
 std::unique_ptr<ComputeWorker> make_spin(int threads, Memory memory);
+std::unique_ptr<ComputeWorker> make_triad(int threads, Memory memory);
 
 }  // namespace bench

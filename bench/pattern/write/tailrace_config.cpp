@@ -34,6 +34,7 @@ TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders&
   text += "memory: {budget: " + std::to_string(budget) + "}\n";
   text += "storage: {existing: replace, path: [" + path + "], direct: " + (options.direct ? "true" : "false");
   text += ", durability: " + std::string(bypasses ? "written" : "durable");
+  if (options.throttle != "none") text += ", throttle: " + options.throttle;
   text += ", queue_depth: " + std::to_string(options.queue_depth) + "}\n";
   if (trace) text += "measurements: {trace: true}\n";
   text += "layouts:\n  block: {type: uint8, shape: [" + std::to_string(options.block_bytes()) + "]}\nvariables:\n";

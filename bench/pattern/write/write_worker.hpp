@@ -82,6 +82,7 @@ std::unique_ptr<WriteWorker> make_write_worker(const WriteContext& context);
 std::unique_ptr<WriteWorker> make_none(const WriteContext& context);
 std::unique_ptr<WriteWorker> make_sync(const WriteContext& context);
 std::unique_ptr<WriteWorker> make_sync_hdf5(const WriteContext& context);
+std::unique_ptr<WriteWorker> make_bare(const WriteContext& context);
 std::unique_ptr<WriteWorker> make_posix_aio(const WriteContext& context);
 std::unique_ptr<WriteWorker> make_tailrace(const WriteContext& context);
 

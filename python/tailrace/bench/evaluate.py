@@ -4,7 +4,9 @@ A prediction uses only what was measured separately, in turns with the runs: C o
 writing alone, a request, a copy; never the runs that it predicts. It is judged by the least values: what the models
 predict from the least of each input, beside the least total of the rounds. On a shared machine other programs only
 ever add time, to the inputs in some rounds and to the runs in others, and no model can know that. The deviation of
-the medians is kept beside it. C and W of the limit are the medians of the runs without output and of the synchronous
+the medians is kept beside it. Its interval says how far a prediction may be off because its inputs vary: from the
+least to the most that the model returns for the inputs of any round, or for the least or the most of each input. C
+and W of the limit are the medians of the runs without output and of the synchronous
 ones: the limit is a yardstick.
 """
 
@@ -57,6 +59,12 @@ def gather(without_output: Sequence[Report], slopes: Sequence[Slopes], request: 
                   of("write_regression"), request, of("write_copy"), of("copy"))
 
 
+def spread(without_output: Sequence[Report], slopes: Sequence[Slopes], request: float) -> list[Inputs]:
+    """The inputs that an interval spans: those of each round, the least of each of them, and the most of each."""
+    rounds = [gather([run], [one], request, min) for run, one in zip(without_output, slopes)]
+    return [*rounds, gather(without_output, slopes, request, min), gather(without_output, slopes, request, max)]
+
+
 def predict(inputs: Inputs, iterations: int, variables: int, devices: int) -> dict[str, float]:
     """Returns the total seconds by every model. `tailrace predict` uses "pipelined": model 2 for one device and one
     variable, model 3 without its excess for several."""
@@ -79,12 +87,15 @@ def model_of(writer: Writer, variables: int, devices: int) -> str | None:
 
 
 def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer], runs: Runs,
-          errors: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+          errors: Mapping[str, str], spread_: Sequence[Inputs] = ()
+          ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Returns a C/W as a result file has it, without its series; and the series, by the writers' names. The
-    predictions are from the least inputs, and from the medians."""
+    predictions are from the least inputs, and from the medians. They have intervals if `spread_` has the inputs of
+    the rounds."""
     first = runs["sync"][0]
     n, variables, devices = int(first["iterations"]), int(first["variables"]), int(first["devices"])
     models, typical = (predict(inputs, n, variables, devices) for inputs in (least, medians))
+    said = [predict(inputs, n, variables, devices) for inputs in spread_]
     compute = plain.median(run["seconds_computing"] for run in runs["none"]) / n
     write = plain.median(run["seconds_waiting"] for run in runs["sync"]) / n
     limit = pipeline.limit(n, compute, write, devices, variables)
@@ -100,8 +111,17 @@ def point(asked: float, least: Inputs, medians: Inputs, writers: Sequence[Writer
         model = model_of(writer, variables, devices)
         series[writer.name] = _series(writer, runs[writer.name], runs["sync"], n * compute,
                                       limit_copy if writer.copies else limit)
-        series[writer.name] |= _judged(model, models, typical, series[writer.name]["summary"]["total"])
+        total = series[writer.name]["summary"]["total"]
+        series[writer.name] |= _judged(model, models, typical, total)
+        if model is not None and said:
+            series[writer.name] |= interval([one[model] for one in said], total)
     return about, series
+
+
+def interval(predictions: Sequence[float], total: Mapping[str, float]) -> dict[str, Any]:
+    """The least and the most of the predictions, and whether the median total lies between them."""
+    low, high = min(predictions), max(predictions)
+    return {"predicted_interval": [low, high], "within_interval": low <= total["median"] <= high}
 
 
 def _judged(model: str | None, models: Mapping[str, float], typical: Mapping[str, float],

@@ -54,6 +54,7 @@ class Measured:
     write_copy: Fit  # the copy that `write` makes
     copy: Fit  # a warm memcpy
     request: Fit  # handing over one small request
+    rounds: tuple[Measured, ...] = ()  # the measurements, of which each fit above is the middle one
 
     def write(self, compute: float) -> float:
         """Returns W under load, in a program that computes `compute` seconds an iteration."""
@@ -65,7 +66,7 @@ class Measured:
 
     def document(self) -> dict[str, Any]:
         """Returns the fits as a result file has them."""
-        return {name: getattr(self, name).as_json() for name in self.__dataclass_fields__}
+        return {name: getattr(self, name).as_json() for name in self.__dataclass_fields__ if name != "rounds"}
 
 
 def copying(write: float, waiting: float, copying_: float) -> float:
@@ -132,7 +133,9 @@ def measure_by(meter: Meter, repeats: int = REPEATS, progress: Progress | None =
         rounds.append(meter.once())
     say("req: submitting requests")
     requests = [meter.request() for _ in range(repeats)]
-    return Measured(**{name: _middle([one[name] for one in rounds]) for name in rounds[0]}, request=_middle(requests))
+    each = tuple(Measured(**one, request=request) for one, request in zip(rounds, requests))
+    return Measured(**{name: _middle([one[name] for one in rounds]) for name in rounds[0]}, request=_middle(requests),
+                    rounds=each)
 
 
 def _middle(fits: Sequence[Fit]) -> Fit:

@@ -126,7 +126,8 @@ class _Runs:
         runs, errors, slopes = self._rounds(passes)
         least, medians = (evaluate.gather(runs["none"], slopes, measured.request.slope, pick)
                           for pick in (min, statistics.median))
-        point, series = evaluate.point(ratio, least, medians, self._writers, runs, errors)
+        spread = evaluate.spread(runs["none"], slopes, measured.request.slope)
+        point, series = evaluate.point(ratio, least, medians, self._writers, runs, errors, spread)
         if s.ablation:
             document["ablation"] = _ladder(series)
         shown = [writer for writer in self._writers if not s.ablation or writer.name in ("none", "sync")]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PLAIN = ("none", "sync", "sync-hdf5", "posix-aio")
+PLAIN = ("none", "sync", "sync-hdf5", "bare", "posix-aio")
 VERBS = ("alloc", "write", "borrow")
 SWITCHES = {
     "unpinned": ["--pin", "none"],
     "buffered": ["--direct", "off"],
     "malloc": ["--buffers", "malloc"],
     "unaligned": ["--buffers", "unaligned"],
+    "throttled": ["--throttle", "auto"],
 }
 DEFAULT = ("none", "sync", "tailrace-alloc", "tailrace-write")
 
@@ -68,8 +69,8 @@ def parse(name: str) -> Writer:
 
 
 def _model(verb: str, switches: list[str]) -> str | None:
-    # W is measured with aligned blocks that bypass the page cache, from memory touched before.
-    if set(switches) & {"buffered", "malloc", "unaligned"}:
+    # W is measured with aligned blocks that bypass the page cache as fast as they can, from memory touched before.
+    if set(switches) & {"buffered", "malloc", "unaligned", "throttled"}:
         return None
     return "model2_copy" if verb == "write" else "model2"
 

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from tailrace.bench.result import Result
 
 KERNELS = ("busy", "jacobi", "jacobi-blocked", "matmul", "matmul-transposed", "strassen", "mandelbrot", "walk",
-           "spin")
+           "spin", "triad")
 SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 _EPILOG = """\
-writers: none, sync (pwrite, bypassing the page cache), sync-buffered, sync-hdf5, posix-aio (glibc), and tailrace-VERB
-with VERB alloc, write or borrow, and optionally -unpinned, -buffered, -malloc or -unaligned appended, such as
-tailrace-alloc-buffered. none and sync always run, since the limit and OO are computed from them.
+writers: none, sync (pwrite, bypassing the page cache), sync-buffered, sync-hdf5, bare (a thread and two buffers),
+posix-aio (glibc), and tailrace-VERB with VERB alloc, write or borrow, and optionally -unpinned, -buffered, -malloc,
+-unaligned or -throttled appended, such as tailrace-alloc-buffered. none and sync always run, since the limit and OO
+are computed from them.
 
 Exit code 1 if it cannot run, 2 if the options are wrong."""
 

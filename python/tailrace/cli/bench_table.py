@@ -148,6 +148,9 @@ def _row(title: str, one: _Series) -> dict[str, str]:
         cells["cache\nmisses"] = _number(summary["cache_misses"]["median"])
     if one.get("deviation") is not None:
         cells["predicted\ns"] = f"{one['predicted_seconds']:.{digits}f}"
+        if "predicted_interval" in one:
+            low, high = one["predicted_interval"]
+            cells["predicted\ns"] += f" ({low:.{digits}f} … {high:.{digits}f})"
         cells["off\n%"] = f"{100 * one['deviation']:+.1f}"
     return cells
 
@@ -215,6 +218,10 @@ def prediction(document: dict[str, Any], settings: Settings | None) -> str:
             f"{len(found)} is {100 * one['deviation']:+.1f} %, "
             f"{title} at C/W = {ratio:.3g}: predicted {predicted} by {one['model']} from the least of each, measured "
             f"{measured} at least (medians from medians: {100 * medians:+.1f} % at most).")
+    told = [series["within_interval"] for _, _, series in found if "within_interval" in series]
+    if told:
+        text += (f" Of {len(told)} medians {sum(told)} lie in the interval of their prediction, which is what the "
+                 "inputs' own spread over the rounds makes of it.")
     if settings is None or "name" not in one:
         return text
     again = dataclasses.replace(settings, writers=(one["name"],), ablation=False)

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from tailrace import quantity
@@ -50,6 +50,7 @@ class Task:
     """Everything to predict."""
 
     setting: Setting | None  #: of the whole program; None if only variables were given
+    spread: tuple[Setting, ...]  #: the same from each measurement; empty if nothing was measured
     bytes: int  #: of one output; 0 if unknown
     places: tuple[str, ...]
     inputs: tuple[Input, ...]
@@ -131,7 +132,8 @@ def read(arguments: argparse.Namespace) -> Task:
         setting, measured, inputs = _setting(arguments)
     period = setting.c if setting else arguments.compute or period
     complete = _complete(variables, setting, period)
-    task = Task(setting, arguments.bytes or 0, places, tuple(inputs), measured, complete, period,
+    spread = _spread(arguments, setting, measured) if setting and measured else ()
+    task = Task(setting, spread, arguments.bytes or 0, places, tuple(inputs), measured, complete, period,
                 arguments.iterations)
     if complete and period is not None:
         most = _MOST_OUTPUTS // len(complete)
@@ -208,6 +210,17 @@ def _setting(arguments: argparse.Namespace) -> tuple[Setting, Any, list[Input]]:
                       slowdown=arguments.slowdown, cores=arguments.cores, c_ded=arguments.dedicated_compute,
                       w_ded=arguments.dedicated_write)
     return setting, measured, inputs
+
+
+def _spread(arguments: argparse.Namespace, setting: Setting, measured: Any) -> tuple[Setting, ...]:
+    """C is asked for, and the same in all."""
+    def by(one: Any) -> Setting:
+        copy = max(0.0, one.write_copy.slope) if arguments.copy_bandwidth is None else setting.copy
+        req = max(0.0, one.request.slope) if arguments.request is None else setting.req
+        return replace(setting, w=one.write(setting.c), sync_w=one.write_regression.slope,
+                       copy_w=one.write_while_copying(setting.c), copy=copy, req=req)
+
+    return tuple(by(one) for one in (measured, *measured.rounds))
 
 
 def _copy(arguments: argparse.Namespace, measured: Any, inputs: list[Input]) -> float:

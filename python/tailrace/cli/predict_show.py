@@ -43,6 +43,7 @@ def print_all(task: Task) -> None:
 
 def _whole(task: Task, s: Setting) -> dict[str, Any]:
     advice = models.advise(s, task.places)
+    intervals = models.intervals(task.spread)
     found = {
         "input": {"iterations": s.n, "bytes": task.bytes, "compute_seconds": s.c, "write_seconds": s.w,
                   "sync_write_seconds": s.synchronous_w, "request_seconds": s.req, "copy_seconds": s.copy,
@@ -55,7 +56,8 @@ def _whole(task: Task, s: Setting) -> dict[str, Any]:
                    "model3": pipeline.model3(s.n, s.c, s.w, s.devices),
                    "model2_copy": pipeline.with_copy(s.n, s.c, s.w, s.variables * s.req, s.copy)},
         "predictions": [{"place": one.place, "verb": one.verb or None, "seconds": one.seconds,
-                         "waiting_seconds": one.waiting, "gain": one.gain, "to_limit": one.to_limit}
+                         "waiting_seconds": one.waiting, "gain": one.gain, "to_limit": one.to_limit,
+                         "interval_seconds": intervals.get((one.place, one.verb))}
                         for one in advice.predictions],
         "advice": {"place": advice.take.place, "verb": advice.take.verb or None, "gain": advice.take.gain,
                    "quickest": {"place": advice.best.place, "verb": advice.best.verb or None},
@@ -115,8 +117,9 @@ def _print_whole(task: Task, s: Setting) -> None:
     output.print_table(("input", "value", "from"), [(one.name, one.value, one.source) for one in task.inputs])
     print(f"\n{s.n} iterations, C/W {s.c / s.w:.3g}, {_counted(s.devices, 'device')}; the limit is "
           f"{quantity.format_time(advice.limit)}.\n")
-    output.print_table(("place", "verb", "total", "saved", "× limit", "waiting for output", "overlap OO"),
-                       _prediction_rows(advice))
+    titles = ("place", "verb", "total", *(["from … to"] if task.spread else []), "saved", "× limit",
+              "waiting for output", "overlap OO")
+    output.print_table(titles, _prediction_rows(advice, models.intervals(task.spread)))
     print(f"\n{models.sentence(advice, quantity.format_time)}")
     print(f"It needs memory for {s.devices + 1} outputs, {quantity.format_size((s.devices + 1) * task.bytes)}; more "
           "gains nothing while C and W keep steady.")
@@ -126,15 +129,19 @@ def _print_whole(task: Task, s: Setting) -> None:
                                                  for one in models.crossovers(s, task.places)])
 
 
-def _prediction_rows(advice: Advice) -> list[tuple[str, ...]]:
+def _prediction_rows(advice: Advice,
+                     intervals: dict[tuple[str, str], tuple[float, float]]) -> list[tuple[str, ...]]:
     ot = advice.predictions[0].waiting
     rows = []
     for one in advice.predictions:
         synchronous = one.place == "sync"
         verb = {"": "–", "alloc": "alloc, commit", "write": "write (one copy)"}[one.verb]
-        rows.append((one.place, verb, quantity.format_time(one.seconds), "–" if synchronous else _percent(one.gain),
-                     f"{one.to_limit:.2f}", quantity.format_time(one.waiting),
-                     "–" if synchronous else _percent(shield.output_overlap(ot, one.waiting))))
+        low, high = intervals.get((one.place, one.verb), (one.seconds, one.seconds))
+        interval = [f"{quantity.format_time(low)} … {quantity.format_time(high)}"] if intervals else []
+        gain = "–" if synchronous else _percent(one.gain)
+        overlap = "–" if synchronous else _percent(shield.output_overlap(ot, one.waiting))
+        rows.append((one.place, verb, quantity.format_time(one.seconds), *interval, gain, f"{one.to_limit:.2f}",
+                     quantity.format_time(one.waiting), overlap))
     return rows
 
 

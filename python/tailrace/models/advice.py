@@ -7,7 +7,7 @@ writer does, the others W as measured under load. It only compares: it measures 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from . import core, pipeline
@@ -133,6 +133,17 @@ def predict(setting: Setting) -> list[Prediction]:
         rows.append(("core", "alloc", ded.compute, core.total(n, ded.compute, setting.dedicated_w, **shape)))
     return [Prediction(place, verb, seconds, seconds - n * c, pipeline.gain(reference, seconds),
                        seconds / best if best > 0 else math.inf) for place, verb, c, seconds in rows]
+
+
+def intervals(settings: Sequence[Setting]) -> dict[tuple[str, str], tuple[float, float]]:
+    """By place and verb, the least and the most seconds that are predicted for settings which differ as their
+    measurements did."""
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    for setting in settings:
+        for one in predict(setting):
+            low, high = found.get((one.place, one.verb), (math.inf, -math.inf))
+            found[one.place, one.verb] = min(low, one.seconds), max(high, one.seconds)
+    return found
 
 
 def advise(setting: Setting, places: tuple[str, ...] = ("sync", "thread", "core")) -> Advice:

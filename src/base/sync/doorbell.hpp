@@ -22,8 +22,9 @@ class Doorbell {
   // Only the server calls these three.
   void prepare() { asleep_.announce(); }
   void cancel() { asleep_.retract(); }
-  void sleep() {
-    event_.take();
+  // For `limit` at most; none: until it rings.
+  void sleep(std::optional<Nanoseconds> limit = std::nullopt) {
+    event_.take(limit);
     asleep_.retract();
   }
 

@@ -4,6 +4,10 @@
 // (testing/simulation), and runs the protocols above them unchanged.
 #pragma once
 
+#include <optional>
+
+#include "base/clock.hpp"
+
 namespace tailrace::impl {
 
 class EventFd {
@@ -16,8 +20,8 @@ class EventFd {
 
   // Wakes the thread that sleeps in take(), or its next take(). Any thread.
   void raise() const;
-  // Sleeps until the counter has been raised since the last take().
-  void take() const;
+  // Sleeps until the counter has been raised since the last take(), or for `limit` (none: for ever).
+  void take(std::optional<Nanoseconds> limit = std::nullopt) const;
 
   // Returns the descriptor: others raise the counter by writing the 64-bit number 1 to it. Owned by this object.
   int fd() const { return fd_; }

@@ -21,6 +21,10 @@ class SleepFlag {
   // A waker, after making its work visible. acq_rel: releases that work to the announce() that follows.
   bool claim() { return asleep_.exchange(false, std::memory_order_acq_rel); }
 
+  // Any thread, without a promise: the sleeper may wake, or announce itself, meanwhile. acquire: of what the sleeper
+  // wrote before announce(), which releases.
+  bool is_announced() const { return asleep_.load(std::memory_order_acquire); }
+
  private:
   Atomic<bool> asleep_{false};
 };

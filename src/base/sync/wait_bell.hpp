@@ -23,6 +23,9 @@ class WaitBell {
     futex_wake_all(rings_);
   }
 
+  // Returns true if the client sleeps or is about to; it may have woken by the time of the return. Any thread.
+  bool has_sleeper() const { return asleep_.is_announced(); }
+
   // Sleeps until `ready()` holds, or for `timeout` by `clock` (none: no limit). Only the client. Returns the last
   // result of ready().
   template <class Ready>

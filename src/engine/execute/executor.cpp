@@ -39,6 +39,7 @@ struct Executor::Job {
 
   bool can_begin() const { return status.ok() && (sync_left || !left.empty()); }
   bool done() const { return under_way == 0 && !can_begin(); }
+  bool writes() const { return sync == nullptr && access.operation == Operation::write; }
   const char* operation() const { return sync ? "sync" : name_of(access.operation); }
 };
 
@@ -53,6 +54,7 @@ Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
     : storage_(storage),
       clock_(clock),
       options_(options),
+      pace_(options.rate),
       in_flight_(storage.capabilities().depth),
       bounce_(options.bounce_bytes, options.bounce_count) {
   for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) {
@@ -102,9 +104,11 @@ void Executor::progress(std::vector<Ended>& ended) {
 // Returns true if it began any. The storage begins one copy before the next is made, so that they overlap.
 bool Executor::begin_transfers() {
   bool submitted = false;
+  held_ = false;
   for (const auto& job : jobs_) {
     while (job->can_begin() && !(job->waits_for_copy && bounce_.all_in_use())) {
       if (free_tags_.empty()) return submitted;
+      if ((held_ = is_held(*job))) return submitted;
       const Begun begun = begin(*job);
       if (begun == Begun::nothing) break;
       if (begun == Begun::copy) return true;
@@ -113,6 +117,8 @@ bool Executor::begin_transfers() {
   }
   return submitted;
 }
+
+bool Executor::is_held(const Job& job) const { return job.writes() && !pace_.allows(clock_.now()); }
 
 Executor::Begun Executor::begin(Job& job) {
   if (job.sync) {
@@ -130,6 +136,10 @@ Executor::Begun Executor::begin(Job& job) {
   const uint64_t room = room_for(job, range, flight.plan);
   job.cached = job.cached || (job.may_be_direct && is_long_and_cached(flight.plan));
   const uint64_t length = flight.plan.extent.length;
+  if (job.writes()) {
+    pace_.took(length, clock_.now());
+    counts_.bytes_written += length;
+  }
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
   if (job.access.holes > 0) throw_holes_away(flight.plan, flight.tag);

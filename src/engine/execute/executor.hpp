@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "engine/execute/bounce_buffers.hpp"
+#include "engine/execute/pace.hpp"
 #include "engine/execute/transfer_plan.hpp"
 #include "model/access.hpp"
 #include "storage/storage.hpp"
@@ -41,6 +42,7 @@ class Executor {
     // Buffers that copy unaligned writes, so that these bypass the page cache; 0: such writes go through it.
     uint64_t bounce_bytes = 0;  // size of each
     uint32_t bounce_count = 8;
+    uint64_t rate = Pace::kUnlimited;  // of writes, in bytes a second; see Pace
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes written) before a job fails
   };
 
@@ -55,10 +57,11 @@ class Executor {
 
   // The work that the executor has done so far.
   struct Counts {
-    uint64_t transfers = 0;  // begun
-    uint64_t direct = 0;     // … bypassing the page cache
-    uint64_t again = 0;      // ended short or interrupted, and continued
-    uint64_t fallbacks = 0;  // refused past the page cache, and repeated through it
+    uint64_t transfers = 0;      // begun
+    uint64_t direct = 0;         // … bypassing the page cache
+    uint64_t again = 0;          // ended short or interrupted, and continued
+    uint64_t fallbacks = 0;      // refused past the page cache, and repeated through it
+    uint64_t bytes_written = 0;  // by the writes begun
   };
 
   // Borrows the storage and the clock.
@@ -69,6 +72,12 @@ class Executor {
   bool hungry() const;
   bool idle() const { return jobs_.empty(); }
   const Counts& counts() const { return counts_; }
+
+  // How fast writes may begin. What it holds holds all that was started behind it.
+  Pace& pace() { return pace_; }
+  const Pace& pace() const { return pace_; }
+  // Returns true if the next transfer waits for its time alone.
+  bool held() const { return held_; }
 
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
@@ -86,6 +95,7 @@ class Executor {
   enum class Begun { nothing, transfer, copy };
 
   bool begin_transfers();
+  bool is_held(const Job& job) const;
   Begun begin(Job& job);
   void begin_sync(Job& job);
   InFlight& take_flight(Job& job, PlannedTransfer planned);
@@ -105,6 +115,8 @@ class Executor {
   const Clock& clock_;
   const Options options_;
   Counts counts_;
+  Pace pace_;
+  bool held_ = false;
   std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag
   std::vector<uint32_t> free_tags_;
   // Memory for holes: largest_hole bytes for each tag. Null until the first hole.

@@ -26,6 +26,9 @@ EngineOptions engine_options(const Config& config, bool timed) {
   options.gather.by_count = merge.by_count;
   if (timed && config.holds_writes())
     options.gather.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(merge.delay));
+  if (timed && config.storage.throttle.kind == Throttle::Kind::rate)
+    options.execute.rate = config.storage.throttle.rate;
+  options.govern = timed && config.storage.throttle.kind == Throttle::Kind::automatic;
   using ForReads = EngineOptions::ReadAfter;
   options.read_after = merge.visibility == Visibility::pending ? ForReads::any : ForReads::submitted;
   if (merge.read_after == ReadAfter::written) options.read_after = ForReads::written;
