@@ -16,6 +16,7 @@
 #include "hdf5_vol/host/inquiry.hpp"
 #include "hdf5_vol/host/transfer_list.hpp"
 #include "hdf5_vol/process/process.hpp"
+#include "process_client/sieve.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -168,6 +169,7 @@ herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t me
   std::optional<AloneTransfer> apart;
   if (alone) apart.emplace(host, dxpl);
   if (!alone && is_collective(host, dxpl)) drain_before_mpi();
+  process::Sieves::forget_all();  // HDF5 writes past them
   void* under = object.under;
   return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
                                 alone ? apart->transfer() : dxpl, &data, nullptr);
