@@ -85,12 +85,19 @@ Dataset& dataset_of(Object& object) {
 }
 
 // HDF5 writes each part of a dataset at once, as it must gather nothing in a file whose data may go past it. So where
-// there are many, they are gathered here; to begin with that takes as long as HDF5 needs for some ten of them.
+// there are many, the connector gathers them. To begin with that takes as long as HDF5 needs for some ten parts.
 void look_for_parts(Object& object, hid_t file_space) {
-  constexpr uint8_t kFew = 8;
-  if (file_space == H5S_ALL || !object.dataset->is_small() || File::any_parallel()) return;
-  if (object.parts == kFew) return carry_small(object);
-  ++object.parts;
+  if (file_space == H5S_ALL || object.parts > SmallCarried::kMany) return;
+  const bool is_small = object.dataset->is_small();
+  if ((!is_small && object.parts == 0) || File::any_parallel()) return;
+  if (is_small && object.parts >= SmallCarried::few()) carry_small(object);
+  if (++object.parts == SmallCarried::kMany) SmallCarried::note_parts(object.parts);
+}
+
+// Notes, when an object is closed, that it was carried in vain, since only a few parts were written through it.
+void look_back_at_parts(const Object& object) {
+  const bool few = object.parts > 0 && object.parts < SmallCarried::kMany;
+  if (few && object.dataset->file() != nullptr) SmallCarried::note_parts(object.parts);
 }
 
 void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
@@ -266,6 +273,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
     return 0;
   }
   const Host& host = object.host;
+  look_back_at_parts(object);
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
   const bool whole = file == nullptr || file->opens > 0 || settle(object);
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);

@@ -27,7 +27,7 @@ struct Object {
   Within within = {};                                 // of a file that is detached, or was; else empty
   bool is_new = false;                                // of datasets: made through this object
   bool is_usual = false;                              // of datasets: known to be made with the usual properties
-  uint8_t parts = 0;                                  // of small datasets: that HDF5 has written
+  uint8_t parts = 0;                                  // of small datasets: that were written, as far as it matters
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }
