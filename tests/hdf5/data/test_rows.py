@@ -38,8 +38,8 @@ with h5py.File(sys.argv[1], "w") as file:
     file.close()
 """
 
-# Each row is read, then it, or one behind it, is written: through the same object, another one, another file object, or
-# by HDF5 itself, which writes the little that there is after a flush.
+# Each row is read, then it, or one behind it, is written: through the same object, another one, another file object,
+# or by HDF5 itself, which writes the little that there is after a flush.
 WRITES = BEGIN + """
 how = sys.argv[2]
 model = VALUES.copy()
