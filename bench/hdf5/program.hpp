@@ -19,6 +19,7 @@ struct Options {
   double compute = 0.47;  // in seconds; for calibrate: the wanted time
   int64_t passes = 0;     // of the kernel, in each iteration
   uint64_t bytes = uint64_t{128} << 20;
+  uint64_t row = 512;       // bytes
   uint64_t count = 100000;  // of hyperslabs, small datasets, rows or files
   bool columns = false;
   bool random = false;

@@ -1,6 +1,7 @@
 #include "bench/hdf5/rows.hpp"
 
-#include <cstdio>
+#include <unistd.h>
+
 #include <random>
 #include <string>
 #include <vector>
@@ -153,17 +154,44 @@ nlohmann::json flush_each_row(const Options& options) {
   return {{"total", now() - start}};
 }
 
+nlohmann::json write_parts(const Options& options) {
+  const hsize_t columns = options.row / sizeof(double);
+  const hsize_t shape[2] = {options.bytes / options.row, columns};
+  const hsize_t one[2] = {1, columns};
+  const std::vector<double> row(columns, 1.0);
+  const hid_t access = access_list(options);
+  const hid_t memory = H5Screate_simple(2, one, nullptr);
+  const hid_t space = H5Screate_simple(2, shape, nullptr);
+  const double start = now();
+  const hid_t file = good(H5Fcreate(options.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  for (uint64_t i = 0; i < options.count; ++i) {
+    const hid_t data = good(H5Dcreate2(file, ("data" + std::to_string(i)).c_str(), H5T_NATIVE_DOUBLE, space,
+                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                            "H5Dcreate2");
+    for (hsize_t at[2] = {0, 0}; at[0] < shape[0]; ++at[0]) {
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, at, nullptr, one, nullptr);
+      good(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, row.data()), "H5Dwrite");
+    }
+    H5Dclose(data);
+  }
+  good(H5Fclose(file), "H5Fclose");
+  return {{"total", now() - start}};
+}
+
 nlohmann::json write_files(const Options& options) {
   const std::vector<double> values(10'000, 1.0);
   const hid_t access = access_list(options);
+  const std::string prefix = options.file + "." + std::to_string(getpid()) + ".";
   const double start = now();
   for (uint64_t i = 0; i < options.count; ++i) {
-    Matrix matrix(options.file + "." + std::to_string(i), access, 1, values.size());
+    Matrix matrix(prefix + std::to_string(i), access, 1, values.size());
     matrix.write_all(values.data());
     matrix.close();
   }
   const double end = now();
-  for (uint64_t i = 0; i < options.count; ++i) std::remove((options.file + "." + std::to_string(i)).c_str());
+  for (uint64_t i = 0; i < options.count; ++i) {
+    if (truncate((prefix + std::to_string(i)).c_str(), 0) != 0) throw std::runtime_error("cannot empty a file");
+  }
   return {{"total", end - start}};
 }
 

@@ -15,7 +15,10 @@ nlohmann::json add_to_rows(const Options& options);
 nlohmann::json append_rows(const Options& options);
 // Flushes the file after each of `options.count` rows of 4 KiB.
 nlohmann::json flush_each_row(const Options& options);
-// Writes `options.count` files with a dataset of 80 kB each, and removes them.
+// Creates `options.count` datasets of `options.bytes`, and writes each in rows of `options.row` bytes.
+nlohmann::json write_parts(const Options& options);
+// Writes `options.count` files with a dataset of 80 kB each. It leaves them, empty: ext4 looks at each file that was
+// removed in the last minutes when it makes another, which would take most of the time.
 nlohmann::json write_files(const Options& options);
 
 }  // namespace bench::hdf5

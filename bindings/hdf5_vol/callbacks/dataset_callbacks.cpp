@@ -16,6 +16,7 @@
 #include "hdf5_vol/host/inquiry.hpp"
 #include "hdf5_vol/host/transfer_list.hpp"
 #include "hdf5_vol/process/process.hpp"
+#include "process_client/sieve.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -88,10 +89,17 @@ Dataset& dataset_of(Object& object) {
 // gather them in a file whose data may bypass it, so it writes each part at once; here they are gathered. To begin
 // with that takes as long as HDF5 needs for about ten parts.
 void look_for_parts(Object& object, hid_t file_space) {
-  constexpr uint8_t kFew = 8;
-  if (file_space == H5S_ALL || !object.dataset->is_small() || File::any_parallel()) return;
-  if (object.parts == kFew) return carry_small(object);
-  ++object.parts;
+  if (file_space == H5S_ALL || object.parts > SmallCarried::kMany) return;
+  const bool is_small = object.dataset->is_small();
+  if ((!is_small && object.parts == 0) || File::any_parallel()) return;
+  if (is_small && object.parts >= SmallCarried::few()) carry_small(object);
+  if (++object.parts == SmallCarried::kMany) SmallCarried::note_parts(object.parts);
+}
+
+// Notes, when an object is closed, that it was carried in vain, since only a few parts were written through it.
+void look_back_at_parts(const Object& object) {
+  const bool few = object.parts > 0 && object.parts < SmallCarried::kMany;
+  if (few && object.dataset->file() != nullptr) SmallCarried::note_parts(object.parts);
 }
 
 void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t type,
@@ -170,6 +178,7 @@ herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t me
   std::optional<AloneTransfer> apart;
   if (alone) apart.emplace(host, dxpl);
   if (!alone && is_collective(host, dxpl)) drain_before_mpi();
+  process::Sieves::forget_all();  // HDF5 writes past them
   void* under = object.under;
   return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
                                 alone ? apart->transfer() : dxpl, &data, nullptr);
@@ -267,6 +276,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
     return 0;
   }
   const Host& host = object.host;
+  look_back_at_parts(object);
   File* const file = object.dataset != nullptr ? object.dataset->file() : nullptr;
   const bool whole = file == nullptr || file->opens > 0 || settle(object);
   if (object.dataset != nullptr && object.dataset->ends_with_close(object)) drain_everywhere(object, H5I_DATASET);

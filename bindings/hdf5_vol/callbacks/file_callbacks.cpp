@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hdf5_vol/callbacks/callbacks.hpp"
@@ -36,6 +37,8 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
   hid_t id() const { return id_; }
+  // Closes it early, where the error stack says nothing that would have to be kept.
+  void close() { host_.H5Pclose(std::exchange(id_, H5I_INVALID_HID)); }
 
  private:
   const Host& host_;
@@ -82,19 +85,24 @@ unsigned long number_of(const Host& host, void* under) {
   return host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0 ? 0 : number;
 }
 
+uint64_t userblock_in(const Host& host, hid_t fcpl) {
+  hsize_t bytes = 0;
+  return host.H5Pget_userblock(fcpl, &bytes) < 0 ? UINT64_MAX : bytes;
+}
+
 uint64_t userblock_of(const Host& host, void* under) {
   H5VL_file_get_args_t arguments{};
   arguments.op_type = H5VL_FILE_GET_FCPL;
   arguments.args.get_fcpl.fcpl_id = H5I_INVALID_HID;
   if (host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return UINT64_MAX;
   const List creation(host, arguments.args.get_fcpl.fcpl_id, List::Taken{});
-  hsize_t bytes = 0;
-  return host.H5Pget_userblock(creation.id(), &bytes) < 0 ? UINT64_MAX : bytes;
+  return userblock_in(host, creation.id());
 }
 
 // Wraps a file that was opened for writing. A file of several processes is remembered even without a path: this
-// process still has to do itself what it cannot carry.
-void* remember(Host& host, void* under, const std::string& name, bool parallel) {
+// process still has to do itself what it cannot carry. `fcpl`: the list that the file was created by;
+// H5I_INVALID_HID: it existed.
+void* remember(Host& host, void* under, const std::string& name, bool parallel, hid_t fcpl) {
   void* const pointer = wrap(host, under);
   if (pointer == nullptr) return nullptr;
   char path[PATH_MAX] = "";
@@ -102,7 +110,7 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel) 
   if (!known && !parallel) return pointer;
   Object& object = object_at(pointer);
   object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
-  object.file->userblock = userblock_of(host, under);
+  object.file->userblock = fcpl > 0 ? userblock_in(host, fcpl) : userblock_of(host, under);
   ++object.file->opens;
   return pointer;
 }
@@ -166,7 +174,7 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
     push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
     return nullptr;
   }
-  const List access(*host, fapl);
+  List access(*host, fapl);
   if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
@@ -176,11 +184,13 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
   void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
                              : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
-  void* const pointer = carried ? remember(*host, under, name, parallel) : wrap(*host, under);
+  const hid_t made_by = create ? fcpl : H5I_INVALID_HID;
+  void* const pointer = carried ? remember(*host, under, name, parallel, made_by) : wrap(*host, under);
   host->opens_together |= parallel;
   if (pointer == nullptr && !create) explain(*host, name);
   if (pointer != nullptr && Process::instance().detaches()) note_detached(object_at(pointer), create);
   if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), access, prefetch);
+  if (pointer != nullptr) access.close();
   return pointer;
 }
 

@@ -1,6 +1,7 @@
 #include "hdf5_vol/data/dataset.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "hdf5_vol/data/object.hpp"
@@ -30,6 +31,11 @@ bool may_transform(const Host& host, hid_t transfer) {
 }
 
 }  // namespace
+
+Dataset::~Dataset() {
+  give_back();
+  if (file_ != nullptr) file_->forget_ahead(offset_);
+}
 
 std::shared_ptr<Dataset> Dataset::left_to_hdf5(Host& host) {
   if (host.left_to_hdf5 == nullptr) {
@@ -309,8 +315,10 @@ void Dataset::prepare_sources() {
   Process::instance().detached().wait_for_all();
 }
 
-// Lets HDF5 read at once what is in the file. Other data come with the writes that are still on their way. If that
-// fails, as it does when the file is shorter than its datasets, the read waits for the writes.
+// Lets HDF5 read at once what is in the file, unless it has been read ahead. Other data come with the writes that are
+// still on their way. If that fails, as it does when the file is shorter than its datasets, the read waits for the
+// writes. A transfer by a list of its own is not planned where HDF5 can do it: to look at that list takes longer than
+// a call of the system.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (is_virtual_) prepare_sources();
   if (file_ == nullptr || unplaced_) return Outcome::pass;
@@ -319,25 +327,46 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
     return Outcome::pass;
   }
   if (passes_alone() && is_collective(host_, transfer)) file_->drain();  // others may ask for what is from here
-  if (!file_->pending(offset_)) return Outcome::pass;
+  const bool some_on_its_way = file_->pending(offset_);
+  if (!some_on_its_way && (file_->is_parallel() || transfer != host_.transfer)) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
-  if (planned && !file_->pending(bounds(move))) return Outcome::pass;
-  if (planned && read_parts(move, memory_type, transfer, static_cast<std::byte*>(data))) return Outcome::done;
+  const std::byte* const ahead = planned ? find_ahead(move) : nullptr;
+  if (ahead == nullptr && !some_on_its_way) return Outcome::pass;
+  if (ahead == nullptr && planned && !file_->pending(bounds(move))) return Outcome::pass;
+  if (planned && read_parts(move, memory_type, transfer, ahead, static_cast<std::byte*>(data))) return Outcome::done;
   file_->drain();
   return Outcome::pass;
 }
 
-bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data) {
+const std::byte* Dataset::find_ahead(const Move& move) {
+  if (move.elements == 0 || !move.in_file.first) return nullptr;
+  return file_->find_ahead({offset_, elements_ * element_}, bounds(move));
+}
+
+bool Dataset::read_run(const Move& move, const std::byte* ahead, std::byte* to) {
+  if (ahead != nullptr) {
+    std::memcpy(to, ahead, move.elements * element_);
+    return true;
+  }
+  const std::vector<tailrace_extent> runs = runs_in_file(move);
+  return !runs.empty() && file_->read(runs, to).status == TAILRACE_OK;
+}
+
+bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* ahead,
+                         std::byte* data) {
   if (move.elements == 0) return true;
   if (const std::byte* const run = move.converts ? nullptr : one_run(move, data)) {
-    const std::vector<tailrace_extent> runs = runs_in_file(move);
-    return !runs.empty() && file_->read(runs, data + (run - data)).status == TAILRACE_OK;
+    return read_run(move, ahead, data + (run - data));
   }
   Parts parts(host_, move, element_, offset_);
   if (!parts.ok()) return false;
   while (parts.next()) {
-    if (file_->read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) return false;
+    if (ahead != nullptr) {
+      std::memcpy(parts.bytes(), ahead, move.elements * element_);
+    } else if (file_->read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) {
+      return false;
+    }
     if (!parts.convert(type_, memory_type, transfer)) return false;
     parts.scatter(data);
   }

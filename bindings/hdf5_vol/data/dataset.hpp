@@ -36,7 +36,7 @@ class Dataset {
   static void look_together(Object& object);
   // Returns the file that contains `object`, an object of that type, if the file's data may be carried; else null.
   static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
-  ~Dataset() { give_back(); }
+  ~Dataset();
 
   enum class Outcome {
     done,
@@ -94,7 +94,10 @@ class Dataset {
   bool is_for_hdf5(const Move& move);
   Outcome take_place(const Object& object, const Move& move);
   const std::byte* one_run(const Move& move, const void* data) const;
-  bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, std::byte* data);
+  // `ahead`: the bytes of the move, if they have been read ahead; else null.
+  bool read_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* ahead, std::byte* data);
+  bool read_run(const Move& move, const std::byte* ahead, std::byte* to);
+  const std::byte* find_ahead(const Move& move);
   // `data_stay`: see write_for.
   Outcome write_runs(const std::vector<tailrace_extent>& runs, const std::byte* data, bool data_stay,
                      Request* request);

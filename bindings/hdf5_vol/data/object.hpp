@@ -27,7 +27,7 @@ struct Object {
   Within within = {};                                 // the detached file that this is part of; else empty
   bool is_new = false;                                // for datasets: created through this object
   bool is_usual = false;                              // for datasets: known to have the default properties
-  uint8_t parts = 0;                                  // for small datasets: number of parts that HDF5 has written
+  uint8_t parts = 0;  // for small datasets: parts that were written, as far as it matters
 };
 
 inline Object& object_at(void* pointer) { return *static_cast<Object*>(pointer); }

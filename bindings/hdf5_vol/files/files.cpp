@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -77,6 +78,7 @@ File::~File() {
   if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
   for (const std::shared_ptr<File>& other : kept_) --other->objects;
+  if (descriptor_ >= 0) ::close(descriptor_);
   if (state_ != State::open) return;
   send_small();
   carrier().close(raw_);
@@ -107,6 +109,7 @@ void File::show() {
 }
 
 void File::leave() {
+  sieves_.forget();
   std::string why;
   const std::optional<Seal> seal = take_seal(hidden_name_of(path_), userblock, why);
   if (!seal) spoil(why);
@@ -162,7 +165,8 @@ bool File::is_little(uint64_t bytes) {
 }
 
 // Marks all bytes from the beginning of a list's first extent to the end of its last.
-void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents) {
+void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
+  data != nullptr ? sieves_.overwrite(extents, data) : sieves_.forget();
   pending_.insert(dataset);
   uint64_t begin = UINT64_MAX;
   uint64_t end = 0;
@@ -173,11 +177,17 @@ void File::on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents
   if (begin < end) written_.add(begin, end);
 }
 
+// Forgets what was read ahead if the write that changed it was refused.
+Refusal File::accepted(Refusal refused) {
+  if (refused.status != TAILRACE_OK) sieves_.forget();
+  return refused;
+}
+
 Refusal File::write(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
-  on_its_way(dataset, extents);
+  on_its_way(dataset, extents, data);
   const bool small = extents.size() == 1 && process::SmallWrites::is_small(extents[0]);
   if (!small || !small_.fits(extents[0])) send_small();
-  if (!small) return carrier().write(raw_, extents, data);
+  if (!small) return accepted(carrier().write(raw_, extents, data));
   small_.add(extents[0], data);
   return {};
 }
@@ -191,18 +201,18 @@ void File::send_small() {
 
 Refusal File::iwrite(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                      std::vector<tailrace_ticket>& tickets) {
-  on_its_way(dataset, extents);
+  on_its_way(dataset, extents, data);
   send_small();
-  return carrier().iwrite(raw_, extents, data, tickets);
+  return accepted(carrier().iwrite(raw_, extents, data, tickets));
 }
 
 Refusal File::lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                    std::vector<tailrace_ticket>& tickets) {
   if (extents.size() == 1 && extents[0].length >= kLeastLent) {
-    on_its_way(dataset, extents);
+    on_its_way(dataset, extents, data);
     send_small();
     const Refusal refused = carrier().lend(raw_, extents[0], data, tickets);
-    if (refused.status != TAILRACE_TOO_LARGE) return refused;
+    if (refused.status != TAILRACE_TOO_LARGE) return accepted(refused);
   }
   return iwrite(dataset, extents, data, tickets);
 }
@@ -212,9 +222,41 @@ Refusal File::read(std::span<const tailrace_extent> extents, void* data) {
   return carrier().read(raw_, extents, data);
 }
 
+// The bytes of a sieve are never older than those that a read would return: writes change them, or have them
+// forgotten.
+const std::byte* File::find_ahead(const tailrace_extent& dataset, const tailrace_extent& bytes) {
+  if (!reads_ahead_ || state_ == State::left_alone || !process::Sieve::is_small(bytes.length)) return nullptr;
+  process::Sieve& sieve = sieves_.of(dataset.offset);
+  if (const std::byte* const found = sieve.find(bytes)) return found;
+  const tailrace_extent wanted = sieve.wanted(bytes, dataset.offset + dataset.length);
+  if (wanted.length == bytes.length) return nullptr;
+  std::byte* const room = sieve.room();
+  sieve.filled(wanted.offset, read_ahead(wanted, room));
+  return sieve.find(bytes);
+}
+
+// Returns how many bytes have been read.
+uint64_t File::read_ahead(const tailrace_extent& bytes, std::byte* to) {
+  if (pending(bytes)) return read({&bytes, 1}, to).status == TAILRACE_OK ? bytes.length : 0;
+  if (descriptor_ < 0 && !open_to_read_ahead()) return 0;
+  const ssize_t got = ::pread(descriptor_, to, bytes.length, static_cast<off_t>(bytes.offset));
+  return got > 0 ? static_cast<uint64_t>(got) : 0;
+}
+
+// By a descriptor of its own, as HDF5 closes that of the file when it likes.
+bool File::open_to_read_ahead() {
+  struct stat now {};
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool is_it = descriptor_ >= 0 && ::fstat(descriptor_, &now) == 0 && now.st_dev == identity_.st_dev &&
+                     now.st_ino == identity_.st_ino;
+  if (!is_it && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  reads_ahead_ = is_it;
+  return is_it;
+}
+
 void File::fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element) {
   const tailrace_extent all{dataset, bytes};
-  on_its_way(dataset, {&all, 1});
+  on_its_way(dataset, {&all, 1}, nullptr);
   send_small();
   const uint64_t elements = std::max<uint64_t>(std::min(bytes, kFillAtOnce) / element.size(), 1);
   std::vector<std::byte> many(elements * element.size());
@@ -232,7 +274,9 @@ std::vector<std::string> File::take_failures() {
   std::vector<std::string> all = carrier().take_failures(path_);
   all.insert(all.end(), failures_.begin(), failures_.end());
   failures_.clear();
-  if (!all.empty()) spoil(all.front());
+  if (all.empty()) return all;
+  sieves_.forget();
+  spoil(all.front());
   return all;
 }
 
@@ -269,6 +313,7 @@ void File::hand_over() {
 }
 
 void File::drain() {
+  sieves_.forget();
   hand_over();
   little_ = few_ = 0;
   if (pending_.empty()) return;
@@ -309,6 +354,7 @@ void File::look_what_is_written() {
 }
 
 void File::leave_to_parent() {
+  sieves_.forget();
   detached_ = false;
   state_ = State::left_alone;
   small_.clear();

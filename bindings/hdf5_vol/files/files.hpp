@@ -21,6 +21,7 @@
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
 #include "process_client/byte_ranges.hpp"
+#include "process_client/sieve.hpp"
 #include "process_client/small_writes.hpp"
 
 namespace tailrace::hdf5 {
@@ -120,6 +121,11 @@ class File {
   Refusal lend(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data,
                std::vector<tailrace_ticket>& tickets);
   Refusal read(std::span<const tailrace_extent> extents, void* data);
+  // Returns `bytes` of a dataset as a read would, if they have been read ahead, or are now, because this read follows
+  // the one before; else null. They stay until the next call.
+  const std::byte* find_ahead(const tailrace_extent& dataset, const tailrace_extent& bytes);
+  // Forgets what was read ahead of that dataset: before its space may be used for another.
+  void forget_ahead(uint64_t dataset) { sieves_.forget(dataset); }
   // Hands over the writes that were held back. Failures are reported later.
   void send_small();
   // Returns true if some bytes of that dataset may not have reached the file yet.
@@ -147,7 +153,11 @@ class File {
   bool on_their_way(const tailrace_extent& bytes) const;
   void look_what_is_written();
   void forget_pending();
-  void on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents);
+  // `data`: null if they are not known.
+  void on_its_way(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
+  Refusal accepted(Refusal refused);
+  uint64_t read_ahead(const tailrace_extent& bytes, std::byte* to);
+  bool open_to_read_ahead();
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
 
@@ -168,12 +178,15 @@ class File {
   tailrace_file raw_{};
   std::vector<std::string> failures_;  // of fills and chunks
   process::SmallWrites small_;         // not handed over yet
-  uint64_t little_ = 0;                // bytes that is_little() counts
-  uint64_t few_ = 0;                   // writes that is_little() counts
-  std::set<uint64_t> pending_;         // where the datasets begin that were written since the file was last complete
-  process::ByteRanges written_;        // what was written since the mark …
-  process::ByteRanges before_mark_;    // … and before it
-  std::optional<uint64_t> mark_;       // the carrier's
+  process::Sieves sieves_;
+  int descriptor_ = -1;              // to read ahead by; -1: not yet, or there cannot be one
+  bool reads_ahead_ = !parallel_;    // unless that has failed
+  uint64_t little_ = 0;              // bytes that is_little() counts
+  uint64_t few_ = 0;                 // writes that is_little() counts
+  std::set<uint64_t> pending_;       // where the datasets begin that were written since the file was last complete
+  process::ByteRanges written_;      // what was written since the mark …
+  process::ByteRanges before_mark_;  // … and before it
+  std::optional<uint64_t> mark_;     // the carrier's
 };
 
 // An open object's share in the file through which it was reached.

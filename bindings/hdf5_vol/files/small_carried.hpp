@@ -1,5 +1,6 @@
 // SmallCarried knows which small datasets may be carried, so that few need be looked at: every object of such a
-// dataset must know it. A dataset that was created has no other object until the program opens it.
+// dataset must know it. A dataset that was created has no other object until the program opens it. It also
+// knows after how many parts one is looked at.
 #pragma once
 
 #include <atomic>
@@ -19,12 +20,23 @@ class SmallCarried {
     return by_.load(std::memory_order_relaxed) >= (is_maker ? Who::others : Who::makers);
   }
   // Call it when no file is carried any more.
-  static void forget() { by_.store(Who::nobody, std::memory_order_relaxed); }
+  static void forget() {
+    by_.store(Who::nobody, std::memory_order_relaxed);
+    few_.store(kMany, std::memory_order_relaxed);
+  }
+
+  // Carrying a dataset begins to pay at this many parts.
+  static constexpr uint8_t kMany = 8;
+  // Returns how many parts HDF5 writes before a dataset is carried: one if the latest dataset that was written in
+  // parts had kMany, else kMany.
+  static uint8_t few() { return few_.load(std::memory_order_relaxed); }
+  static void note_parts(uint8_t parts) { few_.store(parts < kMany ? kMany : 1, std::memory_order_relaxed); }
 
  private:
   enum class Who : uint8_t { nobody, makers, others };
   // relaxed: one HDF5 has the file, and it lets in one thread at a time.
   static inline std::atomic<Who> by_ = Who::nobody;
+  static inline std::atomic<uint8_t> few_ = kMany;
 };
 
 }  // namespace tailrace::hdf5

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <deque>
+#include <map>
 #include <mutex>
 #include <type_traits>
 
@@ -11,8 +12,9 @@ namespace {
 
 // Never destroyed, since HDF5 ends after everything else. The elements do not move.
 struct Hosts {
-  std::mutex mutex;  // guards `all`, which only grows
+  std::mutex mutex;  // guards all below, which only grows
   std::deque<Host> all;
+  std::map<const void*, Host*> callers;
 };
 
 Hosts& hosts() {
@@ -26,6 +28,19 @@ Host* find(const void* base) {
     if (host.base == base) return &host;
   }
   return nullptr;
+}
+
+// Returns the library that has called from this address before; else null. To look for it among the symbols takes as
+// long as ten system calls.
+Host* find_caller(const void* caller) {
+  const std::lock_guard lock(hosts().mutex);
+  const auto found = hosts().callers.find(caller);
+  return found != hosts().callers.end() ? found->second : nullptr;
+}
+
+Host* note_caller(const void* caller, Host* host) {
+  const std::lock_guard lock(hosts().mutex);
+  return hosts().callers[caller] = host;
 }
 
 // Number types that programs mostly have in memory, and their sizes.
@@ -104,12 +119,13 @@ hid_t driver(void* handle, const char* variable, const char* function) {
 }  // namespace
 
 Host* host_of(const void* caller, std::string* why) {
+  if (Host* const known = find_caller(caller)) return known;
   Dl_info info;
   if (dladdr(caller, &info) == 0) {
     if (why != nullptr) *why = "the caller lies in no library";
     return nullptr;
   }
-  if (Host* known = find(info.dli_fbase)) return known;
+  if (Host* const known = find(info.dli_fbase)) return note_caller(caller, known);
   Host host;
   host.base = info.dli_fbase;
   host.library = info.dli_fname;

@@ -58,6 +58,7 @@ void Program::step() {
                 {"wait", &Program::wait, 4},
                 {"read", &Program::read, 20},
                 {"read as second", &Program::read_as_second, 3},
+                {"read rows", &Program::read_rows, 4},
                 {"read through view", &Program::read_through_view, 2},
                 {"extend", &Program::extend, 5},
                 {"flush", &Program::flush, 3},
@@ -290,6 +291,39 @@ void Program::read_as_second() {
   const Id second{H5Dopen2(files_[data.file].id, data.model.name.c_str(), H5P_DEFAULT), H5Dclose};
   write_one(data);
   read_by(second.get(), data.model);
+}
+
+// Reads row after row, by one of two objects, with writes to it and to others in between.
+void Program::read_rows() {
+  Data& data = some();
+  const Id second{H5Dopen2(files_[data.file].id, data.model.name.c_str(), H5P_DEFAULT), H5Dclose};
+  const bool by_second = dice_.chance(50);
+  const hsize_t count = dice_.between(1, 5);
+  hsize_t at = dice_.below(data.model.shape[0]);
+  for (uint64_t turn = 0; turn < 40 && at < data.model.shape[0]; ++turn) {
+    Transfer transfer(data.model, rows_of(data.model.shape, at, count), dice_);
+    transfer.scribble();
+    CHECK(H5Dread(by_second ? second.get() : id(data), transfer.type(), transfer.memory_space(),
+                  transfer.file_space(), transfer.properties(), transfer.data()) >= 0);
+    transfer.compare(data.model);
+    at += dice_.chance(90) ? count : dice_.below(3 * count);
+    if (dice_.chance(25)) disturb(data, second.get());
+  }
+}
+
+void Program::disturb(Data& data, hid_t second) {
+  const uint64_t how = dice_.below(10);
+  if (how < 3) return write_one(data);
+  if (how < 6) {
+    Transfer transfer(data.model, dice_);
+    CHECK(H5Dwrite(second, transfer.type(), transfer.memory_space(), transfer.file_space(), transfer.properties(),
+                   transfer.data()) >= 0);
+    return transfer.write_to(data.model);
+  }
+  if (how == 6) return flush();
+  if (how == 7) return write_multi();
+  if (how == 8) return write_asynchronously();
+  write_one(some());
 }
 
 // Through a virtual dataset in another file, which HDF5 itself reads from the files. (All of it: 1.14.5 ignores that

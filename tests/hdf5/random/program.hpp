@@ -44,6 +44,7 @@ class Program {
   void wait();
   void read();
   void read_as_second();
+  void read_rows();
   void read_through_view();
   void extend();
   void flush();
@@ -63,6 +64,7 @@ class Program {
   Data& some();
   hid_t id(Data& data);
   void write_one(Data& data);
+  void disturb(Data& data, hid_t second);
   void read_by(hid_t dataset, const Model& model);
   std::vector<Data*> some_of_one_file();
 

@@ -137,6 +137,18 @@ Selection some_of(const Shape& shape, const Shape& chunk, Dice& dice) {
   return slabs(shape, chunk, dice);
 }
 
+Selection rows_of(const Shape& shape, hsize_t first, hsize_t count) {
+  std::vector<Along> slab;
+  for (const hsize_t length : shape) slab.push_back({0, 1, length, 1});
+  slab[0] = {first, 1, std::min(count, shape[0] - first), 1};
+  Selection rows{space_of(shape), {}, product(shape)};
+  select(rows.space.get(), H5S_SELECT_SET, slab);
+  const size_t row = rows.extent / shape[0];
+  rows.elements.resize(slab[0].count * row);
+  std::iota(rows.elements.begin(), rows.elements.end(), first * row);
+  return rows;
+}
+
 Selection some_memory(size_t count, Dice& dice) {
   Selection memory = whole({count});
   const uint64_t how = count == 0 ? 9 : dice.below(10);

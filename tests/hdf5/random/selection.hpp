@@ -27,6 +27,8 @@ struct Selection {
 // Selects elements of a dataset: all, a hyperslab, two at once, points (some of them twice, for `writes`), or none.
 // With `chunk`, sometimes whole chunks.
 Selection some_of(const Shape& shape, const Shape& chunk, Dice& dice);
+// Selects `count` rows, from `first` on, as far as there are any: all that has these indices along the first axis.
+Selection rows_of(const Shape& shape, hsize_t first, hsize_t count);
 // Selects memory for `count` elements: side by side, apart, or in any order.
 Selection some_memory(size_t count, Dice& dice);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace tailrace::test {
 namespace {
@@ -14,9 +15,11 @@ namespace {
 
 }  // namespace
 
-Transfer::Transfer(const Model& model, Dice& dice)
+Transfer::Transfer(const Model& model, Dice& dice) : Transfer(model, some_of(model.shape, model.chunk, dice), dice) {}
+
+Transfer::Transfer(const Model& model, Selection selection, Dice& dice)
     : type_(&memory_type_of(model.family, dice.below(100))),
-      file_(some_of(model.shape, model.chunk, dice)),
+      file_(std::move(selection)),
       memory_(some_memory(file_.elements.size(), dice)) {
   choose_spaces(dice);
   if (dice.chance(10)) {

@@ -11,6 +11,8 @@ class Transfer {
  public:
   // Transfers some elements of the model's dataset, with numbers to write.
   Transfer(const Model& model, Dice& dice);
+  // Transfers these.
+  Transfer(const Model& model, Selection selection, Dice& dice);
 
   hid_t type() const { return type_->id; }
   hid_t memory_space() const { return memory_id_; }

@@ -1,0 +1,79 @@
+#include "process_client/sieve.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tailrace::process {
+namespace {
+
+uint64_t end_of(const tailrace_extent& bytes) { return bytes.offset + bytes.length; }
+
+}  // namespace
+
+const std::byte* Sieve::find(const tailrace_extent& bytes) {
+  if (bytes.offset < held_.offset || end_of(bytes) > end_of(held_)) return nullptr;
+  next_ = end_of(bytes);
+  return room_.get() + (bytes.offset - held_.offset);
+}
+
+// Twice as much each time, so that who reads on for a little while only, or whose sieve is forgotten again and again,
+// reads little in vain. A read follows the one before if it leaves out at most four times what it reads.
+tailrace_extent Sieve::wanted(const tailrace_extent& bytes, uint64_t end) {
+  const bool follows = next_ > 0 && bytes.offset >= next_ && bytes.offset - next_ <= 4 * bytes.length;
+  next_ = end_of(bytes);
+  ahead_ = follows ? std::min(2 * std::max(ahead_, bytes.length), kRoom) : 0;
+  return {bytes.offset, std::max(std::min(ahead_, end - bytes.offset), bytes.length)};
+}
+
+std::byte* Sieve::room() {
+  held_ = {};
+  if (room_ == nullptr) room_ = std::make_unique_for_overwrite<std::byte[]>(kRoom);
+  return room_.get();
+}
+
+void Sieve::overwrite(std::span<const tailrace_extent> extents, const std::byte* data) {
+  for (const tailrace_extent& extent : extents) {
+    const uint64_t begin = std::max(extent.offset, held_.offset);
+    const uint64_t end = std::min(end_of(extent), end_of(held_));
+    if (begin < end) {
+      std::memcpy(room_.get() + (begin - held_.offset), data + (begin - extent.offset), end - begin);
+    }
+    data += extent.length;
+  }
+}
+
+void Sieve::forget() {
+  held_ = {};
+  ahead_ = 0;
+}
+
+Sieve& Sieves::of(uint64_t dataset) {
+  look_whether_forgotten();
+  for (Of& of : all_) {
+    if (of.dataset == dataset) return of.sieve;
+  }
+  if (all_.size() == kMost) all_.erase(all_.begin());
+  all_.push_back({dataset, {}});
+  return all_.back().sieve;
+}
+
+void Sieves::overwrite(std::span<const tailrace_extent> extents, const void* data) {
+  for (Of& of : all_) of.sieve.overwrite(extents, static_cast<const std::byte*>(data));
+}
+
+void Sieves::forget() {
+  for (Of& of : all_) of.sieve.forget();
+}
+
+void Sieves::forget(uint64_t dataset) {
+  std::erase_if(all_, [dataset](const Of& of) { return of.dataset == dataset; });
+}
+
+void Sieves::look_whether_forgotten() {
+  const uint64_t now = forgotten_.load(std::memory_order_relaxed);
+  if (now == known_) return;
+  known_ = now;
+  forget();
+}
+
+}  // namespace tailrace::process

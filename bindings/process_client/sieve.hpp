@@ -1,0 +1,77 @@
+// Sieves: bytes of a file that a door has read ahead, since the program reads rows one after the other. Most of the
+// rows are then copied from memory.
+//
+// A sieve holds what a read would return: the door changes it with each write that it carries, and has it forget all
+// before anybody else writes. A sieve reads nothing itself.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tailrace::process {
+
+// The bytes of one dataset.
+class Sieve {
+ public:
+  // Larger reads are worth a call of the system each.
+  static bool is_small(uint64_t bytes) { return bytes <= kSmall; }
+
+  // Returns the bytes if all of them are held; else null. They stay until the next call.
+  const std::byte* find(const tailrace_extent& bytes);
+  // Returns the bytes to be read, if `bytes` are not held: more than `bytes` if this read follows the one before, but
+  // none behind `end`; else just `bytes`, which the caller reads as if there were no sieve.
+  tailrace_extent wanted(const tailrace_extent& bytes, uint64_t end);
+  // Forgets all, and returns the memory to read what is wanted into. filled() says how many bytes from `begin` on it
+  // holds then.
+  std::byte* room();
+  void filled(uint64_t begin, uint64_t length) { held_ = {begin, length}; }
+
+  // Changes the bytes of `extents` that are held to those of `data`, which lie there one after the other.
+  void overwrite(std::span<const tailrace_extent> extents, const std::byte* data);
+  void forget();
+
+ private:
+  static constexpr uint64_t kSmall = 16 << 10;  // bytes
+  static constexpr uint64_t kRoom = 64 << 10;   // bytes
+
+  std::unique_ptr<std::byte[]> room_;  // kRoom bytes, from the first that are wanted on
+  tailrace_extent held_{};
+  uint64_t next_ = 0;   // where the latest read ended; 0: there was none
+  uint64_t ahead_ = 0;  // how many bytes were wanted last, since forget()
+};
+
+// The sieves of one file, by where the data of their datasets begin.
+class Sieves {
+ public:
+  // Returns the sieve of that dataset. The first call makes it; where there are many, the oldest ends.
+  Sieve& of(uint64_t dataset);
+  void overwrite(std::span<const tailrace_extent> extents, const void* data);
+  void forget();
+  // Also gives back the memory of that dataset's.
+  void forget(uint64_t dataset);
+  // Forgets what the sieves of all files hold.
+  static void forget_all() { forgotten_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kMost = 16;
+
+  struct Of {
+    uint64_t dataset;
+    Sieve sieve;
+  };
+  void look_whether_forgotten();
+
+  // Orders nothing: the door lets one thread at a time use a file.
+  static inline std::atomic<uint64_t> forgotten_ = 0;  // how often
+
+  std::vector<Of> all_;
+  uint64_t known_ = 0;  // of forgotten_
+};
+
+}  // namespace tailrace::process
