@@ -47,8 +47,12 @@ class Ledger {
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // The client has left, and others go on in the same files.
   void gone(int client);
-  // Clients that have yet to come are not waited for any more.
-  void absent();
+  // Clients of the run that have yet to come are not waited for any more. Once more with the times that the run has
+  // in the end: the latest hold.
+  void absent(const RunTimes& run);
+  // Another run begins: forgets what was of all clients of the earlier one, and who has left it; but nothing while
+  // data of it wait for somebody who can read them.
+  void begin_run();
   // The group's list of dropped iterations has so many bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;

@@ -80,8 +80,8 @@ class ServedClients {
   // clients that have gone, or actions of scope `node`.
   bool waits_for_absent() const;
   // They are not waited for any more, and may not come any more: what waits for them goes on without them, and all
-  // who are here are told. `why` ends the sentence.
-  void give_up_absent(const std::string& why);
+  // who are here are told. `why` ends the sentence. `run`: the times of the run, for the servers that follow.
+  void give_up_absent(const std::string& why, const RunTimes& run);
   bool gave_up_absent() const { return gave_up_absent_; }
   // Those who have ever come.
   const std::set<int>& came() const { return came_; }

@@ -18,6 +18,7 @@
 #include "place/acceptor.hpp"
 #include "place/client_rings.hpp"
 #include "recovery/ledger.hpp"
+#include "server/earlier_run.hpp"
 #include "server/run_watch.hpp"
 #include "server/served_clients.hpp"
 
@@ -82,8 +83,9 @@ class ServerCore final : private ClientRings::Host {
   bool step(Acceptor& acceptor);
   // Returns true if nothing that the client sent is under way.
   bool settled(int client) const override { return clients_->settled(client); }
-  // After it: waits until nothing is under way any more.
-  void finish();
+  // After it: waits until nothing is under way any more. Returns true if the ledger must outlive this server: the
+  // next one needs it to refuse clients without whom the files of their run have been published.
+  bool finish();
 
  private:
   // ClientRings::Host
@@ -121,6 +123,8 @@ class ServerCore final : private ClientRings::Host {
   std::optional<ServedClients> clients_;  // none: nobody has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
+  EarlierRun earlier_run_;   // until another one begins
+  bool begins_run_ = false;  // with its first client: nobody has been adopted
   const Nanoseconds began_;
   bool had_client_ = false;
   std::optional<Nanoseconds> alone_until_;  // how long it stays, since the last client has gone

@@ -41,9 +41,10 @@ struct RawFilePlan {
   uint64_t size = 1;               // of the files, about
 };
 
-// The absence of a client that shares files and hands nothing over.
+// The absence of a client that shares files.
 struct Absence {
-  std::optional<uint64_t> comes_at;  // for a moment, in nanoseconds; none: never
+  std::optional<uint64_t> comes_at;  // in nanoseconds; none: never
+  bool works = false;  // then, if it is still welcome; else it comes for a moment, and hands nothing over
 };
 
 // Somebody who wants to come as a client of the node, in a process that begins when all clients have come: one of the

@@ -53,6 +53,13 @@ struct Goodbye {
 };
 static_assert(sizeof(Goodbye) == 16);
 
+// When the processes of a run began, and its clients began to leave, as ProcessClock counts.
+struct RunTimes {
+  uint64_t youngest;         // when the last of the processes that came began
+  uint64_t first_departure;  // 0: not known
+};
+static_assert(sizeof(RunTimes) == 16);
+
 // A line of the server's ledger.
 struct LedgerRecord {
   enum class Kind : uint32_t {
@@ -63,7 +70,7 @@ struct LedgerRecord {
     gone = 5,         // a client has left, while others go on in the same files
     journaled = 6,    // the list of dropped iterations has grown
     unpublished = 7,  // an iteration has left without a file: one of that name is of an earlier run
-    absent = 8        // clients that have yet to come are not waited for any more
+    absent = 8        // clients that have yet to come are not waited for any more, nor let in
   };
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: who; else the group of files, see FileGroup
@@ -76,6 +83,7 @@ struct LedgerRecord {
       char message[104];  // UTF-8, ended by NUL
     } failure;
     uint64_t journal_end;  // bytes of the list
+    RunTimes run;          // of absent
     // The chunk as the format was told of it, so that another server can tell it the same.
     struct {
       uint32_t variable;
