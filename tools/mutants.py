@@ -5,7 +5,7 @@
     tools/mutants.py [--quick] [--only TEXT] [--bound N] [--write]
 
 The faults are in tests/mutants/mutants.json. Works in build/mutants and touches nothing else; with --write the table
-goes into docs/simulation.md.
+goes into docs/simulation.md, where mutants that were not tried keep their rows.
 """
 
 import argparse
@@ -117,24 +117,29 @@ def hunt(mutant: Mutant, bound: int) -> Outcome:
     return Outcome(mutant, int(found.group(1)), found.group(2))
 
 
-def table(outcomes: list[Outcome]) -> str:
-    """Returns the outcomes as Markdown."""
-    lines = ["| mutant | in | what is wrong | seeds | found by |", "|---|---|---|---:|---|"]
-    for outcome in outcomes:
-        seeds = "not found" if outcome.seeds is None else str(outcome.seeds)
-        file = outcome.mutant.file.removeprefix("src/")
-        lines.append(f"| {outcome.mutant.name} | `{file}` | {outcome.mutant.why} | {seeds} | {outcome.checker} |")
-    return "\n".join(lines) + "\n"
+def row(outcome: Outcome) -> str:
+    """Returns the outcome as a row of the table."""
+    seeds = "not found" if outcome.seeds is None else str(outcome.seeds)
+    file = outcome.mutant.file.removeprefix("src/")
+    return f"| {outcome.mutant.name} | `{file}` | {outcome.mutant.why} | {seeds} | {outcome.checker} |"
 
 
-def write_docs(text: str) -> None:
-    """Writes the table between its marks in the page."""
+def table(rows: list[str]) -> str:
+    """Returns the rows as a table in Markdown."""
+    return "\n".join(["| mutant | in | what is wrong | seeds | found by |", "|---|---|---|---:|---|", *rows]) + "\n"
+
+
+def write_docs(names: list[str], outcomes: list[Outcome]) -> None:
+    """Writes the rows of the outcomes into the table of the page, in the order of `names`."""
     page = DOCS.read_text(encoding="utf-8")
     begin, end = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
     before, _, rest = page.partition(begin)
     _, found, after = rest.partition(end)
     if not found:
         sys.exit(f"mutants: {DOCS.relative_to(ROOT)} has no marks for the table")
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in rest.partition(end)[0].splitlines()}
+    rows |= {outcome.mutant.name: row(outcome) for outcome in outcomes}
+    text = table([rows[name] for name in names if name in rows])
     DOCS.write_text(before + begin + text + end + after, encoding="utf-8")
 
 
@@ -148,6 +153,7 @@ def main() -> int:
     arguments = parser.parse_args()
     entries = json.loads((ROOT / "tests" / "mutants" / "mutants.json").read_text(encoding="utf-8"))
     mutants = [Mutant(**entry) for entry in entries]
+    names = [mutant.name for mutant in mutants]
     for mutant in mutants:
         mutant.text((ROOT / mutant.file).read_text(encoding="utf-8"))
     if arguments.quick:
@@ -164,10 +170,10 @@ def main() -> int:
         told = f"{outcome.seeds} seeds, by {outcome.checker}" if outcome.seeds else "NOT FOUND"
         print(f"{mutant.name}: {told}", flush=True)
     missed = [outcome.mutant.name for outcome in outcomes if outcome.seeds is None]
-    print(f"\n{table(outcomes)}\n{len(outcomes) - len(missed)} of {len(outcomes)} mutants found, "
-          f"{time.monotonic() - begin:.0f} s")
+    print("\n" + table([row(outcome) for outcome in outcomes]))
+    print(f"{len(outcomes) - len(missed)} of {len(outcomes)} mutants found, {time.monotonic() - begin:.0f} s")
     if arguments.write:
-        write_docs(table(outcomes))
+        write_docs(names, outcomes)
     if missed:
         print(f"not found within {arguments.bound} seeds: {', '.join(missed)}")
     return 1 if missed else 0

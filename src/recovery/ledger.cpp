@@ -141,13 +141,23 @@ void Ledger::gone(int client) {
   records_.push_back(record);
 }
 
-void Ledger::absent() {
+void Ledger::absent(const RunTimes& run) {
   LedgerRecord record;
   record.kind = Kind::absent;
   record.client = kNode;
   record.iteration = kNone;
+  record.run = run;
   append(record);
+  std::erase_if(records_, [](const LedgerRecord& of) { return of.kind == Kind::absent; });
   records_.push_back(record);
+}
+
+void Ledger::begin_run() {
+  const auto waits_for_a_server = [](const LedgerRecord& of) { return of.kind == Kind::accepted; };
+  if (std::any_of(records_.begin(), records_.end(), waits_for_a_server)) return;
+  const size_t forgotten =
+      std::erase_if(records_, [](const LedgerRecord& of) { return of.client == kNode || of.kind == Kind::gone; });
+  if (forgotten > 0) write_anew();
 }
 
 void Ledger::journaled(int group, uint64_t end) {

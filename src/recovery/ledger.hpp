@@ -46,8 +46,12 @@ class Ledger {
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
   // Records that the client has left, while others go on in the same files.
   void gone(int client);
-  // Records that the server has stopped waiting for clients that have not come.
-  void absent();
+  // Records that the server has stopped waiting for clients of the run that have not come. It is called again with
+  // the final times of the run: the latest record holds.
+  void absent(const RunTimes& run);
+  // Begins another run: forgets what concerned all clients of the earlier run, and who has left it. Forgets nothing
+  // while data of the earlier run wait for a reader.
+  void begin_run();
   // Records that the group's list of dropped iterations has `end` bytes.
   void journaled(int group, uint64_t end);
   uint64_t journal_end(int group) const;

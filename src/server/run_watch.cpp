@@ -19,6 +19,10 @@ void RunWatch::departed() {
   if (!first_departure_) first_departure_ = clock_.now();
 }
 
+void RunWatch::departed_before(pid_t process) {
+  first_departure_ = std::min(first_departure_.value_or(clock_.now()), clock_.began(process));
+}
+
 bool RunWatch::is_served(int client, pid_t process) const {
   const auto found = processes_.find(client);
   return found != processes_.end() && found->second == process;
@@ -31,6 +35,12 @@ bool RunWatch::is_of_another(pid_t process) const {
   // A process may have died without the server having seen it yet.
   return std::any_of(processes_.begin(), processes_.end(),
                      [this](const auto& entry) { return has_ended(entry.first); });
+}
+
+bool RunWatch::is_of(const RunTimes& run, pid_t process) const {
+  if (run.youngest > clock_.now()) return false;  // the machine has been started again since
+  const uint64_t began = clock_.began(process);
+  return began <= run.youngest || began + clock_.ticks(kDeathIsSeenIn) < run.first_departure;
 }
 
 }  // namespace tailrace::impl

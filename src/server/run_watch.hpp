@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "model/wire/core_wire.hpp"
 #include "server/process_clock.hpp"
 
 namespace tailrace::impl {
@@ -28,6 +29,8 @@ class RunWatch {
   void departed();
   // Notes that a client has gone before this server began.
   void departed_earlier() { first_departure_ = 0; }
+  // Notes that a process of the next run has come: a client of this run had left when that process began.
+  void departed_before(pid_t process);
   // Forgets a client that the server has finished with.
   void dismissed(int client) { processes_.erase(client); }
 
@@ -37,6 +40,11 @@ class RunWatch {
   bool has_ended(int client) const { return clock_.began(processes_.at(client)) == 0; }
   // Returns true if the process, which is not one of those served, belongs to another run.
   bool is_of_another(pid_t process) const;
+
+  // Returns the times by which a later server …
+  RunTimes times() const { return {youngest_, first_departure_.value_or(0)}; }
+  // … tells whether a process is of the run.
+  bool is_of(const RunTimes& run, pid_t process) const;
 
  private:
   const ProcessClock& clock_;

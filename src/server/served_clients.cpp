@@ -462,10 +462,10 @@ std::vector<int> ServedClients::absent_numbers() const {
   return {};
 }
 
-void ServedClients::give_up_absent(const std::string& why) {
+void ServedClients::give_up_absent(const std::string& why, const RunTimes& run) {
   const size_t clients = expected();
   if (gave_up_absent_ || came_.size() >= clients) return;
-  ledger_.absent();  // first: a server that replaces this one publishes nothing that waits for them
+  ledger_.absent(run);  // first: a server that replaces this one publishes nothing that waits for them
   gave_up_absent_ = true;
   const std::vector<int> absent = absent_numbers();
   const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;

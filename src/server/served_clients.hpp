@@ -80,8 +80,8 @@ class ServedClients {
   // memory of clients that have gone, or actions of scope `node`.
   bool waits_for_absent() const;
   // Stops waiting for these clients, which may no longer come: work that waits for them continues without them, and
-  // all present clients get a failure. `why` ends its sentence.
-  void give_up_absent(const std::string& why);
+  // all present clients get a failure. `why` ends its sentence. `run`: the times of the run, for later servers.
+  void give_up_absent(const std::string& why, const RunTimes& run);
   bool gave_up_absent() const { return gave_up_absent_; }
   // Returns the clients that have ever come.
   const std::set<int>& came() const { return came_; }

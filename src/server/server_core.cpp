@@ -28,6 +28,10 @@ ServerCore::ServerCore(const Clock& clock, const ProcessClock& processes, Doorbe
 ServerCore::~ServerCore() = default;
 
 void ServerCore::equip(const Config& common, Equipment equipment) {
+  if (std::exchange(begins_run_, false)) {
+    ledger_.begin_run();
+    earlier_run_.forget();
+  }
   common_ = common;
   engine_ = &equipment.engine;
   clients_.emplace(equipment.engine, ledger_, log_, std::move(equipment.make_format), equipment.crew,
@@ -66,7 +70,10 @@ void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t b
 }
 
 void ServerCore::take_up_ledger() {
-  if (!clients_) return;
+  if (!clients_) {
+    begins_run_ = true;
+    return earlier_run_.recall(ledger_.records());
+  }
   clients_->take_up_ledger();
   // The ledger names clients that have left and are no longer here.
   if (came().size() > here_.size()) runs_.departed_earlier();
@@ -94,12 +101,14 @@ bool ServerCore::run_is_over() const {
 }
 
 Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
+  if (Status status = earlier_run_.check(client, process, runs_); !status.ok()) return status;
   if (!clients_ || !common_->shares_files() || came().empty()) return false;
   if (runs_.is_served(client, process)) return false;
   const auto here = [this] { return fmt::format("{}", fmt::join(came(), ", ")); };
   if (run_is_over() || runs_.is_of_another(process)) {
     if (all_gone()) {
-      clients_->give_up_absent(", since another run has begun");
+      runs_.departed_before(process);
+      clients_->give_up_absent(", since another run has begun", runs_.times());
       return true;
     }
     return Status(
@@ -203,7 +212,7 @@ void ServerCore::progress() {
   look_for_absent();
 }
 
-void ServerCore::finish() {
+bool ServerCore::finish() {
   while (engine_ != nullptr && !engine_->idle()) {
     doorbell_.prepare();
     engine_->hurry_schedule();
@@ -213,7 +222,10 @@ void ServerCore::finish() {
     doorbell_.sleep();
   }
   if (actions_ != nullptr) actions_->finish();
+  const bool is_incomplete = clients_ && clients_->gave_up_absent() && common_->shares_files();
+  if (is_incomplete) ledger_.absent(runs_.times());
   clients_.reset();
+  return is_incomplete || earlier_run_.is_known();
 }
 
 // ---- absent clients ---------------------------------------------------------------------------------------------
@@ -226,11 +238,12 @@ Nanoseconds ServerCore::patience() const {
 // after place.patience; at once if no client can come any more.
 void ServerCore::look_for_absent() {
   if (!clients_->waits_for_absent()) return waits_since_.reset();
-  if (options_.drain) return clients_->give_up_absent(", since the job is over");
+  if (options_.drain) return clients_->give_up_absent(", since the job is over", runs_.times());
   const Nanoseconds now = clock_.now();
   if (!waits_since_) waits_since_ = now;
   if (now >= *waits_since_ + patience()) {
-    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience));
+    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience),
+                                    runs_.times());
   }
   if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return;
   warned_of_absent_ = true;

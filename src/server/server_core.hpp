@@ -19,6 +19,7 @@
 #include "place/acceptor.hpp"
 #include "place/client_rings.hpp"
 #include "recovery/ledger.hpp"
+#include "server/earlier_run.hpp"
 #include "server/run_watch.hpp"
 #include "server/served_clients.hpp"
 
@@ -84,8 +85,9 @@ class ServerCore final : private ClientRings::Host {
   bool step(Acceptor& acceptor);
   // Returns true if no verb of the client is under way.
   bool settled(int client) const override { return clients_->settled(client); }
-  // Call it after run(): waits until nothing is under way.
-  void finish();
+  // Call it after run(): waits until nothing is under way. Returns true if the ledger must outlive this server: the
+  // next one needs it to refuse clients whose run was published without them.
+  bool finish();
 
  private:
   // Implements ClientRings::Host.
@@ -123,6 +125,8 @@ class ServerCore final : private ClientRings::Host {
   std::optional<ServedClients> clients_;  // none: no client has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
+  EarlierRun earlier_run_;   // until another one begins
+  bool begins_run_ = false;  // with its first client: nobody has been adopted
   const Nanoseconds began_;
   bool had_client_ = false;
   std::optional<Nanoseconds> alone_until_;  // when the server ends if no other client comes, after the last one has

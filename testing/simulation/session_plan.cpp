@@ -207,6 +207,8 @@ void add_strangers(uint64_t seed, SessionPlan& plan) {
       if (client != absent) continue;
       of.absence = Absence{};
       if (dice.chance(50)) of.absence->comes_at = dice.below(2 * patience);
+      SplitDice late(seed, "late clients", index);
+      if (of.absence->comes_at && late.chance(50)) of.absence = Absence{late.below(6 * patience), true};
     }
     if (!dice.chance(30)) continue;
     uint64_t client = dice.below(clients);

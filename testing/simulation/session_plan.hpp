@@ -41,9 +41,10 @@ struct RawFilePlan {
   uint64_t size = 1;               // approximate size of the files
 };
 
-// The absence of a client that shares files and hands over nothing.
+// The absence of a client that shares files.
 struct Absence {
-  std::optional<uint64_t> comes_at;  // when it comes for a moment, in nanoseconds; none: never
+  std::optional<uint64_t> comes_at;  // when it comes, in nanoseconds; none: never
+  bool works = false;  // it works then if it is still admitted; else it comes for a moment, and hands nothing over
 };
 
 // A process that wants to come as a client of the node, and begins when all clients have come: one of the next run,

@@ -161,7 +161,7 @@ class SessionRun {
       });
       const uint64_t seed = mixed(seed_ * 16 + index * 4 + client);
       const auto program = [this, &world, &guest, &plan, &of = programs[client], seed] {
-        if (plan.absence) return;
+        if (plan.absence && !plan.absence->works) return;
         of = std::make_unique<ClientProgram>(world, guest, faults_, models_, raw_files_, seed, options_.operations);
         of->run();
       };

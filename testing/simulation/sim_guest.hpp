@@ -33,7 +33,7 @@ class SimGuest final : public Place, public Application {
   bool is_closed() const { return closed_; }
   bool has_client() const { return client_.has_value(); }
   // Returns true if it hands over nothing: it never came, came too late, or left at once.
-  bool is_absent() const { return is_absent_ || plan_.absence.has_value(); }
+  bool is_absent() const { return is_absent_ || (plan_.absence && !plan_.absence->works); }
 
   int number() const override { return number_; }
   const ClientPlan& plan() const override { return plan_; }

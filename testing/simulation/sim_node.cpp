@@ -13,6 +13,8 @@
 namespace tailrace::impl::simulation {
 namespace {
 
+constexpr Nanoseconds kFirstClientIn = std::chrono::seconds(30);  // as servers that clients start have it
+
 std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
 
 }  // namespace
@@ -107,6 +109,7 @@ struct SimNode::Life final : Acceptor {
   const uint64_t number;
   World::FiberId fiber = 0;
   bool over = false;
+  bool is_equipped = false;
   StoryLog log;
   Doorbell doorbell;
   SimStorage storage;
@@ -287,16 +290,21 @@ void SimNode::live(Life& life) {
   life.ledger = std::move(ledger).value();
   ServerCore::Options options;
   options.drain = drains_;
-  options.first_client_in = drains_ ? std::optional(Nanoseconds::zero()) : std::nullopt;
+  options.first_client_in = drains_ ? Nanoseconds::zero() : kFirstClientIn;
   life.core.emplace(world_.clock(), processes_, life.doorbell, *life.ledger, life.log, options);
-  const auto make_format = [&life](int client, const Config& config) {
-    return std::make_unique<Hdf5Format>(config, life.storage, Hdf5Format::Options{client, "machine", same_date});
-  };
-  life.core->equip(clients_[0].config, {life.engine, make_format});
   adopt_all(life);
   life.core->take_up_ledger();
   life.core->run(life);
   end(life);
+}
+
+// When the first client is there.
+void SimNode::equip(Life& life) {
+  if (std::exchange(life.is_equipped, true)) return;
+  const auto make_format = [&life](int client, const Config& config) {
+    return std::make_unique<Hdf5Format>(config, life.storage, Hdf5Format::Options{client, "machine", same_date});
+  };
+  life.core->equip(clients_[0].config, {life.engine, make_format});
 }
 
 void SimNode::adopt_all(Life& life) {
@@ -309,6 +317,7 @@ void SimNode::adopt_all(Life& life) {
       unlink(client);
       continue;
     }
+    equip(life);
     Channel& channel = *(life.views[client] = std::make_unique<Channel>(guest.segment->view()));
     ChannelControl& control = guest.segment->control();
     world_.choose();
@@ -359,6 +368,8 @@ void SimNode::greet(Life& life, Message& hello) {
     life.connected.insert(client);
     ever_welcome_.insert(client);
     hello.segment = guests_[client].segment.get();
+  } else {
+    life.core->refused();
   }
   hello.answered = true;
   world_.wake(&life.inbox);
@@ -374,6 +385,7 @@ Status SimNode::check_return(const Life& life, const Message& hello) const {
 }
 
 void SimNode::admit(Life& life, const Message& hello) {
+  equip(life);
   const ClientPlan& plan = plan_of(hello.client);
   Guest& guest = guests_[hello.client];
   guest.segment = std::make_unique<SimSegment>(plan.config.memory.budget, plan.config.variables.size(), plan.channel);
@@ -418,9 +430,9 @@ void SimNode::unlink(int client) {
 }
 
 void SimNode::end(Life& life) {
-  life.core->finish();
+  const bool keeps_ledger = life.core->finish();
   life.core.reset();
-  life.ledger->remove();
+  if (!keeps_ledger) life.ledger->remove();
   world_.story().check(life.storage.idle(), "end", "the storage has something under way after the end");
   world_.story().tell("server life {} ends", life.number);
   life.over = true;

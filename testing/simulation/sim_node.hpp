@@ -109,6 +109,7 @@ class SimNode {
 
   void start_server();
   void live(Life& life);
+  void equip(Life& life);
   void adopt_all(Life& life);
   void listen(Life& life);
   void hear(Life& life, Message& message);

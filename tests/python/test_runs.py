@@ -36,6 +36,7 @@ LONG = 600  # seconds of patience that no test waits for
 SHORT = 0.3
 
 # Obeys lines: "write ITERATION", "end ITERATION", "flush", "close"; answers each with the failures of that call.
+# Opens first of all; with a fifth argument, when it is told to "open".
 CLIENT = """\
 import json, sys
 import numpy as np, tailrace
@@ -50,21 +51,22 @@ def begin():
     global out
     total = 4 * max(clients, client + 1)
     out = tailrace.open(file, client, parameters={"clients": clients, "total": total, "first": 4 * client})
-say(begin)
+if not sys.argv[5:]:
+    say(begin)
 for line in sys.stdin:
     verb, *step = line.split()
     step = int(step[0]) if step else 0
     slab = shift + 1e6 * step + 4000 * client + np.arange(4000.0).reshape(4, 1000)
     say({"write": lambda: out.write("u", step, slab), "end": lambda: out.end_iteration(step),
-         "flush": lambda: out.flush(), "close": lambda: out.close()}[verb])
+         "flush": lambda: out.flush(), "close": lambda: out.close(), "open": begin, "ready": lambda: None}[verb])
 """
 
 
 class Process:
     """A client in a process of its own."""
 
-    def __init__(self, file, client, clients=2, shift=0.0):
-        arguments = map(str, (file, client, clients, shift))
+    def __init__(self, file, client, clients=2, shift=0.0, waits=False):
+        arguments = [*map(str, (file, client, clients, shift)), *(["waits"] if waits else [])]
         self.child = subprocess.Popen([sys.executable, "-c", CLIENT, *arguments], text=True, stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE)
 
@@ -210,6 +212,39 @@ def test_a_client_that_comes_too_late_is_refused(config, out):
         late.stdout.close()
         assert [status for status, _ in first.ask("close")] == ["clients are missing"]
         first.wait()
+
+
+@pytest.mark.parametrize("existing", ["refuse", "replace", "continue"])
+def test_a_client_that_comes_after_the_server_has_given_it_up_and_ended_replaces_nothing(config, out, existing):
+    """A client of the next run does come, and its run is whole."""
+    file = config(patience=SHORT, existing=existing)
+    with own_node():
+        late = Process(file, 1, shift=100.0, waits=True)  # its process begins with the run
+        assert late.ask("ready") == []
+        first = Process(file, 0)
+        assert first.opened() == []
+        assert [status for status, _ in first.ask("write 0", "end 0", "close")] == ["clients are missing"]
+        first.wait()
+        while core_server.jobs():
+            pass
+        for _ in range(2):
+            ((status, message),) = late.ask("open")
+            assert status == "clients are missing" and "client 1 has come too late" in message
+        found, missing = read(out, 0)
+        assert np.array_equal(found[:4], slabs(0, 0, 2)[:4]) and missing == [1]
+        if existing == "refuse":
+            late.wait()
+            return
+        both = [Process(file, client, shift=500.0) for client in (1, 0)]
+        assert [process.opened() for process in both] == [[], []]
+        for process in both:
+            process.tell("write 0", "end 0", "close")
+        for process in both:
+            assert process.answers(3) == []
+            process.wait()
+        late.wait()
+    found, missing = read(out, 0)
+    assert np.array_equal(found, slabs(500, 0, 2)) and missing == []
 
 
 def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out, capsys):

@@ -54,6 +54,13 @@ struct Goodbye {
 };
 static_assert(sizeof(Goodbye) == 16);
 
+// Times of a run, as ProcessClock counts: when the last of its processes began, and when its clients began to leave.
+struct RunTimes {
+  uint64_t youngest;         // when the last of the processes that came began
+  uint64_t first_departure;  // 0: not known
+};
+static_assert(sizeof(RunTimes) == 16);
+
 // One record of the server's ledger.
 struct LedgerRecord {
   enum class Kind : uint32_t {
@@ -64,7 +71,7 @@ struct LedgerRecord {
     gone = 5,         // a client has left; others still write the same files
     journaled = 6,    // the journal of dropped iterations has grown
     unpublished = 7,  // an iteration ended without a file: a file of its name is from an earlier run
-    absent = 8        // clients that have not come yet are no longer waited for
+    absent = 8        // clients that have not come yet are no longer waited for, nor admitted
   };
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: the client; else the group of files, see FileGroup
@@ -77,6 +84,7 @@ struct LedgerRecord {
       char message[104];  // UTF-8, ended by NUL
     } failure;
     uint64_t journal_end;  // length of the journal in bytes
+    RunTimes run;          // of absent
     // The chunk as it was passed to the format, so that another server can repeat the call.
     struct {
       uint32_t variable;

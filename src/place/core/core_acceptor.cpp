@@ -212,7 +212,10 @@ void CoreAcceptor::greet(UnixSocket socket) {
 void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
   const Result<bool> next_run =
       hello.again == 0 ? host_.is_of_next_run(hello.client, socket.peer().pid) : Result<bool>(false);
-  if (!next_run.ok()) return refuse(socket, hello, next_run.status());
+  if (!next_run.ok()) {
+    host_.refused();
+    return refuse(socket, hello, next_run.status());
+  }
   next_run_waits_ = next_run_waits_ || next_run.value();
   const bool number_is_taken = clients_.contains(hello.client) && host_.gone(hello.client);
   if (next_run.value() || (number_is_taken && hello.again == 0)) {

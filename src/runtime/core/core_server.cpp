@@ -166,10 +166,10 @@ Status CoreServer::serve() {
   announce_ready(options_.announce);
   core_->run(*acceptor_);
   acceptor_.reset();  // admit no more clients
-  core_->finish();
+  const bool keeps_ledger = core_->finish() || left_aside_;
   core_.reset();
   parts_.engine.reset();
-  if (!left_aside_) ledger_->remove();
+  if (!keeps_ledger) ledger_->remove();
   return {};
 }
 

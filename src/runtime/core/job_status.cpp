@@ -199,6 +199,8 @@ Result<std::string> job_status(const std::string& root, const std::string& job) 
     // The job may end, and remove its directory, meanwhile.
     if (!status.ok() && status.status().fault().system_errno == ENOENT) continue;
     if (!status.ok()) return status.status();
+    // A ledger that a run has left for the next one is no job.
+    if (status.value()["clients"].empty() && !status.value()["alive"].get<bool>()) continue;
     json["jobs"].push_back(std::move(status).value());
   }
   // Names and paths need not be UTF-8.
