@@ -84,7 +84,7 @@ class ServerCore final : private ClientRings::Host {
   // Returns true if nothing that the client sent is under way.
   bool settled(int client) const override { return clients_->settled(client); }
   // After it: waits until nothing is under way any more. Returns true if the ledger must outlive this server: the
-  // next one needs it to refuse clients without whom the files of their run have been published.
+  // next one needs it to refuse clients that come after their run.
   bool finish();
 
  private:
