@@ -15,8 +15,8 @@ void EarlierRun::recall(const std::vector<LedgerRecord>& records) {
 Status EarlierRun::check(int client, pid_t process, const RunWatch& runs) const {
   if (!is_known() || came_.contains(client) || !runs.is_of(*times_, process)) return {};
   return Status(TAILRACE_CLIENTS_MISSING,
-                fmt::format("client {} has come too late: the files of its run have been written without it (clients "
-                            "{}), after place.patience or since another run had begun",
+                fmt::format("client {} has come too late: its run has ended without it (found clients {}), after "
+                            "place.patience or since another run had begun",
                             client, fmt::join(came_, ", ")));
 }
 

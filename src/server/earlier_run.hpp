@@ -1,5 +1,5 @@
-// EarlierRun: the run before, if its files were published without some of its clients: these may still come, to a
-// server that knows nothing of them but this. Plain book-keeping.
+// EarlierRun: the run before, if it ended without some of its clients: these may still come, to a server that knows
+// nothing of them but this. Plain book-keeping.
 #pragma once
 
 #include <optional>

@@ -222,7 +222,11 @@ bool ServerCore::finish() {
     doorbell_.sleep();
   }
   if (actions_ != nullptr) actions_->finish();
-  const bool is_incomplete = clients_ && clients_->gave_up_absent() && common_->shares_files();
+  // Whoever has not come by now, whether somebody waited for him or not, would be let in beside clients of the next
+  // run.
+  const auto came_to_run = came().size();
+  const bool is_incomplete =
+      came_to_run > 0 && common_->shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);
   if (is_incomplete) ledger_.absent(runs_.times());
   clients_.reset();
   return is_incomplete || earlier_run_.is_known();

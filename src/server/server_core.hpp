@@ -86,7 +86,7 @@ class ServerCore final : private ClientRings::Host {
   // Returns true if no verb of the client is under way.
   bool settled(int client) const override { return clients_->settled(client); }
   // Call it after run(): waits until nothing is under way. Returns true if the ledger must outlive this server: the
-  // next one needs it to refuse clients whose run was published without them.
+  // next one needs it to refuse clients that come after their run.
   bool finish();
 
  private:
