@@ -91,7 +91,7 @@ class ClientMemoryTest : public ::testing::Test {
   TraceLog trace_{0};
   Shapes shapes_{config_};
   ClientMeter meter_{clock_, trace_, shapes_, 3};
-  ServerLink link_{place_, meter_};
+  ServerLink link_{place_, meter_, false};
   ClientMemory memory_{place_, link_, log_};
 };
 
