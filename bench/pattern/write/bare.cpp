@@ -37,6 +37,7 @@ class Bare final : public WriteWorker {
     fail_as_thread();
     handed_.push_back({variable, iteration, now()});
     changed_.notify_all();
+    span.end();
   }
 
   void end_iteration(int) override {}
