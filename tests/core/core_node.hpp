@@ -6,6 +6,7 @@
 #pragma once
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -18,12 +19,30 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "other_process.hpp"
 #include "run_rig.hpp"
 
 namespace test {
+
+// Waits until no thread of the process runs, after a SIGSTOP: each first finishes its system call.
+inline void wait_stop_of(pid_t process) {
+  const auto stopped = [](const fs::path& thread) {
+    std::ifstream file(thread / "stat");
+    std::string text;
+    std::getline(file, text);
+    const size_t state = text.rfind(") ");  // the name before it may contain anything
+    return state == std::string::npos || text[state + 2] == 'T';
+  };
+  const fs::path threads = fs::path("/proc") / std::to_string(process) / "task";
+  std::error_code gone;
+  for (bool all = false; !all; sched_yield()) {
+    all = true;
+    for (const auto& thread : fs::directory_iterator(threads, gone)) all = all && stopped(thread.path());
+  }
+}
 
 // Waits until the process has ended; returns at once if there is none of that number.
 inline void wait_end_of(pid_t process) {
@@ -69,10 +88,15 @@ class CoreNode {
     return found;
   }
 
-  // Sends `signal` to all, or to those with one number; returns how many there were.
+  // Sends `signal` to all, or to those with one number; returns how many there were. After a SIGSTOP they have
+  // stopped.
   int kill_servers(int signal, int number = -1) const {
     int hit = 0;
-    for (const pid_t server : servers(number)) hit += kill(server, signal) == 0 ? 1 : 0;
+    for (const pid_t server : servers(number)) {
+      if (kill(server, signal) != 0) continue;
+      ++hit;
+      if (signal == SIGSTOP) wait_stop_of(server);
+    }
     return hit;
   }
 

@@ -405,6 +405,23 @@ TEST(Steal, OwnBytesAreCopiedAndTheRestIsRead) {
   EXPECT_EQ(own, "bb");
 }
 
+// A client may hand over memory that overlaps itself. (The address sanitizer sees a copy that does not expect it.)
+TEST(Steal, IntoMemoryThatOverlapsTheWrites) {
+  MorphRig rig;
+  std::string memory = "abcdefgh....";
+  const auto admit = [&](Operation operation, size_t at) {
+    Request request;
+    request.operation = operation;
+    request.file = 1;
+    request.token = ++rig.tokens;
+    request.pieces = {{{0, 8}, reinterpret_cast<std::byte*>(memory.data()) + at}};
+    return rig.queue.admit(std::move(request)) != nullptr;
+  };
+  EXPECT_TRUE(admit(Operation::write, 0));
+  EXPECT_TRUE(admit(Operation::read, 4));
+  EXPECT_EQ(memory, "abcdabcdefgh");
+}
+
 TEST(Steal, NotPastAFence) {
   MorphRig rig;
   std::string a = "aaaa";

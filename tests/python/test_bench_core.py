@@ -165,6 +165,16 @@ def test_bars_of_open(bench, tmp_path, fake):
     assert commands(fake)[2].endswith("--way core --beside --bytes 67108864 --budget 268435456 --compute 0.2")
 
 
+def test_bars_of_places(bench, tmp_path, fake):
+    found, said = document(bench, tmp_path, "core", "--only", "places", "--quick")
+    by_name = {bar["name"]: bar for bar in found["bars"]}
+    assert by_name["alloc, 3 clients, 1 MiB: total of core / thread"]["median"] == pytest.approx(1)
+    assert by_name["blocks of 1 MiB back to back: time of core / thread"]["bar"] == pytest.approx(1.0526, abs=1e-4)
+    assert "bars kept: 7 of 7" in said
+    runs = [words for words in commands(fake) if "--verb" in words]
+    assert len(runs) == 2 * 7 and "--way thread --verb write --processes 1" in runs[0]
+
+
 def test_handing_over_under_load(bench, tmp_path, fake, fio):
     found, said = document(bench, tmp_path, "core", "--only", "handover", "--quick")
     rows = {bar["name"].split(",")[0]: bar for bar in reversed(found["bars"])}
@@ -280,7 +290,7 @@ def test_what_fails_is_said(bench, fake):
 
 
 @pytest.mark.parametrize("words, expected", [
-    (("core", "--only", "speed"), "found 'speed', expected open, copy"), (("jitter", "--bytes", "1000B"), "4KiB"),
+    (("core", "--only", "speed"), "found 'speed', expected open, places, copy"), (("jitter", "--bytes", "1000B"), "4KiB"),
     (("jitter", "--ways", "mail"), "found 'mail'"), (("jitter", "--compute-time", "0s"), "more than 0"),
     (("core", "--kills", "0"), "expected a number from 1")])
 def test_wrong_words(bench, capsys, words, expected):

@@ -17,7 +17,8 @@ from tailrace.bench.bars import Bar, digits
 _WIDTH = 160  # without a terminal the width is not limited
 _MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 
-TITLES = {"open": "open, and the first output", "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
+TITLES = {"open": "open, and the first output", "places": "place core beside place thread",
+          "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed"}
 

@@ -179,7 +179,8 @@ void RequestQueue::admit_read(FileQueue& file, Pending& read) {
       block(read, run.writer);
       return false;
     }
-    std::memcpy(memory_of(extent.offset), run.memory + (extent.offset - run.offset), extent.length);
+    // The memory of a hostile client may overlap itself.
+    std::memmove(memory_of(extent.offset), run.memory + (extent.offset - run.offset), extent.length);
     counts_.stolen += extent.length;
     read.partial = true;
     return true;
