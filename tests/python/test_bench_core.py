@@ -290,7 +290,8 @@ def test_what_fails_is_said(bench, fake):
 
 
 @pytest.mark.parametrize("words, expected", [
-    (("core", "--only", "speed"), "found 'speed', expected open, places, copy"), (("jitter", "--bytes", "1000B"), "4KiB"),
+    (("core", "--only", "speed"), "found 'speed', expected open, places, copy"),
+    (("jitter", "--bytes", "1000B"), "4KiB"),
     (("jitter", "--ways", "mail"), "found 'mail'"), (("jitter", "--compute-time", "0s"), "more than 0"),
     (("core", "--kills", "0"), "expected a number from 1")])
 def test_wrong_words(bench, capsys, words, expected):
