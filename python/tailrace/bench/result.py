@@ -118,7 +118,7 @@ def _not_json(file: pathlib.Path, text: str, error: ValueError) -> str:
     place = f"{file}:{error.lineno}:{error.colno}"
     if not text.strip():
         return f"{file}: found an empty file, expected a result file"
-    # What a truncated file lacks is at its end, or inside a string that has no end.
+    # A truncated file lacks its end, or the end of a string.
     if error.pos >= len(text.rstrip()) or "Unterminated string" in error.msg:
         return f"{place}: found the end of the file, expected the rest of the JSON document: the file is truncated"
     return f"{place}: found {text[error.pos:error.pos + 20]!r}, expected JSON ({error.msg}); is it a result file?"

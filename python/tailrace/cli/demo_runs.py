@@ -32,7 +32,7 @@ SOURCE = (-124.15, 48.262, 0.9, 4.0)
 # The strait and both its shores; without the ocean, whose depth would shorten the steps.
 REGION = "-124.55,-123.75,48.16,48.56"
 
-# The same guarantee for both: an output that has ended is on the device. (tailrace also syncs the directory.)
+# Both give one guarantee: an output that has ended is on the device. (tailrace also syncs the directory.)
 _ARGUMENTS = {
     "none": ["--output", "none"],
     "hdf5": ["--output", "hdf5", "--sync", "fdatasync"],

@@ -149,7 +149,7 @@ def read(files: Sequence[tuple[pathlib.Path, dict[str, Any]]]) -> Trace:
         raise PictureError(", ".join(str(path) for path, _ in files), f"programs of processes {sorted(owners)} in "
                                                                       "it; "
                            "expected the trace of one run")
-    # The same holds for blocks.
+    # Blocks are treated alike.
     whole.blocks = next((blocks for computes, blocks in sorted(writers, key=lambda one: one[0]) if blocks), [])
     if not whole.spans and not whole.blocks:
         raise PictureError(", ".join(str(path) for path, _ in files), "no event of a program or a writer in it; "

@@ -197,7 +197,7 @@ def copies(result: Result) -> list[Copy]:
         assert copy is not None
         c, w, best = (float(point[key]) for key in ("compute_seconds", "write_seconds", "limit_seconds"))
         given = point.get("limit_copy_seconds")
-        # The same schedule, with the copy counted as computing; for one device, as in the limit.
+        # This is the schedule above with the copy counted as computing; for one device, as in the limit.
         limit = float(given) if given is not None else best + copy + (n - 1) * (max(c + copy, w) - max(c, w))
         totals = {verb: total.median for verb in ("alloc", "borrow", "write")
                   if (total := numbers.value(point["series"].get(f"tailrace {verb}") or {}, "total")) is not None}
