@@ -20,10 +20,21 @@ std::vector<std::byte> sector_of(const std::vector<std::byte>& bytes, uint64_t s
   return found;
 }
 
-void put_sector(std::vector<std::byte>& bytes, uint64_t sector, const std::vector<std::byte>& content) {
+// Puts the bytes of a sector that lie below `end` into the file.
+void put_sector(std::vector<std::byte>& bytes, uint64_t sector, const std::vector<std::byte>& content,
+                uint64_t end = UINT64_MAX) {
   const uint64_t begin = sector * kSector;
-  if (begin >= bytes.size()) return;
-  std::memcpy(bytes.data() + begin, content.data(), std::min<uint64_t>(kSector, bytes.size() - begin));
+  end = std::min<uint64_t>(end, bytes.size());
+  if (begin >= end) return;
+  std::memcpy(bytes.data() + begin, content.data(), std::min<uint64_t>(kSector, end - begin));
+}
+
+// Returns the least size that the file had from write `number` on, if it was truncated after that; else UINT64_MAX.
+uint64_t cut_after(const Inode& inode, uint64_t number) {
+  uint64_t least = UINT64_MAX;
+  for (auto cut = inode.cuts.upper_bound(number); cut != inode.cuts.end(); ++cut)
+    least = std::min(least, cut->second);
+  return least;
 }
 
 }  // namespace
@@ -83,6 +94,7 @@ void SimDisk::extend(const InodePointer& inode, uint64_t size) {
 }
 
 void SimDisk::resize(const InodePointer& inode, uint64_t size) {
+  if (size < inode->bytes.size()) inode->cuts[++number_] = size;
   inode->bytes.resize(size);
   if (inode->durable.size() > size) inode->durable.resize(size);
   inode->dirty.erase(inode->dirty.lower_bound((size + kSector - 1) / kSector), inode->dirty.end());
@@ -100,9 +112,10 @@ SyncPoint SimDisk::begin_sync(const InodePointer& inode, const std::string& dire
 void SimDisk::end_sync(const SyncPoint& point) {
   if (point.inode != nullptr) {
     Inode& inode = *point.inode;
-    if (point.size > inode.durable.size()) inode.durable.resize(point.size);
+    const uint64_t end = std::min(point.size, cut_after(inode, point.number));
+    if (end > inode.durable.size()) inode.durable.resize(end);
     for (const auto& [sector, content] : point.sectors) {
-      put_sector(inode.durable, sector, content);
+      put_sector(inode.durable, sector, content, end);
       const auto dirty = inode.dirty.find(sector);
       if (dirty != inode.dirty.end() && dirty->second <= point.number) inode.dirty.erase(dirty);
     }

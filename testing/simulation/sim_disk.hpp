@@ -27,6 +27,7 @@ struct Inode {
   std::vector<std::byte> bytes;                    // as readers see it
   std::vector<std::byte> durable;                  // as the device has it
   std::map<uint64_t, uint64_t> dirty;              // sectors that may differ → the number of their last write
+  std::map<uint64_t, uint64_t> cuts;               // the number of a truncation → the size that it left
   std::vector<std::pair<Extent, bool>> under_way;  // transfers that have begun and not ended; true: a write
 };
 

@@ -65,6 +65,26 @@ TEST(SimDisk, ASyncCoversOnlyWhatWasWrittenBeforeItBegan) {
   EXPECT_TRUE(lost);
 }
 
+// A sync that began before a truncation has old bytes beyond the new end; they must not come back.
+TEST(SimDisk, ASyncThatBeganBeforeATruncationDoesNotUndoIt) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SimDisk disk(seed);
+    const InodePointer file = disk.create("d0/a");
+    sync_names(disk);
+    disk.write(file, 0, filled(3 * kSector, 1));
+    const SyncPoint before = disk.begin_sync(file, "");
+    disk.resize(file, kSector / 2);
+    disk.end_sync(before);
+    disk.extend(file, 2 * kSector);
+    sync(disk, file);
+    disk.crash();
+    const std::vector<std::byte>& bytes = disk.find("d0/a")->bytes;
+    ASSERT_EQ(bytes.size(), 2 * kSector);
+    EXPECT_TRUE(std::all_of(&bytes[0], &bytes[kSector / 2], [](std::byte b) { return b == std::byte{1}; }));
+    EXPECT_TRUE(std::all_of(&bytes[kSector / 2], &bytes[2 * kSector], [](std::byte b) { return b == std::byte{0}; }));
+  }
+}
+
 TEST(SimDisk, ANameThatWasNotSyncedMayBeTheOldOrTheNewOne) {
   std::set<std::vector<std::string>> seen;
   for (uint64_t seed = 0; seed < 100; ++seed) {
