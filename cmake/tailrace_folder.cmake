@@ -7,11 +7,8 @@ function(tailrace_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" target "tailrace_${name}")
   if(ARG_SOURCES)
-    # Where each is compiled by itself (presets dev, thread-safety, fuzz), it has to include what it uses.
-    if(TAILRACE_UNITY)
-      tailrace_unity(ARG_SOURCES ${name} ${ARG_SOURCES})
-    endif()
-    add_library(${target} STATIC ${ARG_SOURCES})
+    tailrace_joined(sources ${name} ${ARG_SOURCES})
+    add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE tailrace_warnings ${ARG_PRIVATE})
   else()
@@ -49,9 +46,14 @@ function(tailrace_headers result name)
   set(${result} ${root} PARENT_SCOPE)
 endfunction()
 
-# tailrace_unity(RESULT NAME SOURCE …): sets RESULT to a source that includes all of these, of src/NAME. (CMake's own
-# UNITY_BUILD makes it in each build folder, where the compiler cache does not find it again.)
-function(tailrace_unity result name)
+# tailrace_joined(RESULT NAME SOURCE …): sets RESULT to one source that includes all of these. (CMake's own UNITY_BUILD
+# makes it in each build folder, where the compiler cache does not find it again.) Without TAILRACE_UNITY, sets RESULT
+# to the sources: in presets dev, thread-safety and fuzz each is compiled by itself, and has to include what it uses.
+function(tailrace_joined result name)
+  if(NOT TAILRACE_UNITY)
+    set(${result} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
   string(REPLACE "/" "_" flat ${name})
   set(source ${_tailrace_headers}/${flat}.cpp)
   list(TRANSFORM ARGN REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")

@@ -9,7 +9,7 @@ namespace tsunami {
 namespace {
 
 constexpr int width = 40;
-constexpr double interval = 0.1;  // seconds
+constexpr double kInterval = 0.1;  // seconds
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Progress::Progress(bool wanted, bool quiet, long steps, std::string label)
 void Progress::show(long step) {
   if (!on_) return;
   const double now = watch_.seconds();
-  if (drawn_ >= 0 && now - drawn_ < interval) return;
+  if (drawn_ >= 0 && now - drawn_ < kInterval) return;
   drawn_ = now;
   draw(step);
 }

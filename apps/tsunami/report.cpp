@@ -10,14 +10,12 @@
 namespace tsunami {
 namespace {
 
-using Kind = Event::Kind;
-
-const char* name_of(Kind kind) {
+const char* name_of(Event::Kind kind) {
   switch (kind) {
-    case Kind::compute: return "compute";
-    case Kind::pack: return "pack";
-    case Kind::output: return "output";
-    case Kind::close: return "close";
+    case Event::Kind::compute: return "compute";
+    case Event::Kind::pack: return "pack";
+    case Event::Kind::output: return "output";
+    case Event::Kind::close: return "close";
   }
   return "";
 }

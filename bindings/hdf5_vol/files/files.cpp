@@ -9,11 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "hdf5_vol/files/open_files.hpp"
 #include "hdf5_vol/files/small_carried.hpp"
 #include "hdf5_vol/process/process.hpp"
 
@@ -25,43 +24,27 @@ constexpr uint32_t kFew = 8;  // most writes, and most bytes in units of the sma
 constexpr uint64_t kLeastLent = uint64_t{1} << 20;  // bytes; to copy fewer takes less than 0.1 ms
 
 // Never destroyed, since HDF5 ends after everything else.
-struct Known {
-  std::mutex mutex;  // guards `files`: two hosts may look it up at once
-  std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<File>> files;
-};
-
-Known& known() {
-  static Known* const only = new Known;
+OpenFiles<File>& open_files() {
+  static OpenFiles<File>* const only = new OpenFiles<File>;
   return *only;
-}
-
-std::vector<std::shared_ptr<File>> all_files() {
-  std::vector<std::shared_ptr<File>> all;
-  const std::lock_guard lock(known().mutex);
-  for (const auto& [key, file] : known().files) {
-    if (auto open = file.lock()) all.push_back(std::move(open));
-  }
-  return all;
 }
 
 void before_fork() {
   Process::instance().detached().before_fork();
-  known().mutex.lock();
+  open_files().before_fork();
   Process::instance().before_fork();
 }
 
 void after_fork_in_parent() {
   Process::instance().after_fork_in_parent();
-  known().mutex.unlock();
+  open_files().after_fork();
   Process::instance().detached().after_fork_in_parent();
 }
 
 void after_fork_in_child() {
   Process::instance().after_fork_in_child();
-  for (const auto& [key, file] : known().files) {
-    if (const auto open = file.lock()) open->leave_to_parent();
-  }
-  known().mutex.unlock();
+  for (const auto& file : open_files().all_in_fork()) file->leave_to_parent();
+  open_files().after_fork();
   Process::instance().detached().after_fork_in_child();
 }
 
@@ -139,10 +122,9 @@ bool File::has_its_name() const {
   if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
     return false;
   }
-  const std::lock_guard lock(known().mutex);
-  return std::none_of(known().files.begin(), known().files.end(), [this](const auto& entry) {
-    const std::shared_ptr<File> other = entry.second.lock();
-    return other != nullptr && other.get() != this && other->state_ == State::open && other->path_ == path_ &&
+  const std::vector<std::shared_ptr<File>> all = open_files().all();
+  return std::none_of(all.begin(), all.end(), [this](const auto& other) {
+    return other.get() != this && other->state_ == State::open && other->path_ == path_ &&
            (other->identity_.st_dev != identity_.st_dev || other->identity_.st_ino != identity_.st_ino);
   });
 }
@@ -371,9 +353,7 @@ void File::leave_alone() {
 }
 
 std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().files.find({&host, number});
-  return found != known().files.end() ? found->second.lock() : nullptr;
+  return open_files().find(host, number);
 }
 
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
@@ -381,19 +361,11 @@ std::shared_ptr<File> make_file(const Host& host, unsigned long number, const st
   [[maybe_unused]] static const bool finishes = (Process::instance().set_finish(finish_writes), true);
   [[maybe_unused]] static const int at_end = std::atexit(end_process);  // runs before HDF5's, which was registered
                                                                         // earlier
-  const std::lock_guard lock(known().mutex);
-  std::weak_ptr<File>& place = known().files[{&host, number}];
-  std::shared_ptr<File> file = place.lock();
-  if (file == nullptr) {
-    file = std::make_shared<File>(host, path, parallel);
-    place = file;
-    std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
-  }
-  return file;
+  return open_files().find_or_make(host, number, [&] { return std::make_shared<File>(host, path, parallel); });
 }
 
 void finish_writes() {
-  for (const auto& file : all_files()) {
+  for (const auto& file : open_files().all()) {
     // No call of the library is in progress.
     const LibraryState state(file->host());
     if (state.is_open()) file->settle_chunks();
@@ -402,7 +374,7 @@ void finish_writes() {
 }
 
 void settle_chunks_of(const Host& host) {
-  for (const auto& file : all_files()) {
+  for (const auto& file : open_files().all()) {
     if (&file->host() != &host) continue;
     file->settle_chunks();
     for (const std::string& failure : file->take_failures()) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
@@ -410,7 +382,7 @@ void settle_chunks_of(const Host& host) {
 }
 
 void drain_all() {
-  for (const auto& file : all_files()) file->drain();
+  for (const auto& file : open_files().all()) file->drain();
 }
 
 }  // namespace tailrace::hdf5

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "hdf5_vol/files/open_files.hpp"
 #include "hdf5_vol/process/process.hpp"
 
 namespace tailrace::hdf5 {
@@ -20,21 +20,14 @@ constexpr uint64_t kShortest = 64 << 10;  // bytes
 constexpr size_t kMostDatasets = 256;
 
 // Never destroyed, since HDF5 ends after everything else.
-struct Known {
-  std::mutex mutex;  // guards `files`: two hosts may look it up at once
-  std::map<std::pair<const Host*, unsigned long>, std::weak_ptr<PrefetchFile>> files;
-};
-
-Known& known() {
-  static Known* const only = new Known;
+OpenFiles<PrefetchFile>& open_prefetch_files() {
+  static OpenFiles<PrefetchFile>* const only = new OpenFiles<PrefetchFile>;
   return *only;
 }
 
-void before_fork() { known().mutex.lock(); }
-void after_fork_in_parent() { known().mutex.unlock(); }
-void after_fork_in_child() {
+void forget_in_child() {
   Process::instance().forget_prefetcher();
-  known().mutex.unlock();
+  open_prefetch_files().after_fork();
 }
 
 }  // namespace
@@ -68,23 +61,17 @@ void PrefetchFile::has_read(const tailrace_extent& dataset, const tailrace_exten
 }
 
 std::shared_ptr<PrefetchFile> prefetch_file_of(const Host& host, unsigned long number) {
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().files.find({&host, number});
-  return found != known().files.end() ? found->second.lock() : nullptr;
+  return open_prefetch_files().find(host, number);
 }
 
 std::shared_ptr<PrefetchFile> make_prefetch_file(const Host& host, unsigned long number, int theirs, uint64_t most) {
-  [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  const std::lock_guard lock(known().mutex);
-  std::weak_ptr<PrefetchFile>& place = known().files[{&host, number}];
-  std::shared_ptr<PrefetchFile> file = place.lock();
-  if (file == nullptr) {
+  [[maybe_unused]] static const int forks =
+      pthread_atfork([] { open_prefetch_files().before_fork(); }, [] { open_prefetch_files().after_fork(); },
+                     forget_in_child);
+  return open_prefetch_files().find_or_make(host, number, [&] {
     Process::instance().prefetcher();  // so that it reports at the end
-    file = std::make_shared<PrefetchFile>(theirs, most);
-    place = file;
-    std::erase_if(known().files, [](const auto& entry) { return entry.second.expired(); });
-  }
-  return file;
+    return std::make_shared<PrefetchFile>(theirs, most);
+  });
 }
 
 }  // namespace tailrace::hdf5
