@@ -352,9 +352,7 @@ void File::leave_alone() {
   state_ = State::left_alone;
 }
 
-std::shared_ptr<File> file_of(const Host& host, unsigned long number) {
-  return open_files().find(host, number);
-}
+std::shared_ptr<File> file_of(const Host& host, unsigned long number) { return open_files().find(host, number); }
 
 std::shared_ptr<File> make_file(const Host& host, unsigned long number, const std::string& path, bool parallel) {
   [[maybe_unused]] static const int forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -65,9 +65,8 @@ std::shared_ptr<PrefetchFile> prefetch_file_of(const Host& host, unsigned long n
 }
 
 std::shared_ptr<PrefetchFile> make_prefetch_file(const Host& host, unsigned long number, int theirs, uint64_t most) {
-  [[maybe_unused]] static const int forks =
-      pthread_atfork([] { open_prefetch_files().before_fork(); }, [] { open_prefetch_files().after_fork(); },
-                     forget_in_child);
+  [[maybe_unused]] static const int forks = pthread_atfork(
+      [] { open_prefetch_files().before_fork(); }, [] { open_prefetch_files().after_fork(); }, forget_in_child);
   return open_prefetch_files().find_or_make(host, number, [&] {
     Process::instance().prefetcher();  // so that it reports at the end
     return std::make_shared<PrefetchFile>(theirs, most);
