@@ -116,6 +116,34 @@ TEST(Toucher, EndsWhereNoMoreIsToBeHad) {
   EXPECT_EQ(gate.seen.size(), 2u);
 }
 
+TEST(Toucher, ImprovesWhatItHasTakenUntilThereIsNothingToDo) {
+  Gate gate;
+  gate.let_go(100);
+  size_t rounds = 0;
+  size_t taken_before = 0;
+  Toucher::Options options = gate.options();
+  options.improve = [&] {
+    taken_before = gate.seen.size();
+    return ++rounds < 3;
+  };
+  Toucher toucher(4 * kPart, options);
+  toucher.finish();
+  EXPECT_EQ(rounds, 3u);
+  EXPECT_EQ(taken_before, 4u);
+}
+
+TEST(Toucher, EndsWhileItImproves) {
+  std::atomic<size_t> rounds{0};
+  Toucher::Options options;
+  options.take = [](size_t, size_t) { return true; };
+  options.improve = [&rounds] {
+    if (rounds.fetch_add(1) == 0) rounds.notify_one();
+    return true;
+  };
+  const Toucher toucher(kPart, options);
+  rounds.wait(0);
+}
+
 // There is so much memory that it would not end by itself.
 TEST(Toucher, EndsWhenItIsAsked) {
   std::atomic<size_t> taken{0};

@@ -3,12 +3,18 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
 
 namespace tailrace::impl {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{20};
+
+}  // namespace
 
 Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::move(options)) {
   const SignalsBlocked for_the_thread(options_.unblocked);
@@ -24,8 +30,15 @@ Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::m
 }
 
 Toucher::~Toucher() {
-  stop_.store(true, std::memory_order_relaxed);
-  if (process_ != process_mark()) (void)thread_.release();  // to join it would wait for ever
+  if (process_ != process_mark()) {
+    (void)thread_.release();  // to join it would wait for ever
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stop_.store(true, std::memory_order_relaxed);
+  }
+  stopped_.notify_one();
   finish();
 }
 
@@ -39,8 +52,13 @@ void Toucher::pass_over(size_t end) {
   if (parts > passed_over_.load(std::memory_order_relaxed)) passed_over_.store(parts, std::memory_order_relaxed);
 }
 
-// relaxed, for both: a hint that comes late costs time alone; join() orders what the owner does afterwards.
 void Toucher::run() {
+  take_all();
+  if (options_.improve) improve();
+}
+
+// relaxed, for both: a hint that comes late costs time alone; join() orders what the owner does afterwards.
+void Toucher::take_all() {
   for (size_t offset = 0;; offset += kPart) {
     offset = std::max(offset, passed_over_.load(std::memory_order_relaxed));
     if (stop_.load(std::memory_order_relaxed)) return;
@@ -48,6 +66,16 @@ void Toucher::run() {
     if (!options_.take(offset, std::min(kPart, bytes_ - offset))) return;
   }
   if (options_.taken) options_.taken();
+}
+
+void Toucher::improve() {
+  while (pause() && options_.improve()) {
+  }
+}
+
+bool Toucher::pause() {
+  std::unique_lock lock(mutex_);
+  return !stopped_.wait_for(lock, kPause, [this] { return stop_.load(std::memory_order_relaxed); });
 }
 
 }  // namespace tailrace::impl

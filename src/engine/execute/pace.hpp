@@ -1,9 +1,8 @@
-// Pace: how soon the next transfer of a write may begin, so that storage gets no more than so many bytes a second
-// while the program computes.
+// Pace: limits the rate of writes while the program computes. It decides when the next transfer may begin.
 //
-// After each transfer the next one waits for as long as the bytes take at the rate; time that nothing used is not
-// saved up. While somebody waits for writes (hurry) nothing is held, or paid for later. Knows the time only as it is
-// told. Driven by the engine's thread.
+// Each transfer delays the next one by the time that its bytes take at the rate. Unused time is not saved up. While a
+// client waits for writes (hurry), nothing is delayed, and nothing is delayed later on its account. Callers pass the
+// time. Only the engine's thread calls.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +21,21 @@ class Pace {
   explicit Pace(uint64_t rate = kUnlimited) : rate_(rate) { TAILRACE_REQUIRE(rate > 0); }
 
   uint64_t rate() const { return rate_; }
-  // The rate of what begins from now on.
+  // Sets the rate of transfers that begin from now on.
   void set_rate(uint64_t rate) {
     TAILRACE_REQUIRE(rate > 0);
     rate_ = rate;
   }
-  // Nothing begins before then. The last call counts.
+  // Lets no transfer begin before `time`. The last call counts.
   void rest_until(Nanoseconds time) { rested_ = time; }
 
-  // While somebody waits nothing is held.
+  // While `somebody_waits`, delays nothing.
   void hurry(bool somebody_waits) { hurried_ = somebody_waits; }
 
   bool allows(Nanoseconds now) const { return hurried_ || now >= due(); }
-  // When the next transfer may begin if nobody waits.
+  // Returns the time when the next transfer may begin if nobody waits.
   Nanoseconds due() const { return std::max(next_, rested_); }
-  // A transfer of so many bytes has begun.
+  // Notes that a transfer of `bytes` has begun.
   void took(uint64_t bytes, Nanoseconds now) {
     if (rate_ == kUnlimited || hurried_) return;
     const double nanoseconds = 1e9 * static_cast<double>(bytes) / static_cast<double>(rate_);
@@ -45,7 +44,7 @@ class Pace {
   }
 
  private:
-  // For which one transfer holds the next at most: rates of next to nothing do not overflow.
+  // The longest delay by one transfer, so that tiny rates do not overflow.
   static constexpr Nanoseconds kLongest = std::chrono::hours(1);
 
   uint64_t rate_;

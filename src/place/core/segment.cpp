@@ -43,6 +43,9 @@ Result<std::byte*> map_shared(int fd, uint64_t bytes) {
   return begin;
 }
 
+// Returns true if huge pages could not be gathered because somebody uses this part at the moment.
+bool is_in_use(int error) { return error == EAGAIN || error == EBUSY; }
+
 // Returns errno, or 0.
 int take_pages(int fd, std::byte* begin, uint64_t offset, uint64_t bytes) {
   if (!touch_reports_errors()) {
@@ -156,19 +159,31 @@ Segment::~Segment() {
 void Segment::start_toucher() {
   toucher_.emplace(pool_,
                    Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); },
+                                    .improve = [this] { return gather_later(); },
                                     .unblocked = SIGBUS});
 }
 
-// Returns false if the rest is to be taken by those who use it: shared memory is full, or has been cut short.
+// Returns false if those who use the rest are to take it: shared memory is full, or has been cut short.
 bool Segment::take_part(size_t offset, size_t size) {
   if (channel_.is_lost()) return false;
   std::byte* const begin = mapping_ + offset;
   if (huge_pages_ && size == kHugePage) {
     const int error = gather_huge_pages(begin, size);
     if (error == 0) return true;
-    huge_pages_ = error == EAGAIN || error == EBUSY;  // of this part alone, which somebody uses
+    if (is_in_use(error)) in_use_.push_back(offset);
+    huge_pages_ = is_in_use(error);
   }
   return take_pages(file_.get(), begin, offset, size) == 0;
+}
+
+// Tries again to gather pages of parts that were in use. A program that writes at once uses parts before the toucher
+// comes to them; with small pages, each of their transfers would need many segments, for as long as the program runs.
+// Returns false if nothing is left to do.
+bool Segment::gather_later() {
+  if (channel_.is_lost() || --rounds_left_ < 0) return false;
+  std::erase_if(in_use_,
+                [this](size_t offset) { return !is_in_use(gather_huge_pages(mapping_ + offset, kHugePage)); });
+  return !in_use_.empty();
 }
 
 Status Segment::take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) const {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/memory/memory_guard.hpp"
 #include "base/memory/process_mark.hpp"
@@ -60,7 +61,10 @@ class Segment {
   Status guard();
   void start_toucher();
   bool take_part(size_t offset, size_t size);
+  bool gather_later();
   std::byte* parts() const { return mapping_ + pool_; }
+
+  static constexpr int kGatherRounds = 64;  // after these, parts that were in use each time keep small pages
 
   FileDescriptor file_;
   ClosedInChildren not_for_children_;  // file_, which keeps all of its memory; ends before it
@@ -70,7 +74,9 @@ class Segment {
   const ChannelMemory memory_;
   Channel channel_;
   std::optional<MemoryGuard> guard_;  // ends before the memory does
-  bool huge_pages_ = true;            // the toucher's: whether it is worth a try
+  bool huge_pages_ = true;            // used by the toucher: shared memory may have huge pages
+  std::vector<size_t> in_use_;        // used by the toucher: parts whose pages could not be gathered yet
+  int rounds_left_ = kGatherRounds;   // used by the toucher
   std::optional<Toucher> toucher_;    // ends before all else; none: this side has not made the file
 };
 
