@@ -46,9 +46,10 @@ function(tailrace_headers result name)
   set(${result} ${root} PARENT_SCOPE)
 endfunction()
 
-# tailrace_joined(RESULT NAME SOURCE …): sets RESULT to one source that includes all of these. (CMake's own UNITY_BUILD
-# makes it in each build folder, where the compiler cache does not find it again.) Without TAILRACE_UNITY, sets RESULT
-# to the sources: in presets dev, thread-safety and fuzz each is compiled by itself, and has to include what it uses.
+# tailrace_joined(RESULT NAME SOURCE …): sets RESULT to one source that includes all of these. (CMake's own
+# UNITY_BUILD makes it in each build folder, where the compiler cache does not find it again.) Without
+# TAILRACE_UNITY, sets RESULT to the sources: in presets dev, thread-safety and fuzz each is compiled by itself, and
+# has to include what it uses.
 function(tailrace_joined result name)
   if(NOT TAILRACE_UNITY)
     set(${result} ${ARGN} PARENT_SCOPE)

@@ -97,7 +97,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
   // Implements ClientRings::Host.
   Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
-  void lost(int client) override { clients_.lost(client); }
+  void lost(int client) override { clients_.lost(client, {}); }
   bool settled(int client) const override { return clients_.settled(client); }
   void leave(int client) override { clients_.leave(client); }
   bool released(int client) override { return clients_.released(client); }

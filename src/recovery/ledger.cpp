@@ -132,11 +132,12 @@ void Ledger::left(int group, int64_t iteration) {
   shorten();
 }
 
-void Ledger::gone(int client) {
+void Ledger::gone(int client, const RunTimes& run) {
   LedgerRecord record;
   record.kind = Kind::gone;
   record.client = client;
   record.iteration = kNone;
+  record.run = run;
   append(record);
   records_.push_back(record);
 }

@@ -44,8 +44,8 @@ class Ledger {
   // Strikes out the reads, flushes and verbs about raw files for which `answered` returns true: nobody needs to
   // repeat them. Also strikes out settings of parameters that were replaced before any record used them.
   void settle(FunctionRef<bool(int client, const Descriptor& verb)> answered);
-  // Records that the client has left, while others go on in the same files.
-  void gone(int client);
+  // Records that the client has left, while others go on in the same files. `run`: the times of the run so far.
+  void gone(int client, const RunTimes& run);
   // Records that the server has stopped waiting for clients of the run that have not come. It is called again with
   // the final times of the run: the latest record holds.
   void absent(const RunTimes& run);

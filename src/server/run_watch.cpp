@@ -15,6 +15,11 @@ void RunWatch::adopted(int client, pid_t process, uint64_t began, bool has_gone)
   if (has_gone) departed_earlier();
 }
 
+void RunWatch::resumed(const RunTimes& run) {
+  youngest_ = std::max(youngest_, run.youngest);
+  first_departure_ = run.first_departure;
+}
+
 void RunWatch::departed() {
   if (!first_departure_) first_departure_ = clock_.now();
 }

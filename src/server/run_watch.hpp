@@ -25,6 +25,8 @@ class RunWatch {
   // Adds a client that an earlier server met. `began`: when its process began, as that server noted it; `has_gone`:
   // it has ended, or has said goodbye, at an unknown time.
   void adopted(int client, pid_t process, uint64_t began, bool has_gone);
+  // Adds the times of the run as an earlier server noted them.
+  void resumed(const RunTimes& run);
   // Notes that a client has gone.
   void departed();
   // Notes that a client has gone before this server began.

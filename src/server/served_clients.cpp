@@ -379,7 +379,10 @@ bool ServedClients::is_done(int client, const Descriptor& verb) const {
   return !found->second->to_client.is_pending(verb.ticket);
 }
 
-void ServedClients::lost(int client) { members_.at(client)->is_lost = true; }
+void ServedClients::lost(int client, const RunTimes& run) {
+  members_.at(client)->is_lost = true;
+  run_ = run;
+}
 
 bool ServedClients::pressed() const {
   if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return true;
@@ -393,7 +396,7 @@ void ServedClients::leave(int client) {
   Member& member = *members_.at(client);
   member.has_left = true;
   const bool counted = actions_ != nullptr && actions_->of_node();
-  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client);
+  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, run_);
   if (actions_ != nullptr) actions_->leave(client);
   member.server->leave();
   member.files->files->abandon();

@@ -62,8 +62,8 @@ class ServedClients {
   Status check(int client, const Descriptor& descriptor);
   // Notes a verb that is about to be taken from the ring and given to the client's sink.
   void accepted(int client, const Descriptor& descriptor);
-  // Notes that the client is gone; the verbs that it sent must end.
-  void lost(int client);
+  // Notes that the client is gone; the verbs that it sent must end. `run`: the times of the run so far.
+  void lost(int client, const RunTimes& run);
   // Returns true if nothing that the client sent is under way.
   bool settled(int client) const;
   // Takes leave of a client that has gone and is settled.
@@ -129,6 +129,7 @@ class ServedClients {
   std::unique_ptr<Files> node_files_;  // null unless all clients share files
   std::map<int, std::unique_ptr<Member>> members_;
   std::set<int> came_;              // clients that have come to this server or an earlier one
+  RunTimes run_{};                  // when the latest client was lost
   bool gave_up_absent_ = false;     // on the clients that had not come
   std::set<int64_t> common_;        // iterations in the shared files, begun and not left
   size_t passing_ = 0;              // ledger records of no iteration, since they were last struck out …

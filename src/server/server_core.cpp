@@ -28,7 +28,7 @@ ServerCore::ServerCore(const Clock& clock, const ProcessClock& processes, Doorbe
 ServerCore::~ServerCore() = default;
 
 void ServerCore::equip(const Config& common, Equipment equipment) {
-  if (std::exchange(begins_run_, false)) {
+  if (std::exchange(begins_run_, false) && !continues_run_) {
     ledger_.begin_run();
     earlier_run_.forget();
   }
@@ -57,6 +57,10 @@ void ServerCore::begin(int client, Config config, const Guest& guest) {
   rings_.add(client, guest.channel, guest.server_asleep, sink, 0);
   here_.insert(client);
   had_client_ = true;
+  if (!std::exchange(continues_run_, false)) return;
+  clients_->take_up_ledger();
+  runs_.resumed(earlier_run_.times());
+  earlier_run_.forget();
 }
 
 void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left) {
@@ -86,7 +90,7 @@ const std::set<int>& ServerCore::came() const {
 
 void ServerCore::lost(int client) {
   runs_.departed();
-  clients_->lost(client);
+  clients_->lost(client, runs_.times());
 }
 
 // Returns true if every present client has gone, even if the server has not seen its death yet.
@@ -102,6 +106,7 @@ bool ServerCore::run_is_over() const {
 
 Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
   if (Status status = earlier_run_.check(client, process, runs_); !status.ok()) return status;
+  if (!clients_) continues_run_ = earlier_run_.goes_on_with(process, runs_);
   if (!clients_ || !common_->shares_files() || came().empty()) return false;
   if (runs_.is_served(client, process)) return false;
   const auto here = [this] { return fmt::format("{}", fmt::join(came(), ", ")); };
@@ -229,7 +234,7 @@ bool ServerCore::finish() {
       came_to_run > 0 && common_->shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);
   if (is_incomplete) ledger_.absent(runs_.times());
   clients_.reset();
-  return is_incomplete || earlier_run_.is_known();
+  return is_incomplete || earlier_run_.is_over() || (earlier_run_.is_known() && !options_.drain);
 }
 
 // ---- absent clients ---------------------------------------------------------------------------------------------

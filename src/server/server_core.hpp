@@ -125,8 +125,9 @@ class ServerCore final : private ClientRings::Host {
   std::optional<ServedClients> clients_;  // none: no client has come yet
   std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
-  EarlierRun earlier_run_;   // until another one begins
-  bool begins_run_ = false;  // with its first client: nobody has been adopted
+  EarlierRun earlier_run_;      // until another one begins
+  bool begins_run_ = false;     // with its first client: nobody has been adopted
+  bool continues_run_ = false;  // … the first client belongs to the run before, which goes on
   const Nanoseconds began_;
   bool had_client_ = false;
   std::optional<Nanoseconds> alone_until_;  // when the server ends if no other client comes, after the last one has

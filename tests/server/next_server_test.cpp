@@ -93,7 +93,7 @@ class TwoServers final : public Place, public ClientRings::Host {
   // Implements ClientRings::Host.
   Status check(int client, const Descriptor& verb) override { return server_->clients.check(client, verb); }
   void accepted(int client, const Descriptor& verb) override { server_->clients.accepted(client, verb); }
-  void lost(int client) override { server_->clients.lost(client); }
+  void lost(int client) override { server_->clients.lost(client, {}); }
   bool settled(int client) const override { return server_->clients.settled(client); }
   void leave(int client) override { server_->clients.leave(client); }
   bool released(int client) override { return server_->clients.released(client); }

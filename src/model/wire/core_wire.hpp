@@ -84,7 +84,7 @@ struct LedgerRecord {
       char message[104];  // UTF-8, ended by NUL
     } failure;
     uint64_t journal_end;  // length of the journal in bytes
-    RunTimes run;          // of absent
+    RunTimes run;          // of absent and gone
     // The chunk as it was passed to the format, so that another server can repeat the call.
     struct {
       uint32_t variable;
