@@ -4,7 +4,7 @@
 # core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), and what
 # handing over, a variable, measuring and merging cost.
 #
-#   bench/run.sh          the real sizes, half an hour; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, three quarters of an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
