@@ -247,6 +247,22 @@ def test_a_client_that_comes_after_the_server_has_given_it_up_and_ended_replaces
     assert np.array_equal(found, slabs(500, 0, 2)) and missing == []
 
 
+def test_a_run_whose_server_has_died_goes_on_with_a_client_that_comes_late(config, out):
+    """All that had come had left, and nothing of theirs waited: the next server knows of them by the ledger alone."""
+    file = config(patience=20)
+    with own_node():
+        late = Process(file, 1, waits=True)
+        assert late.ask("ready") == []
+        first = Process(file, 0)
+        assert first.opened() == [] and first.ask("close") == []
+        first.wait()
+        kill_servers()
+        assert late.ask("open", "write 0", "end 0", "close") == [], "no client is missing"
+        late.wait()
+    found, missing = read(out, 0)
+    assert np.array_equal(found[4:], slabs(0, 0, 2)[4:]) and missing == [0]
+
+
 def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out, capsys):
     file = config(patience=SHORT, on_missing="keep")
     with own_node():
