@@ -184,6 +184,31 @@ TEST(Toucher, IsTheParentsAlone) {
   delete toucher;
 }
 
+// The parent's thread waits in its pause; in the child, nobody ever wakes it.
+TEST(Toucher, IsTheParentsAloneWhileItImproves) {
+  std::atomic<size_t> rounds{0};
+  Toucher::Options options;
+  options.take = [](size_t, size_t) { return true; };
+  options.improve = [&rounds] {
+    if (rounds.fetch_add(1) == 0) rounds.notify_one();
+    return true;
+  };
+  auto* const toucher = new Toucher(kPart, options);
+  rounds.wait(0);
+  for (int i = 0; i < 5; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      delete toucher;
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  delete toucher;
+}
+
 TEST(Toucher, TakesAPool) {
   const Result<MappedMemory> memory = MappedMemory::create(3 * kPart + 8192);
   ASSERT_TRUE(memory.ok());

@@ -31,14 +31,15 @@ Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::m
 
 Toucher::~Toucher() {
   if (process_ != process_mark()) {
-    (void)thread_.release();  // to join it would wait for ever
+    (void)thread_.release();    // to join it would wait for ever
+    (void)interval_.release();  // to destroy it, too, while the parent's thread waits there
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(interval_->mutex);
     stop_.store(true, std::memory_order_relaxed);
   }
-  stopped_.notify_one();
+  interval_->ended.notify_one();
   finish();
 }
 
@@ -74,8 +75,8 @@ void Toucher::improve() {
 }
 
 bool Toucher::pause() {
-  std::unique_lock lock(mutex_);
-  return !stopped_.wait_for(lock, kPause, [this] { return stop_.load(std::memory_order_relaxed); });
+  std::unique_lock lock(interval_->mutex);
+  return !interval_->ended.wait_for(lock, kPause, [this] { return stop_.load(std::memory_order_relaxed); });
 }
 
 }  // namespace tailrace::impl

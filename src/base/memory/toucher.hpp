@@ -46,6 +46,12 @@ class Toucher {
   void finish();
 
  private:
+  // The thread waits here between two calls of Options::improve.
+  struct Interval {
+    std::mutex mutex;
+    std::condition_variable ended;
+  };
+
   void run();
   void take_all();
   void improve();
@@ -55,9 +61,8 @@ class Toucher {
   const size_t bytes_;
   const Options options_;
   const uint64_t process_ = process_mark();  // a forked child has no such thread
-  std::atomic<bool> stop_{false};            // changed under mutex_, so that pause() does not miss it
-  std::mutex mutex_;
-  std::condition_variable stopped_;
+  std::atomic<bool> stop_{false};            // changed under interval_->mutex, so that pause() does not miss it
+  std::unique_ptr<Interval> interval_ = std::make_unique<Interval>();  // a child must not destroy it
   std::atomic<size_t> passed_over_{0};
   std::unique_ptr<std::thread> thread_;  // the owner's; none: nothing is taken, or all has been
 };
