@@ -45,7 +45,7 @@ build_for_demo() {
   local package code=0
   configure_for_demo
   step "building the library (build/release)" \
-    cmake --build --preset release --target tailrace tailrace-core tailrace-plugin-host tailrace_hdf5
+    cmake --build --preset release --target tailrace tailrace-core tailrace-forward tailrace-plugin-host tailrace_hdf5
   install_python_package >"$logs/package.txt" 2>&1 &
   package=$!
   step "building the tsunami and the Fortran module (build/release)" \

@@ -3,12 +3,27 @@
 #include <charconv>
 
 namespace tailrace::process {
+namespace {
+
+// Returns each item of "a,b" in quotes: "'a','b'".
+std::string in_quotes(const std::string& items) {
+  std::string quoted = "'";
+  for (const char letter : items) quoted += letter == ',' ? std::string("','") : std::string(1, letter);
+  return quoted + "'";
+}
+
+// Returns true if the text can stand between single quotes.
+bool can_be_quoted(const std::string& text) { return !text.empty() && text.find('\'') == std::string::npos; }
+
+}  // namespace
 
 // No prefault: programs may be short, and half a second for memory before the first write would be long.
 std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
+  const std::string forwarders =
+      forward.empty() ? "" : "forward: {servers: [" + in_quotes(forward) + "], key: '" + key + "'}\n";
   return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + "}\nstorage: {path: .}\nmemory: " + memory +
-         "\nlog: {level: error}\n";
+         "\n" + forwarders + "log: {level: error}\n";
 }
 
 bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes) {
@@ -31,6 +46,12 @@ std::optional<bool> read_word(const std::string& word, ClientSettings& settings)
     return value == "thread" || value == "core";
   } else if (key == "budget") {
     return read_bytes(value, 1, settings.budget);
+  } else if (key == "forward") {
+    settings.forward = value;
+    return can_be_quoted(value);
+  } else if (key == "key") {
+    settings.key = value;
+    return can_be_quoted(value);
   } else {
     return std::nullopt;
   }

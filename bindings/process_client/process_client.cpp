@@ -17,8 +17,10 @@ constexpr uint64_t kLeastPart = 4096;  // bytes
 constexpr size_t kMostExtents = 4096;
 constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes for one ticket
 
-// Returns the directory for locks and logs, which do not belong beside the program's files.
-std::string session_directory(const std::string& key) {
+// Returns the directory for locks and logs, which do not belong beside the program's files. A forwarder may open
+// nothing outside its roots, and the program most likely works below one of them.
+std::string session_directory(const std::string& key, bool forwarded) {
+  if (forwarded) return "./.tailrace-" + key + "-" + std::to_string(getuid());
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   const char* const temporary = std::getenv("TMPDIR");
   const std::string root = runtime != nullptr ? runtime : temporary != nullptr ? temporary : "/tmp";
@@ -95,7 +97,7 @@ bool ProcessClient::open_client() {
   if (tried_) return client_ != nullptr;
   tried_ = true;
   const std::string text = settings_.configuration(door_.key);
-  const std::string directory = session_directory(door_.key);
+  const std::string directory = session_directory(door_.key, !settings_.forward.empty());
   const bool by_file = !settings_.config.empty();
   tailrace_open_options options{};
   options.struct_size = sizeof options;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
-#include <optional>
 
 #include "config/config_arrays.hpp"
 #include "model/name_index.hpp"
@@ -20,7 +18,6 @@ constexpr size_t most_actions = 256;
 constexpr std::chrono::hours most_limit{24};
 constexpr std::string_view run_rule =
     "store, statistics, drop, \"library:FILE:FUNCTION\" or \"python:FILE:FUNCTION\"";
-constexpr std::string_view limit_rule = "a time from 1 ms to 24 h, such as '10 s', '500 ms' or '2 min'";
 
 // Relative names start at the folder of the configuration file; if the program gave the text, at the current
 // directory.
@@ -60,26 +57,8 @@ void read_run(const YamlValue& value, const Config& config, Action& action) {
   }
 }
 
-// Reads a time, such as "5 s".
-std::optional<std::chrono::nanoseconds> time_of_text(std::string_view text) {
-  constexpr std::pair<std::string_view, double> units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  for (const auto& [name, seconds] : units) {
-    const std::chrono::duration<double> time(number * seconds);
-    const bool allowed = time >= std::chrono::milliseconds(1) && time <= most_limit;  // false for NaN, too
-    if (text == name && allowed) return std::chrono::duration_cast<std::chrono::nanoseconds>(time);
-  }
-  return std::nullopt;
-}
-
 void read_limit(const YamlValue& value, Action& action) {
-  const auto time = value.is_scalar() ? time_of_text(value.raw()) : std::nullopt;
-  if (!time) return value.wrong(limit_rule, value.maybe_integer() ? "write the unit, too" : "");
-  action.limit = *time;
+  action.limit = value.duration(std::chrono::milliseconds(1), most_limit, "'10 s', '500 ms' or '2 min'");
 }
 
 void read_action_variables(const YamlValue& value, const Config& config, Action& action) {

@@ -9,6 +9,7 @@
 
 #include "config/config_actions.hpp"
 #include "config/config_arrays.hpp"
+#include "config/config_forward.hpp"
 #include "config/config_merge.hpp"
 #include "config/yaml_document.hpp"
 #include "config/yaml_reader.hpp"
@@ -19,9 +20,14 @@ namespace {
 constexpr int most_cpu = 8191;
 constexpr uint64_t least_budget = uint64_t{1} << 20;
 constexpr int64_t most_queue_depth = 256;
+constexpr int64_t most_batch = 65536;  // requests
+constexpr std::chrono::microseconds least_window{10};
+constexpr std::chrono::seconds most_window{10};
 constexpr uint64_t least_rate = uint64_t{1} << 20;  // bytes a second
 constexpr int64_t most_trace_events = 10'000'000;   // half a GB per side
 constexpr size_t most_paths = 64;
+constexpr uint64_t least_stripe = uint64_t{4} << 10;
+constexpr uint64_t most_stripe = uint64_t{1} << 30;
 constexpr int64_t most_cores = 64;  // servers per node
 constexpr int64_t most_filter_threads = 64;
 constexpr int64_t most_clients = 4096;  // clients per node
@@ -230,9 +236,26 @@ Throttle read_throttle(const YamlValue& value) {
   return {Kind::rate, value.rate(least_rate, "none, auto")};
 }
 
+// The directories of `path` are then the devices of each file, and the first one is the place of all names.
+void read_stripe(const YamlValue& value, Config& config) {
+  value.only({"unit"});
+  if (const auto unit = value.find("unit")) {
+    config.storage.stripes.unit = unit->size(least_stripe, most_stripe);
+    if (config.storage.stripes.unit % least_stripe != 0) unit->wrong("a multiple of 4 KiB");
+  }
+  const size_t devices = config.storage.paths.size();
+  if (devices < 2) {
+    const std::string found = devices == 0 ? "no storage.path" : "one directory in storage.path";
+    value.fault_at_key(found, "a list of at least 2 directories there, over which each file is striped");
+    return;
+  }
+  config.storage.stripes.directories = std::move(config.storage.paths);
+  config.storage.paths = {config.storage.stripes.directories[0]};
+}
+
 void read_storage(const YamlValue& value, Config& config) {
   value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth",
-              "throttle"});
+              "throttle", "stripe"});
   if (const auto path = value.find("path")) {
     config.storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
   }
@@ -261,6 +284,7 @@ void read_storage(const YamlValue& value, Config& config) {
     config.storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
   }
   if (const auto throttle = value.find("throttle")) config.storage.throttle = read_throttle(*throttle);
+  if (const auto stripe = value.find("stripe")) read_stripe(*stripe, config);
 }
 
 void read_format(const YamlValue& value, Config& config) {
@@ -271,11 +295,33 @@ void read_format(const YamlValue& value, Config& config) {
   }
 }
 
+// Returns the key if the kind of scheduler has it, and reports it if it has not: it would be taken for a setting.
+std::optional<YamlValue> schedule_key(const YamlValue& value, const char* key, const Config& config,
+                                      const std::vector<ScheduleKind>& kinds) {
+  const auto found = value.find(key);
+  if (!found || std::find(kinds.begin(), kinds.end(), config.schedule.kind) != kinds.end()) return found;
+  std::vector<std::string_view> words;
+  for (const ScheduleKind kind : kinds) words.emplace_back(name_of(kind));
+  found->fault_at_key(fmt::format("a key that '{}' does not have", name_of(config.schedule.kind)),
+                      fmt::format("{} with kind {} only", key, one_of(words)));
+  return std::nullopt;
+}
+
 void read_schedule(const YamlValue& value, Config& config) {
-  value.only({"kind"});
+  using Kind = ScheduleKind;
+  value.only({"kind", "quantum", "batch", "window"});
   if (const auto kind = value.find("kind")) {
-    constexpr ScheduleKind choices[] = {ScheduleKind::fifo};
-    config.schedule.kind = choices[kind->choice({"fifo"})];
+    constexpr Kind choices[] = {Kind::fifo, Kind::hbrr, Kind::twins, Kind::adaptive};
+    config.schedule.kind = choices[kind->choice({"fifo", "hbrr", "twins", "adaptive"})];
+  }
+  if (const auto quantum = schedule_key(value, "quantum", config, {Kind::hbrr})) {
+    config.schedule.quantum = static_cast<uint32_t>(quantum->integer(1, most_batch));
+  }
+  if (const auto batch = schedule_key(value, "batch", config, {Kind::hbrr, Kind::twins, Kind::adaptive})) {
+    config.schedule.batch = static_cast<uint32_t>(batch->integer(1, most_batch));
+  }
+  if (const auto window = schedule_key(value, "window", config, {Kind::twins})) {
+    config.schedule.window = window->duration(least_window, most_window, "'8 ms' or '0.5 s'");
   }
 }
 
@@ -313,7 +359,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // The version comes first, since another version may have other keys.
   read_version(top);
-  top.only({"tailrace", "name", "place", "memory", "storage", "format", "merge", "schedule", "time", "log",
+  top.only({"tailrace", "name", "place", "memory", "storage", "format", "merge", "schedule", "forward", "time", "log",
             "measurements", "parameters", "layouts", "variables", "actions", "python"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
@@ -323,6 +369,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto merge = top.find("merge")) read_merge(*merge, config);
   if (const auto format = top.find("format")) read_format(*format, config);
   if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config);
+  if (const auto forward = top.find("forward")) read_forward(*forward, config);
   if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
@@ -412,6 +459,11 @@ Result<Config> read_config(const ConfigInput& input) {
   if (input.flush_waits) check_flush(top, config);
   if (!report.ok()) return report.status();
 
+  if (input.path_override && config.storage.stripes.on()) {
+    return Status(TAILRACE_INVALID_CONFIG,
+                  "storage.stripe: found one directory, the program's output path, expected "
+                  "storage.path to give all directories of the files");
+  }
   if (input.path_override) config.storage.paths = {without_slashes(*input.path_override)};
   if (input.files_override) config.storage.files = {without_slashes(*input.files_override)};
   if (config.storage.paths.empty()) config.storage.paths = {"."};

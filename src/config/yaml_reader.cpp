@@ -66,6 +66,32 @@ std::optional<uint64_t> size_of_text(std::string_view text) {
   return static_cast<uint64_t>(bytes);
 }
 
+struct TimeUnit {
+  std::string_view name;
+  int64_t nanoseconds;
+};
+
+constexpr TimeUnit time_units[] = {
+    {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
+    {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1},
+};
+
+// Reads a time, such as "5 s". Fractions of a nanosecond are rounded.
+std::optional<Nanoseconds> time_of_text(std::string_view text) {
+  constexpr double longest = 0x1p62;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  for (const TimeUnit& unit : time_units) {
+    const double time = number * static_cast<double>(unit.nanoseconds);
+    const bool possible = time >= 0 && time < longest;  // false for NaN, too
+    if (text == unit.name && possible) return Nanoseconds(std::llround(time));
+  }
+  return std::nullopt;
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string nearest = nearest_word(word, known);
   return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
@@ -162,6 +188,15 @@ uint64_t YamlValue::rate(uint64_t least, std::string_view words) const {
   return least;
 }
 
+Nanoseconds YamlValue::duration(Nanoseconds least, Nanoseconds most, std::string_view examples) const {
+  const std::optional<Nanoseconds> time = is_scalar() ? time_of_text(node_->text) : std::nullopt;
+  if (time && *time >= least && *time <= most) return *time;
+  const bool is_number = is_scalar() && whole_number<double>(node_->text).has_value();
+  wrong(fmt::format("a time from {} to {}, such as {}", duration_text(least), duration_text(most), examples),
+        is_number ? "write the unit, too" : "");
+  return least;
+}
+
 size_t YamlValue::choice(const std::vector<std::string_view>& words) const {
   const auto known = std::find(words.begin(), words.end(), std::string_view(node_->text));
   if (is_scalar() && known != words.end()) return static_cast<size_t>(known - words.begin());
@@ -248,6 +283,13 @@ std::string size_text(uint64_t bytes) {
   constexpr uint64_t kib = uint64_t{1} << 10;
   if (bytes >= mib) return fmt::format("{} MiB", bytes / mib + (bytes % mib != 0 ? 1 : 0));
   return fmt::format("{} KiB", bytes / kib + (bytes % kib != 0 ? 1 : 0));
+}
+
+std::string duration_text(Nanoseconds time) {
+  const auto unit = std::find_if(std::begin(time_units), std::end(time_units), [&](const TimeUnit& candidate) {
+    return time.count() % candidate.nanoseconds == 0;
+  });
+  return fmt::format("{} {}", time.count() / unit->nanoseconds, unit->name);
 }
 
 }  // namespace tailrace::impl

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "config/yaml_document.hpp"
 
 namespace tailrace::impl {
@@ -50,6 +51,8 @@ class YamlValue {
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
   // Reads a rate, "800 MiB/s" or "1.5GB/s", in bytes a second. A report also names `words`, which may stand instead.
   uint64_t rate(uint64_t least, std::string_view words) const;
+  // Reads a time with its unit: "8 ms", "0.5s". A report also shows `examples`.
+  Nanoseconds duration(Nanoseconds least, Nanoseconds most, std::string_view examples) const;
   // Returns the index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 
@@ -92,5 +95,7 @@ class YamlValue {
 // Returns a size as text: 1610612736 → "1536 MiB", the least whole number of KiB or MiB that holds `bytes`, as `size`
 // reads it.
 std::string size_text(uint64_t bytes);
+// Returns a time as text, in the largest unit of which it is a whole number: 90'000'000'000 ns → "90 s".
+std::string duration_text(Nanoseconds time);
 
 }  // namespace tailrace::impl

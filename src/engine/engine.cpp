@@ -72,10 +72,23 @@ Status Engine::allocate(FileId id, Extent extent) {
 
 Result<uint64_t> Engine::size(FileId id) { return storage_.files().size(file(id).handle); }
 
+Status Engine::rename(FileId id, const std::string& to, bool replace) {
+  File& of = file(id);
+  Status status = storage_.files().rename(of.handle, to, replace);
+  if (status.ok()) of.path = to;
+  return status;
+}
+
 const std::string& Engine::path(FileId id) const {
   const auto found = files_.find(id);
   TAILRACE_REQUIRE(found != files_.end());
   return found->second.path;
+}
+
+const StripeMap& Engine::stripes(FileId id) const {
+  const auto found = files_.find(id);
+  TAILRACE_REQUIRE(found != files_.end());
+  return found->second.stripes;
 }
 
 void Engine::submit(Request request) {
@@ -174,11 +187,17 @@ bool Engine::gather_ready(Nanoseconds now) {
 // While the storage takes no more transfers, the end of one of them comes first. A write that the rate holds back
 // also holds all requests behind it.
 std::optional<Nanoseconds> Engine::due() const {
-  if (executor_.held()) return executor_.pace().due();
-  if (!executor_.hungry()) return std::nullopt;
-  const std::optional<Nanoseconds> gathering = gather_.due();
-  const std::optional<Nanoseconds> schedule = scheduler_.due();
-  return gathering && schedule ? std::min(gathering, schedule) : gathering ? gathering : schedule;
+  std::optional<Nanoseconds> least = storage_.due();
+  const auto earlier = [&least](std::optional<Nanoseconds> other) {
+    if (other) least = least ? std::min(*least, *other) : *other;
+  };
+  if (executor_.held()) {
+    earlier(executor_.pace().due());
+  } else if (executor_.hungry()) {
+    earlier(gather_.due());
+    earlier(scheduler_.due());
+  }
+  return least;
 }
 
 void Engine::carry_out(std::span<const Request* const> batch) {

@@ -63,8 +63,12 @@ class Engine {
   Status allocate(FileId file, Extent extent);
   // Returns the length of the file in the storage now, without pending writes.
   Result<uint64_t> size(FileId file);
-  // Returns the path by which the file was opened.
+  // Renames the file at once; see FileSystem::rename. Requests for it go on.
+  Status rename(FileId file, const std::string& to, bool replace);
+  // Returns the path by which the file was opened, or its name since.
   const std::string& path(FileId file) const;
+  // Returns which data servers the file lies on.
+  const StripeMap& stripes(FileId file) const;
 
   // Returns true if a request for this file has failed; such a file is never published.
   bool has_failed(FileId file) const { return !files_.at(file).failure.ok(); }

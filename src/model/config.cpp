@@ -100,4 +100,14 @@ const char* name_of(Compressor compressor) {
   TAILRACE_ASSERT(false);
 }
 
+const char* name_of(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::fifo: return "fifo";
+    case ScheduleKind::hbrr: return "hbrr";
+    case ScheduleKind::twins: return "twins";
+    case ScheduleKind::adaptive: return "adaptive";
+  }
+  TAILRACE_ASSERT(false);
+}
+
 }  // namespace tailrace::impl

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "model/action.hpp"
 
 namespace tailrace::impl {
@@ -22,7 +23,11 @@ enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
 enum class FormatKind { hdf5 };
-enum class ScheduleKind { fifo };
+enum class ScheduleKind { fifo, hbrr, twins, adaptive };
+// Names who has the files of a forwarder that is lost: the next forwarder, this node itself, or nobody.
+enum class OnForwarderLoss { next, direct, fail };
+// When a forwarder confirms a write: when it is written, durable, or in the forwarder's memory.
+enum class Confirm { written, durable, received };
 enum class ReadAfter { submitted, written };
 enum class Existing { refuse, replace, resume };
 enum class OnMissing { publish, keep };
@@ -39,6 +44,15 @@ struct Throttle {
   uint64_t rate = 0;  // bytes a second, for Kind::rate
 
   bool on() const { return kind != Kind::none; }
+};
+
+// The stripes in which a file below the first of several directories lies on all of them.
+struct Stripes {
+  std::vector<std::string> directories;  // one a device; empty: files are not striped
+  uint64_t unit = uint64_t{1} << 20;     // bytes
+
+  bool on() const { return !directories.empty(); }
+  bool operator==(const Stripes&) const = default;
 };
 
 // A unit in openPMD's form: value_in_SI = factor · value, and the powers of the seven base quantities in openPMD's
@@ -135,6 +149,7 @@ struct Config {
   struct {
     std::vector<std::string> paths;  // one directory per device; files are distributed over them in turn
     std::vector<std::string> files;  // directories of raw files; empty: the first of `paths`
+    Stripes stripes;                 // over several directories; then `paths` is the first of them
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
@@ -161,9 +176,28 @@ struct Config {
   struct {
     FormatKind kind = FormatKind::hdf5;  // format of iteration files
   } format;
-  struct {
-    ScheduleKind kind = ScheduleKind::fifo;  // order in which requests that wait for nothing begin
+  struct Schedule {
+    ScheduleKind kind = ScheduleKind::fifo;             // order in which requests that wait for nothing begin
+    uint32_t quantum = 8;                               // hbrr: most requests of a file that go in one turn
+    uint32_t batch = 16;                                // all but fifo: most requests that are merged together
+    Nanoseconds window = std::chrono::milliseconds(8);  // twins: time for one data server
+
+    bool operator==(const Schedule&) const = default;
   } schedule;
+  struct Forward {
+    std::vector<std::string> servers;  // addresses of the forwarders, HOST:PORT; empty: this node writes itself
+    std::string key;                   // the key file
+    OnForwarderLoss on_loss = OnForwarderLoss::next;
+    Confirm confirm = Confirm::written;
+    std::string transports;  // that UCX may use; empty: UCX chooses
+    // For a forwarder itself:
+    std::string listen;              // its address, HOST:PORT
+    std::vector<std::string> roots;  // the directories in which clients may write; absolute
+    uint32_t number = 0;             // its number among the forwarders, from 0
+
+    bool on() const { return !servers.empty(); }
+    bool operator==(const Forward&) const = default;
+  } forward;
   struct {
     double dt = 1.0;  // time between iterations k and k+1, in `unit`
     Unit unit;        // its dimension is time
@@ -220,6 +254,7 @@ const char* name_of(ElementType type);
 const char* name_of(Durability durability);
 const char* name_of(FilePer file_per);
 const char* name_of(Compressor compressor);
+const char* name_of(ScheduleKind kind);
 // Returns the common beginning of a client's file names: "cm1_c3" for its own files, "cm1_n0" for a node's, "cm1" for
 // a job's.
 std::string series_of(const Config& config, int client);

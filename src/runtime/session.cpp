@@ -26,6 +26,9 @@ namespace {
 
 constexpr size_t kMostLogged = 32;  // most failures logged at the program's end
 
+// Returns the directory of the server's log. If forwarders write the files, their directories need not be here.
+std::string log_directory(const Config& config) { return config.forward.on() ? "/tmp" : config.storage.paths[0]; }
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
@@ -47,8 +50,12 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
 // Builds everything in this process.
 Status Session::build_for_thread() {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
-  const std::unique_ptr<FileSystem> output = open_file_system(config_.storage.backend);
-  auto locks = take_output_directories(config_, *output, fmt::format("c{}", client_id_), *log_);
+  const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
+  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus, .timed = true}, clock_, doorbell_, *log_);
+  if (!parts.ok()) return parts.status();
+  parts_ = std::move(parts).value();
+  FileSystem& output = parts_.storage->files();
+  auto locks = take_output_directories(config_, output, fmt::format("c{}", client_id_), *log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
   if (config_.storage.existing != Existing::refuse) {
@@ -61,8 +68,7 @@ Status Session::build_for_thread() {
                                 job, path));
     }
   }
-  if (Status way = make_way(config_, *output, series_of(config_, client_id_), *log_); !way.ok()) return way;
-  const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
+  if (Status way = make_way(config_, output, series_of(config_, client_id_), *log_); !way.ok()) return way;
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   const bool prefault = config_.memory.prefault;
   auto place = ThreadPlace::create(budget, prefault, config_.variables.size(), cpus, doorbell_);
@@ -70,9 +76,6 @@ Status Session::build_for_thread() {
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
   thread.channel().unfinished.set_limit(iteration_limit(config_, descriptors_in_program()));
-  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus, .timed = true}, clock_, doorbell_, *log_);
-  if (!parts.ok()) return parts.status();
-  parts_ = std::move(parts).value();
   format_ = make_format(config_, parts_.storage->files(), client_id_, new_run());
   FileGroup::Options files;
   files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
@@ -95,9 +98,12 @@ Status Session::build_for_core(const ConfigInput& input) {
                   "storage.backend: found memory, which another process cannot see; "
                   "expected auto, uring or posix with place core");
   }
-  // Create them here, since errors belong to this call and the server's log lies there.
-  if (Status made = make_output_directories(config_, *open_file_system(config_.storage.backend)); !made.ok())
-    return made;
+  // Create them here, since errors belong to this call and the server's log lies there. Those of forwarders are
+  // elsewhere, and the server makes them.
+  if (!config_.forward.on()) {
+    Status made = make_output_directories(config_, *open_file_system(config_.storage.backend));
+    if (!made.ok()) return made;
+  }
   Result<std::string> program = find_server_executable(config_.place.server);
   if (!program.ok()) return program.status();
   Result<std::string> message = encode_client(input);
@@ -117,7 +123,7 @@ Status Session::build_for_core(const ConfigInput& input) {
   options.patience = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(config_.place.patience));
   options.start.executable = std::move(program).value();
   options.start.own_log = config_.log.file.empty();
-  options.start.log = config_.log.file.empty() ? fmt::format("{}/{}_core{}_{}.log", config_.storage.paths[0],
+  options.start.log = config_.log.file.empty() ? fmt::format("{}/{}_core{}_{}.log", log_directory(config_),
                                                              config_.name, options.server, machine_name())
                                                : config_.log.file;
   options.start.arguments = {"--root",    options.root,      "--job",

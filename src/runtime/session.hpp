@@ -67,11 +67,11 @@ class Session {
   TraceLog client_trace_;
   TraceLog server_trace_;
   std::unique_ptr<Log> log_;
-  std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;
   std::unique_ptr<Place> place_;
   // For place `thread`: the server's half.
   ServerParts parts_;
+  std::vector<std::unique_ptr<NameLock>> locks_;  // of the storage
   std::unique_ptr<Format> format_;
   std::unique_ptr<FileGroup> files_;
   std::unique_ptr<SharedFiles> raw_files_;

@@ -224,7 +224,9 @@ bool ServerCore::finish() {
     engine_->hurry_transfers(true);
     engine_->progress();
     if (engine_->idle()) break;
-    doorbell_.sleep();
+    std::optional<Nanoseconds> limit = engine_->due();
+    if (limit) limit = std::max(*limit - clock_.now(), Nanoseconds::zero());
+    doorbell_.sleep(limit);
   }
   if (actions_ != nullptr) actions_->finish();
   // Whoever has not come by now, whether somebody waited for him or not, would be let in beside clients of the next

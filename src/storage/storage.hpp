@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "base/clock.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -25,8 +27,8 @@ struct Transfer {
   bool direct = false;
   FileHandle file = 0;
   uint64_t offset = 0;
-  std::span<const iovec> segments;  // borrowed until the transfer is reaped; at most max_segments
-  uint64_t tag = 0;                 // returned with the completion
+  std::span<const iovec> segments = {};  // borrowed until the transfer is reaped; at most max_segments
+  uint64_t tag = 0;                      // returned with the completion
   // A hint: this transfer and the next ones write `room` bytes from `offset` on through the page cache. The file
   // system has less work if it is first asked to make room for all of them. The file does not grow, and failure is
   // not reported.
@@ -65,6 +67,8 @@ class Storage {
   // Begins all transfers that have not begun. Then takes at most done.size() completions and returns their number.
   // Never blocks. The back end rings the doorbell given at its creation when there are new completions.
   virtual size_t reap(std::span<Completion> done) = 0;
+  // Returns when reap() must be called even if nothing happens; none: never.
+  virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
 };
 
 }  // namespace tailrace::impl

@@ -85,6 +85,26 @@ TEST(right, design_example) {
   EXPECT_EQ(config.variables[0].unit.dimension, (Powers{0, 0, 0, 0, 1, 0, 0}));
 }
 
+TEST(right, stripes) {
+  const auto result = read_path(right("stripes.yaml"));
+  ASSERT_TRUE(result.ok()) << message_of(result);
+  const Stripes& stripes = result.value().storage.stripes;
+  EXPECT_TRUE(stripes.on());
+  EXPECT_EQ(stripes.directories, (std::vector<std::string>{"/nvme0/out", "/nvme1/out"}));
+  EXPECT_EQ(stripes.unit, uint64_t{256} << 10);
+  EXPECT_EQ(result.value().storage.paths, std::vector<std::string>{"/nvme0/out"}) << "that of the names";
+
+  const auto by_default = read_with("storage: {stripe: {}, path: [a, b]}");
+  ASSERT_TRUE(by_default.ok()) << message_of(by_default);
+  EXPECT_EQ(by_default.value().storage.stripes.unit, uint64_t{1} << 20);
+  EXPECT_FALSE(read_with("storage: {path: [a, b]}").value().storage.stripes.on());
+
+  ConfigInput input;
+  input.file = right("stripes.yaml");
+  input.path_override = "elsewhere";
+  EXPECT_NE(message_of(read_config(input)).find("storage.stripe: found one directory"), std::string::npos);
+}
+
 TEST(right, defaults) {
   const auto result = read_path(right("least.yaml"));
   ASSERT_TRUE(result.ok()) << message_of(result);
@@ -105,6 +125,11 @@ TEST(right, defaults) {
   EXPECT_TRUE(config.storage.direct);
   EXPECT_EQ(config.storage.queue_depth, 8u);
   EXPECT_FALSE(config.storage.throttle.on());
+  EXPECT_FALSE(config.forward.on());
+  EXPECT_EQ(config.schedule.kind, ScheduleKind::fifo);
+  EXPECT_EQ(config.schedule.quantum, 8u);
+  EXPECT_EQ(config.schedule.batch, 16u);
+  EXPECT_EQ(config.schedule.window, std::chrono::milliseconds(8));
   EXPECT_TRUE(config.merge.enabled);
   EXPECT_TRUE(config.merge.overwrite);
   EXPECT_EQ(config.merge.delay, 0.1);
@@ -198,6 +223,14 @@ TEST(right, every_key) {
   EXPECT_EQ(config.storage.queue_depth, 32u);
   EXPECT_EQ(config.storage.throttle.kind, Throttle::Kind::rate);
   EXPECT_EQ(config.storage.throttle.rate, uint64_t{800} << 20);
+  EXPECT_EQ(config.forward.servers, (std::vector<std::string>{"io1:4711", "[fe80::1]:4712"}));
+  EXPECT_EQ(config.forward.key, "~/.config/tailrace/key");
+  EXPECT_EQ(config.forward.on_loss, OnForwarderLoss::direct);
+  EXPECT_EQ(config.forward.confirm, Confirm::durable);
+  EXPECT_EQ(config.forward.transports, "tcp");
+  EXPECT_EQ(config.forward.listen, "0.0.0.0:0");
+  EXPECT_EQ(config.forward.roots, (std::vector<std::string>{"/scratch", "/work"}));
+  EXPECT_EQ(config.forward.number, 3u);
   EXPECT_FALSE(config.merge.enabled);
   EXPECT_FALSE(config.merge.overwrite);
   EXPECT_EQ(config.merge.largest, uint64_t{1} << 20);
@@ -210,6 +243,9 @@ TEST(right, every_key) {
   EXPECT_TRUE(config.merge.by_count);
   EXPECT_EQ(config.merge.read_after, ReadAfter::written);
   EXPECT_EQ(config.merge.visibility, Visibility::pending);
+  EXPECT_EQ(config.schedule.kind, ScheduleKind::twins);
+  EXPECT_EQ(config.schedule.batch, 32u);
+  EXPECT_EQ(config.schedule.window, std::chrono::microseconds(2500));
   EXPECT_EQ(config.time.dt, 2.5);
   EXPECT_EQ(config.time.unit.factor, 60.0);
   EXPECT_EQ(config.log.level, "error");
@@ -233,6 +269,31 @@ TEST(right, every_key) {
   EXPECT_EQ(config.variables[0].description, "sea surface above rest");
   EXPECT_EQ(config.variables[0].unit.factor, 0.01);
   EXPECT_EQ(config.variables[1].unit.dimension, (Powers{2, 0, -1, 0, 0, 0, 0}));
+}
+
+TEST(right, schedulers) {
+  const auto hbrr = read_path(right("hbrr.yaml"));
+  ASSERT_TRUE(hbrr.ok()) << message_of(hbrr);
+  EXPECT_EQ(hbrr.value().schedule.kind, ScheduleKind::hbrr);
+  EXPECT_EQ(hbrr.value().schedule.quantum, 4u);
+  EXPECT_EQ(hbrr.value().schedule.batch, 64u);
+  const auto adaptive = read_with("schedule: {batch: 1, kind: adaptive}");
+  ASSERT_TRUE(adaptive.ok()) << message_of(adaptive);
+  EXPECT_EQ(adaptive.value().schedule.kind, ScheduleKind::adaptive);
+  EXPECT_EQ(adaptive.value().schedule.batch, 1u);
+}
+
+TEST(right, times) {
+  const std::pair<const char*, int64_t> cases[] = {
+      {"10 us", 10'000},         {"0.125 ms", 125'000},    {"8ms", 8'000'000},
+      {"\"2.5 ms\"", 2'500'000}, {"10000 ns", 10'000},     {"0.3 s", 300'000'000},
+      {"1e-3 s", 1'000'000},     {"10 s", 10'000'000'000}, {"0.1 min", 6'000'000'000},
+  };
+  for (const auto& [text, nanoseconds] : cases) {
+    const auto result = read_with(std::string("schedule: {kind: twins, window: ") + text + "}");
+    ASSERT_TRUE(result.ok()) << message_of(result);
+    EXPECT_EQ(result.value().schedule.window, Nanoseconds(nanoseconds)) << text;
+  }
 }
 
 TEST(right, where_shapes_come_from) {

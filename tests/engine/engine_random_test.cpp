@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/schedule/adaptive.hpp"
+#include "engine/schedule/hbrr.hpp"
+#include "engine/schedule/twins.hpp"
 #include "engine_rig.hpp"
 #include "testing/seeds.hpp"
 
@@ -37,6 +40,26 @@ class AnyOrder final : public Scheduler {
   Dice dice_;
   std::vector<const Request*> ready_;
 };
+
+enum class Order { fifo, any, hbrr, twins, adaptive };
+
+// Makes a scheduler, with numbers that the dice choose; null: the rig's fifo.
+std::unique_ptr<Scheduler> make_order(Order order, Dice& dice) {
+  Twins::Options twins;
+  twins.forwarder = static_cast<uint32_t>(dice.below(9));
+  twins.servers = static_cast<uint32_t>(dice.below(4));
+  twins.window = Nanoseconds(dice.between(1, 5000));
+  twins.batch = static_cast<uint32_t>(dice.between(1, 20));
+  const std::vector<Nanoseconds> windows = {Nanoseconds(0), Nanoseconds(300), Nanoseconds(5000)};
+  switch (order) {
+    case Order::fifo: return nullptr;
+    case Order::any: return std::make_unique<AnyOrder>(dice.below(UINT32_MAX));
+    case Order::hbrr: return std::make_unique<Hbrr>(Hbrr::Options{1 + twins.forwarder, twins.batch});
+    case Order::twins: return std::make_unique<Twins>(twins);
+    case Order::adaptive: return std::make_unique<Adaptive>(Adaptive::Options{twins, windows, dice.below(100)});
+  }
+  return nullptr;
+}
 
 // One request, as the model remembers it.
 struct Step {
@@ -80,7 +103,10 @@ struct ModelFile {
 class Program {
  public:
   // `exact`: only bad ranges fail, so the test knows which requests must fail.
-  Program(uint64_t seed, bool exact) : dice_(seed), exact_(exact), any_(seed), rig_(options(seed), scheduler()) {
+  Program(uint64_t seed, bool exact) : Program(seed, exact, Dice(seed).chance(50) ? Order::any : Order::fifo) {}
+  Program(uint64_t seed, bool exact, Order order)
+      : dice_(seed), exact_(exact), scheduler_(make_order(order, dice_)), rig_(options(seed), scheduler_.get()) {
+    if (dice_.chance(80)) rig_.picky.set_stripes({dice_.between(1, 6000), {2, 0, 1}});
     rig_.ends.then = [this](const Request&, const Status&) {
       if (rig_.engine.room() > 0 && dice_.chance(15)) submit_something();
     };
@@ -91,6 +117,8 @@ class Program {
     const uint64_t length = dice_.between(20, 120);
     for (uint64_t i = 0; i < length; ++i) {
       if (rig_.engine.room() > 0 && dice_.chance(70)) submit_something();
+      if (dice_.chance(3)) rig_.engine.hurry_schedule();
+      if (dice_.chance(10)) rig_.clock.advance(Nanoseconds(dice_.below(dice_.chance(5) ? 60'000'000 : 3000)));
       if (dice_.chance(40)) rig_.engine.progress();
       ASSERT_EQ(rig_.engine.room(), max_pending_ - (rig_.next_token - 1 - rig_.ends.all.size()));
     }
@@ -155,8 +183,6 @@ class Program {
       plan.rules.push_back(rule);
     }
   }
-
-  Scheduler* scheduler() { return dice_.chance(50) ? &any_ : nullptr; }
 
   void begin_file() {
     files_.push_back({"f" + std::to_string(files_.size()), 0, false, {}});
@@ -383,7 +409,7 @@ class Program {
 
   Dice dice_;
   const bool exact_;
-  AnyOrder any_;
+  const std::unique_ptr<Scheduler> scheduler_;
   uint32_t max_pending_ = 0;
   bool morph_ = false;
   EngineOptions::ReadAfter read_after_ = EngineOptions::ReadAfter::written;
@@ -397,6 +423,18 @@ TEST(EngineRandom, OnlyRequestsThatTouchBadBytesFail) {
 
 TEST(EngineRandom, WhateverFailsTheModelHolds) {
   for_seeds(300, [](uint64_t seed) { Program(seed, false).run(); });
+}
+
+TEST(EngineRandom, TheModelHoldsWithHbrr) {
+  for_seeds(150, [](uint64_t seed) { Program(seed, seed % 2 == 0, Order::hbrr).run(); });
+}
+
+TEST(EngineRandom, TheModelHoldsWithTwins) {
+  for_seeds(150, [](uint64_t seed) { Program(seed, seed % 2 == 0, Order::twins).run(); });
+}
+
+TEST(EngineRandom, TheModelHoldsWithAdaptive) {
+  for_seeds(150, [](uint64_t seed) { Program(seed, seed % 2 == 0, Order::adaptive).run(); });
 }
 
 }  // namespace

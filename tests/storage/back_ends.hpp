@@ -1,16 +1,39 @@
-// The three back ends by name, for tests that are the same for all.
+// The back ends by name, for tests that are the same for all. `striped` is over `posix`, with the least unit, so that
+// small files have many stripes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/memory/memory_storage.hpp"
 #include "storage/posix/posix_storage.hpp"
+#include "storage/striped/striped_storage.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
 
-inline Result<std::unique_ptr<Storage>> make_back_end(const std::string& name, Doorbell& doorbell) {
+// Returns a function that makes ids for striped files: 0, 1, 2, …
+inline std::function<std::string()> numbered_ids() {
+  return [next = 0]() mutable { return std::to_string(next++); };
+}
+
+inline Result<std::unique_ptr<Storage>> make_striped(Doorbell& doorbell, std::vector<std::string> directories) {
+  const auto devices = static_cast<uint32_t>(directories.size());
+  auto posix = PosixStorage::create(doorbell, {.devices = devices, .depth = 32, .direct = true, .cpus = {}});
+  if (!posix.ok()) return posix.status();
+  StripeSet set{directories, directories, kLeastStripe, numbered_ids()};
+  auto striped = StripedStorage::create(doorbell, std::move(posix).value(), std::move(set));
+  if (!striped.ok()) return striped.status();
+  return std::unique_ptr<Storage>(std::move(striped).value());
+}
+
+// `directories`: for `striped`.
+inline Result<std::unique_ptr<Storage>> make_back_end(const std::string& name, Doorbell& doorbell,
+                                                      std::vector<std::string> directories = {}) {
+  if (name == "striped") return make_striped(doorbell, std::move(directories));
   if (name == "memory") return std::unique_ptr<Storage>(std::make_unique<MemoryStorage>(doorbell));
   if (name == "posix") {
     auto posix = PosixStorage::create(doorbell, {.devices = 2, .depth = 16, .direct = true, .cpus = {}});

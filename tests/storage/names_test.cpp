@@ -17,7 +17,8 @@ namespace {
 class StorageNames : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<Storage>> made = make_back_end(GetParam(), doorbell_);
+    Result<std::unique_ptr<Storage>> made =
+        make_back_end(GetParam(), doorbell_, {directory_.path(), others_ / "1", others_ / "2"});
     if (!made.ok() && made.status().code() == TAILRACE_UNSUPPORTED) GTEST_SKIP() << made.status().fault().message;
     ASSERT_TRUE(made.ok()) << made.status().fault().message;
     storage_ = std::move(made).value();
@@ -43,10 +44,11 @@ class StorageNames : public ::testing::TestWithParam<std::string> {
 
   Doorbell doorbell_;
   TemporaryDirectory directory_;
+  TemporaryDirectory others_;  // of the other devices, for `striped`
   std::unique_ptr<Storage> storage_;
 };
 
-INSTANTIATE_TEST_SUITE_P(BackEnds, StorageNames, ::testing::Values("memory", "posix", "uring"),
+INSTANTIATE_TEST_SUITE_P(BackEnds, StorageNames, ::testing::Values("memory", "posix", "striped", "uring"),
                          [](const auto& test) { return test.param; });
 
 std::vector<std::byte> some_bytes(size_t count) {

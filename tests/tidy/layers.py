@@ -18,20 +18,20 @@ LAYERS = [
     {"base", "filter/codecs"},
     {"base/sync", "base/os"},
     {"base/memory"},
-    {"model"},
-    {"model/wire"},
+    {"model", "transport", "transport/secure"},
+    {"model/wire", "transport/link", "transport/simulated", "transport/ucx", "transport/ucx_loader"},
     {"config", "storage"},
     {"storage/os"},
-    {"storage/posix", "storage/uring", "storage/memory"},
+    {"storage/posix", "storage/uring", "storage/memory", "storage/remote", "storage/rooted", "storage/striped"},
     {"engine", "engine/queue", "engine/schedule", "engine/merge", "engine/execute", "filter"},
     {"channel"},
-    {"format", "format/hdf5", "place", "place/thread", "place/core", "action", "action/host"},
+    {"format", "format/hdf5", "forward", "place", "place/thread", "place/core", "action", "action/host"},
     {"client", "publish", "recovery"},
     {"server/filtering", "server/raw_files"},
     {"server/verbs"},
     {"server"},
     {"runtime/parts"},
-    {"runtime/output", "runtime/measurements"},
+    {"runtime/forward", "runtime/output", "runtime/measurements"},
     {"runtime/core"},
     {"runtime"},
     {"api"},
@@ -44,6 +44,12 @@ CONCRETE = {
     "storage/posix",
     "storage/uring",
     "storage/memory",
+    "storage/remote",
+    "storage/rooted",
+    "storage/striped",
+    "transport/simulated",
+    "transport/ucx",
+    "transport/ucx_loader",
     "place/thread",
     "place/core",
     "format/hdf5",
@@ -63,6 +69,8 @@ THIRD_PARTY = [
     (r"nlohmann/", ["src/runtime", "bench", "tests"]),
     (r"spdlog/", ["src/base"]),
     (r"liburing", ["src/storage/uring", "tests"]),
+    (r"sodium", ["src/transport/secure"]),
+    (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
     (r"zlib\.h$", ["apps", "tests"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
@@ -76,7 +84,7 @@ THIRD_PARTY = [
 ]
 
 # Headers with a folder that come with the compiler, the C library or the kernel.
-SYSTEM_FOLDER = re.compile(r"(sys|linux|netinet|arpa|bits|asm|sanitizer)/")
+SYSTEM_FOLDER = re.compile(r"(sys|linux|net|netinet|arpa|bits|asm|sanitizer)/")
 
 USERS = ("bindings/", "apps/", "bench/", "examples/")  # may use public headers only
 

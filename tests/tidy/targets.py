@@ -23,7 +23,7 @@ OTHER_TARGETS = {"api", "action/host"}
 # The purpose of each layer, the lowest first, as on the page.
 MEANING = [
     "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
-    "what is spoken of", "as bytes",
+    "what is spoken of; keys and seals for messages", "as bytes; messages over the network",
     "the configuration; the port to files", "files of the system", "back ends", "requests; filters",
     "what a client and its server share", "where blocks lie; where the server runs; actions",
     "the two halves of a session", "parts of the server", "the verbs of a client", "the server",

@@ -25,14 +25,18 @@ bool parse_settings(const std::string& text, Settings& settings, std::string& wh
   for (std::string word; words >> word;) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=BYTES, smallest=BYTES, prefetch=BYTES, "
-            "close=wait, close=detach or summary";
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE, "
+            "smallest=BYTES, prefetch=BYTES, close=wait, close=detach or summary";
       return false;
     }
-    memory = memory || word.starts_with("place=") || word.starts_with("budget=");
+    memory = memory || word.starts_with("place=") || word.starts_with("budget=") || word.starts_with("forward=");
   }
   if (!settings.client.config.empty() && memory) {
-    why = "found config=" + settings.client.config + " beside place or budget, expected those in the file";
+    why = "found config=" + settings.client.config + " beside place, budget or forward, expected those in the file";
+    return false;
+  }
+  if (settings.client.forward.empty() != settings.client.key.empty()) {
+    why = settings.client.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
     return false;
   }
   return true;

@@ -18,7 +18,8 @@ import tailrace
 from . import output
 
 # In the order of --help.
-COMMANDS = ("demo", "check", "inspect", "recover", "join", "run", "serve", "predict", "bench", "plot", "report")
+COMMANDS = ("demo", "check", "inspect", "recover", "join", "run", "serve", "key", "predict", "bench", "plot",
+            "report")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

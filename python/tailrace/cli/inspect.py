@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tailrace import striped
+
+from . import inspect_forwarder
 from . import inspect_jobs as jobs
 from . import inspect_measurements as measurements
 from . import inspect_runs as runs
@@ -32,13 +35,19 @@ def register(subparsers: Any) -> None:
         description="Shows the variables, iterations, sizes, units and provenance of output files, and the tables of "
                     "statistics (.stats.json); of a directory, its series, statistics and traces, and what a running "
                     "job of place core is doing there. Exit code 1 if one cannot be read.")
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="a file, or a directory")
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="a file, or a directory")
+    parser.add_argument("--forward", metavar="HOST:PORT", help="show what a running forwarder does, instead of files")
+    parser.add_argument("--key", metavar="FILE", help="the key file of the forwarder")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, wrong=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
+    if arguments.forward:
+        return inspect_forwarder.run(arguments.forward, arguments.key, arguments.json)
+    if not arguments.paths:
+        arguments.wrong("found nothing to inspect, expected FILE ... or --forward HOST:PORT")
     found, failed = [], False
     for text in arguments.paths:
         path = pathlib.Path(text)
@@ -73,16 +82,17 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
     """Returns the series of files in a directory, and its measurements."""
     series: dict[str, dict[str, Any]] = {}
     measured: dict[str, list[dict[str, Any]]] = {"statistics": [], "traces": []}
-    unfinished, dropped = [], []
+    unfinished, dropped, damaged = [], [], []
     try:
         entries = sorted(path.iterdir())
+        objects, lost = striped.objects_in(path)
     except OSError as error:
         raise Unreadable(error.strerror) from error
     for entry in entries:
         if entry.name.endswith(".part"):
             unfinished.append(entry.name)
         if entry.name.endswith(".dropped"):  # has one line for each iteration that `when_full: drop` has dropped
-            dropped += [f"{entry.stem} {line}" for line in entry.read_text(errors="replace").splitlines()]
+            dropped += [f"{entry.stem} {line}" for line in _text(entry).splitlines()]
         if entry.name.endswith((measurements.STATISTICS, measurements.TRACE)) and entry.is_file():
             kind = "traces" if entry.name.endswith(measurements.TRACE) else "statistics"
             measured[kind].append(measurements.entry(entry))
@@ -91,11 +101,28 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
             continue
         one = series.setdefault(match["name"], {"name": match["name"], "iterations": [], "bytes": 0})
         one["iterations"].append(int(match["iteration"]))
-        one["bytes"] += entry.stat().st_size
+        one["bytes"] += _size(entry, damaged)
     for one in series.values():
         one["runs"] = runs.of(path, one["name"], one["iterations"])
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
+            "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
             "measurements": measured, "jobs": jobs.of(path)}
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return striped.read(path).decode(errors="replace")
+    except striped.Malformed as error:
+        return str(error)
+
+
+def _size(path: pathlib.Path, damaged: list[str]) -> int:
+    """Returns the size of a file. If it is a striped one that is not whole, adds the reason to `damaged`."""
+    try:
+        return striped.size(path)
+    except striped.Malformed as error:
+        damaged.append(str(error))
+        return path.stat().st_size
 
 
 def file(path: pathlib.Path) -> dict[str, Any]:
@@ -110,13 +137,21 @@ def file(path: pathlib.Path) -> dict[str, Any]:
     import h5py  # here, since it imports slowly and the other commands do not need it
 
     try:
-        with h5py.File(path, "r") as opened:
-            return {"path": str(path), "bytes": path.stat().st_size, "provenance": _provenance(opened),
+        with striped.readable(path) as source, h5py.File(source, "r") as opened:
+            stripes = _stripes(source) if isinstance(source, striped.StripedFile) else None
+            return {"path": str(path), "bytes": striped.size(path), "stripes": stripes,
+                    "provenance": _provenance(opened),
                     "iterations": [_iteration(number, group) for number, group in _iterations(opened)]}
+    except striped.Malformed as error:
+        raise Unreadable(str(error)) from error
     except PermissionError as error:
         raise Unreadable("permission denied") from error
     except (OSError, RuntimeError, KeyError) as error:
         raise Unreadable(f"not a readable HDF5 file; truncated, damaged, or something else ({error})") from error
+
+
+def _stripes(file: striped.StripedFile) -> dict[str, Any]:
+    return {"unit": file.head.unit, "first": file.head.first, "objects": [str(one) for one in file.objects]}
 
 
 def _provenance(opened: Any) -> dict[str, Any]:
@@ -190,6 +225,12 @@ def _print_directory(content: dict[str, Any]) -> None:
         print(f"unfinished: {name}")
     for line in content["dropped"]:
         print(line)
+    for line in content["damaged"]:
+        output.complain(line)
+    if content["objects"]:
+        print(f"objects of striped files: {content['objects']}")
+    for name in content["lostObjects"]:
+        print(f"object without a file, which a crash has left: {name}")
     measured = content["measurements"]
     measurements.print_entries(content["path"], measured["statistics"], measured["traces"])
     for one in measured["statistics"]:
@@ -201,6 +242,10 @@ def _print_directory(content: dict[str, Any]) -> None:
 
 def _print_file(content: dict[str, Any]) -> None:
     print(f"{content['path']}: {output.size(content['bytes'])}")
+    if content["stripes"]:
+        objects, first = content["stripes"]["objects"], content["stripes"]["first"]
+        print(f"  in stripes of {output.size(content['stripes']['unit'])}, beginning with object {first}: "
+              f"{', '.join(objects)}")
     for name, value in content["provenance"].items():
         print(f"  {name}: {value}")
     for iteration in content["iterations"]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
+from tailrace import striped
+
 MOST_FILES = 1000  # most files of a series that are opened, evenly spread over its iterations
 
 
@@ -43,8 +45,8 @@ def _run_of(path: pathlib.Path) -> str | None:
     import h5py  # here, since it imports slowly and other commands do not need it
 
     try:
-        with h5py.File(path, "r") as opened:
+        with striped.readable(path) as source, h5py.File(source, "r") as opened:
             run = opened.attrs.get("tailraceRun")
-    except (OSError, RuntimeError, KeyError):
+    except (OSError, RuntimeError, KeyError, striped.Malformed):
         return None
     return run.decode("utf-8", "replace") if isinstance(run, bytes) else run

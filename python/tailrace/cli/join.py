@@ -1,4 +1,5 @@
-"""`tailrace join`: presents the files of several nodes or clients as one, with HDF5 virtual datasets.
+"""`tailrace join`: presents the files of several nodes or clients as one, with HDF5 virtual datasets. With
+`--to` it puts striped files together instead (join_stripes.py).
 
 A part of a global array, a slab or a brick, plain or filtered, is mapped to its place in the whole (join_arrays.py).
 A joined file holds no data: it refers to the others, and must stay beside them. Arrays of which each client has its
@@ -18,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from tailrace import own_file
+from tailrace import own_file, striped
 
-from . import boxes, output
+from . import boxes, join_stripes, output
 from .join_arrays import Unfit, Variable, source_of
 
 _FILE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)_(?P<iteration>\d{6,})\.h5")
@@ -44,14 +45,22 @@ def register(subparsers: Any) -> None:
         description="For each iteration of which DIR has files of nodes or clients (file_per: node, process), "
                     "creates a file NAME_ITERATION.h5 with the whole arrays: HDF5 virtual datasets over those files, "
                     "without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an array are "
-                    "in no file, or an iteration cannot be joined, for example since two files have the same part.")
-    parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory")
+                    "in no file, or an iteration cannot be joined, for example since two files have the same part. "
+                    "With --to, makes plain files of the striped files in DIR (storage.stripe), or of one.")
+    parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory; with --to, also a "
+                                                                            "striped file")
+    parser.add_argument("--to", metavar="TARGET", type=pathlib.Path,
+                        help="the directory of the plain files to make of striped ones, or the name of one")
+    parser.add_argument("--device", metavar="DIR", type=pathlib.Path, action="append", default=[],
+                        help="with --to: where objects of striped files are now, if they were moved; repeatable")
     parser.add_argument("--name", help="only the series of this name")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
+    if arguments.to is not None:
+        return join_stripes.run(arguments.directory, arguments.to, arguments.device)
     series: dict[tuple[str, str], list[pathlib.Path]] = {}
     if not arguments.directory.is_dir():
         output.complain(f"{arguments.directory}: found no directory")
@@ -156,8 +165,11 @@ def _open(file: pathlib.Path) -> Any:
     import h5py
 
     try:
+        if striped.head_of(file):
+            raise Unfit(f"{file}: found a striped file, expected a plain one, as `tailrace join {file.parent} --to "
+                        "TARGET` makes")
         return h5py.File(file, "r")
-    except OSError as error:
+    except (OSError, striped.Malformed) as error:
         raise Unfit(f"{file}: cannot be read ({error}), expected an HDF5 file".replace("\n", " ")) from error
 
 

@@ -12,7 +12,7 @@ import os
 import pathlib
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tailrace
@@ -32,13 +32,17 @@ def register(subparsers: Any) -> None:
         description="Runs PROGRAM, whose HDF5 data tailrace then carries: C, Fortran and C++ programs with HDF5 1.14 "
                     "or later, h5py, netCDF4, PyTables. To do so without this command, set HDF5_PLUGIN_PATH and "
                     "HDF5_VOL_CONNECTOR to the values that --print shows.",
-        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE]] [--prefetch SIZE] [--close WHEN] "
-              "[--summary] [--print] -- PROGRAM [ARGUMENT ...]")
+        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE] [--forward HOST:PORT --key FILE]] "
+              "[--prefetch SIZE] [--close WHEN] [--summary] [--print] -- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
                         help="a configuration file of tailrace; its variables are not used")
     parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
     parser.add_argument("--budget", metavar="SIZE", help="memory of each process for data on their way "
                                                           "(default: 256MiB)")
+    parser.add_argument("--forward", metavar="HOST:PORT", action="append",
+                        help="hand the data to this forwarder (tailrace serve forward); may be repeated")
+    parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
+                        help="the key file of the forwarders (tailrace key new)")
     parser.add_argument("--prefetch", metavar="SIZE", help="read at most SIZE ahead of a sequential reader, into the "
                                                             "page cache (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
@@ -54,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; does not return if the program was started."""
     try:
         added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
-                          arguments.prefetch, arguments.close)
+                          arguments.prefetch, arguments.close, arguments.forward, arguments.key)
     except ValueError as why:
         output.complain(str(why))
         return 2
@@ -75,13 +79,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
               environment: Mapping[str, str], summary: bool = False, prefetch: str | None = None,
-              close: str | None = None) -> dict[str, str]:
+              close: str | None = None, forward: Sequence[str] | None = None,
+              key: pathlib.Path | None = None) -> dict[str, str]:
     """Returns the variables to set. Raises ValueError with what is wrong, and tailrace.Error for a wrong
     configuration."""
     _check_plugin()
     _check_environment(environment)
-    if config is not None and (place or budget):
-        raise ValueError("found --config beside --place or --budget, expected them in the configuration")
+    if config is not None and (place or budget or forward):
+        raise ValueError("found --config beside --place, --budget or --forward, expected them in the configuration")
+    if bool(forward) != bool(key):
+        raise ValueError("found --forward without --key FILE" if forward else
+                         "found --key without --forward HOST:PORT")
     words = ["tailrace"]
     if config is not None:
         _check_config(config)
@@ -93,6 +101,9 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
         if size < SMALLEST_BUDGET:
             raise ValueError(f"found --budget {budget}, expected at least {quantity.format_size(SMALLEST_BUDGET)}")
         words.append(f"budget={size}")
+    if forward and key:
+        words.append(f"forward={','.join(forward)}")
+        words.append(f"key={key.expanduser().resolve()}")
     if prefetch:
         size = quantity.parse_size(prefetch)
         if size < 1:

@@ -1,4 +1,4 @@
-"""`tailrace serve`: runs the server of place core in the foreground, and lists the jobs of this node."""
+"""`tailrace serve`: runs the server of place core, or a forwarder, in the foreground; lists the jobs of this node."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import core_server, output
+from . import core_server, forwarder, output
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "serve", help="run the server of place core, or list the jobs of this node",
+        "serve", help="run the server of place core or a forwarder, or list the jobs of this node",
         description="`tailrace serve core --config sim.yaml` runs the node's server in the foreground. Start it "
                     "before the programs that use it; otherwise the first of them starts one. It ends when the last "
-                    "client has gone. `tailrace serve --list` shows the jobs, servers and clients of this node.")
-    parser.add_argument("place", nargs="?", choices=["core"], help="the place to serve")
+                    "client has gone. `tailrace serve --list` shows the jobs, servers and clients of this node. "
+                    "`tailrace serve forward --config io.yaml` runs a forwarder, which writes for other nodes, until "
+                    "it gets SIGTERM (docs/forwarding.md).")
+    parser.add_argument("place", nargs="?", choices=["core", "forward"], help="the place to serve, or a forwarder")
     parser.add_argument("--list", action="store_true", help="list the jobs of this user on this node")
     parser.add_argument("--json", action="store_true", help="with --list: print JSON")
     job = parser.add_mutually_exclusive_group()
@@ -41,15 +43,28 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.list:
             return _list(arguments.json)
         if arguments.place is None or not (arguments.config or arguments.job):
-            output.complain("serve: what? `serve core --config FILE`, `serve core --job JOB`, or `serve --list`")
+            output.complain("serve: what? `serve core --config FILE`, `serve core --job JOB`, "
+                            "`serve forward --config FILE`, or `serve --list`")
             return 2
+        if arguments.place == "forward":
+            return _forward(arguments)
         program = core_server.find()
-    except core_server.Missing as error:
+    except (core_server.Missing, forwarder.Missing) as error:
         output.complain(str(error))
         return 1
     sys.stdout.flush()
     # By exec, so that a batch system's signals reach the server itself.
     os.execv(program, [program, *_passed_on(arguments)])
+
+
+def _forward(arguments: argparse.Namespace) -> int:
+    """Becomes the forwarder; returns an exit code if that is wrong."""
+    if arguments.config is None:
+        output.complain("serve: found `serve forward` without --config FILE")
+        return 2
+    program = forwarder.find()
+    sys.stdout.flush()
+    os.execv(program, [program, "--config", arguments.config] + (["--log", arguments.log] if arguments.log else []))
 
 
 def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:

@@ -1,5 +1,5 @@
-// Scheduler: the schedule stage decides in which order, and when, gathered requests leave to be merged. A seam: HBRR
-// and TWINS will be implemented behind these functions, as slots (slots.hpp) are.
+// Scheduler: the schedule stage decides in which order, and when, gathered requests leave to be merged. A seam: fifo,
+// hbrr, twins, adaptive and slots are implemented behind these functions.
 //
 // It knows only ready requests, which do not depend on each other, so every order is correct. The requests that
 // next() returns before it returns null are merged together and begin. The engine's thread drives it and passes the
@@ -25,7 +25,8 @@ class Scheduler {
   // Returns when next() may have something even if nothing else happens; none: it will not. A time in the past: at
   // once.
   virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
-  // Someone waits for an unknown request: releases all held requests.
+  // Someone waits for an unknown request: nothing is held any more while the storage could take it. For how long that
+  // holds for later requests, a scheduler says itself; whoever goes on waiting calls it again.
   virtual void hurry() {}
 };
 

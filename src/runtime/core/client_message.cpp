@@ -68,8 +68,10 @@ Result<Config> config_of(const ClientMessage& message) {
   if (!config.ok()) return config;
   Config& of = config.value();
   for (std::string& path : of.storage.paths) path = absolute(path, message.directory);
+  for (std::string& path : of.storage.stripes.directories) path = absolute(path, message.directory);
   for (std::string& root : of.storage.files) root = absolute(root, message.directory);
   of.log.file = absolute(of.log.file, message.directory);
+  if (!of.forward.key.starts_with("~/")) of.forward.key = absolute(of.forward.key, message.directory);
   return config;
 }
 

@@ -287,6 +287,9 @@ Status CoreServer::prepare(const Config& config) {
     if (config.storage.paths != common_->storage.paths) {
       return not_common("storage.path", config.storage.paths[0], common_->storage.paths[0]);
     }
+    if (config.storage.stripes != common_->storage.stripes) {
+      return not_common("storage.stripe", "others", "those of the first client");
+    }
     if (config.storage.durability != common_->storage.durability) {
       return not_common("storage.durability", name_of(config.storage.durability),
                         name_of(common_->storage.durability));
@@ -311,24 +314,27 @@ Status CoreServer::prepare(const Config& config) {
     if (config.format.kind != common_->format.kind) {
       return not_common("format.kind", "another", "that of the first client");
     }
-    if (config.schedule.kind != common_->schedule.kind) {
-      return not_common("schedule.kind", "another", "that of the first client");
+    if (!(config.schedule == common_->schedule)) {
+      return not_common("schedule", "another", "that of the first client");
+    }
+    if (!(config.forward == common_->forward)) {
+      return not_common("forward", "others", "those of the first client");
     }
     if (const auto differs = merge_difference(config, *common_)) {
       return not_common(differs->key, differs->found, differs->expected);
     }
     return {};
   }
-  if (config.shares_files()) {
-    const bool job = config.storage.file_per == FilePer::job;
-    const std::unique_ptr<FileSystem> output = open_file_system(config.storage.backend);
-    auto locks = take_output_directories(config, *output, job ? "job" : fmt::format("n{}", config.place.node), log_);
-    if (!locks.ok()) return locks.status();
-    shared_locks_ = std::move(locks).value();
-  }
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
+  if (config.shares_files()) {
+    const bool job = config.storage.file_per == FilePer::job;
+    FileSystem& output = parts.value().storage->files();
+    auto locks = take_output_directories(config, output, job ? "job" : fmt::format("n{}", config.place.node), log_);
+    if (!locks.ok()) return locks.status();
+    shared_locks_ = std::move(locks).value();
+  }
   parts_ = std::move(parts).value();
   if (run_.empty()) run_ = new_run();
   common_ = config;

@@ -93,8 +93,8 @@ class CoreServer final : private CoreAcceptor::Host {
   Doorbell doorbell_;
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
-  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // used if clients share files
   ServerParts parts_;
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // of the storage; used if clients share files
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions

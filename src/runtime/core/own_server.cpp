@@ -45,18 +45,17 @@ Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int
 
 Status OwnServer::build(const Segment& segment) {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
-  auto locks =
-      take_output_directories(config_, *open_file_system(config_.storage.backend), fmt::format("c{}", client_), log_);
-  if (!locks.ok()) return locks.status();
-  locks_ = std::move(locks).value();
   FileDescriptor file(fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0));
   if (!file.is_open()) return Status::of_errno("duplicate", "the client's segment", errno);
   auto view = Segment::map(std::move(file), segment.sizes(), segment.pool().size());
   if (!view.ok()) return view.status();
   segment_ = std::move(view).value();
   auto parts = ServerParts::build(config_, {}, clock_, doorbell_, log_);
-  if (parts.ok()) parts_ = std::move(parts).value();
-  return parts.status();
+  if (!parts.ok()) return parts.status();
+  parts_ = std::move(parts).value();
+  auto locks = take_output_directories(config_, parts_.storage->files(), fmt::format("c{}", client_), log_);
+  if (locks.ok()) locks_ = std::move(locks).value();
+  return locks.status();
 }
 
 // Takes the client over, with the dead server's lock, so that no other server begins meanwhile. If the process dies

@@ -68,9 +68,9 @@ class OwnServer final : public StandIn, private Acceptor {
 
   // In the order of construction; each may use the members above it.
   std::unique_ptr<Segment> segment_;
-  std::vector<std::unique_ptr<NameLock>> locks_;
   Doorbell doorbell_;
   ServerParts parts_;
+  std::vector<std::unique_ptr<NameLock>> locks_;  // of the storage
   std::optional<Ledger> ledger_;
   std::optional<ServerCore> core_;
 };

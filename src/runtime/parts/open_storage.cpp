@@ -1,32 +1,46 @@
 #include "runtime/parts/open_storage.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "runtime/parts/open_remote.hpp"
+#include "runtime/parts/provenance.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "storage/os/os_file_system.hpp"
 #include "storage/posix/posix_storage.hpp"
+#include "storage/rooted/rooted_storage.hpp"
+#include "storage/striped/striped_storage.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
 namespace {
 
+// Returns how many devices the files lie on.
+uint32_t devices_of(const Config& config) {
+  return static_cast<uint32_t>(std::max(config.storage.paths.size(), config.storage.stripes.directories.size()));
+}
+
+// A transfer on a striped file is one on each of its devices.
+uint32_t depth_of(const Config& config) {
+  const uint32_t depth = config.storage.queue_depth * (config.storage.stripes.on() ? devices_of(config) : 1);
+  return std::min(depth, UringStorage::kMaxDepth);
+}
+
 Result<std::unique_ptr<Storage>> open_uring(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
-  auto storage = UringStorage::create(doorbell, {config.storage.queue_depth, config.storage.direct, cpus});
+  auto storage = UringStorage::create(doorbell, {depth_of(config), config.storage.direct, cpus});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }
 
 Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
-  const auto devices = static_cast<uint32_t>(config.storage.paths.size());
-  auto storage = PosixStorage::create(doorbell, {devices, config.storage.queue_depth, config.storage.direct, cpus});
+  auto storage = PosixStorage::create(doorbell, {devices_of(config), depth_of(config), config.storage.direct, cpus});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
-                                              Log& log) {
+Result<std::unique_ptr<Storage>> open_unstriped(const Config& config, const std::vector<int>& cpus,
+                                                Doorbell& doorbell, Log& log) {
   switch (config.storage.backend) {
     case Backend::uring: return open_uring(config, cpus, doorbell);
     case Backend::posix: return open_posix(config, cpus, doorbell);
@@ -40,9 +54,50 @@ Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::v
   return open_posix(config, cpus, doorbell);
 }
 
+Result<std::unique_ptr<Storage>> confined_to(const std::vector<std::string>& roots,
+                                             std::unique_ptr<Storage> storage) {
+  auto rooted = RootedStorage::create(std::move(storage), roots);
+  if (!rooted.ok()) return rooted.status();
+  return std::unique_ptr<Storage>(std::move(rooted).value());
+}
+
+StripeSet stripe_set(const Stripes& stripes) {
+  StripeSet set{stripes.directories, {}, stripes.unit, new_run};
+  for (const std::string& directory : stripes.directories) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(directory, error);
+    set.recorded.push_back(error ? directory : path.lexically_normal().string());
+  }
+  return set;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, const Clock& clock,
+                                              Doorbell& doorbell, Log& log) {
+  if (!config.forward.on()) return open_local(config, cpus, doorbell, log);
+  std::unique_ptr<Storage> local;
+  if (config.forward.on_loss == OnForwarderLoss::direct) {
+    auto opened = open_local(config, cpus, doorbell, log);
+    if (!opened.ok()) return opened;
+    local = std::move(opened).value();
+  }
+  return open_remote(config, std::move(local), clock, doorbell, log);
+}
+
+Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
+                                            Log& log, const std::vector<std::string>& roots) {
+  auto storage = open_unstriped(config, cpus, doorbell, log);
+  if (storage.ok() && !roots.empty()) storage = confined_to(roots, std::move(storage).value());
+  if (!storage.ok() || !config.storage.stripes.on()) return storage;
+  auto striped = StripedStorage::create(doorbell, std::move(storage).value(), stripe_set(config.storage.stripes));
+  if (!striped.ok()) return striped.status();
+  return std::unique_ptr<Storage>(std::move(striped).value());
+}
+
 std::unique_ptr<FileSystem> open_file_system(Backend backend) {
   if (backend == Backend::memory) return std::make_unique<MemoryFileSystem>();
-  return std::make_unique<OsFileSystem>();
+  return std::make_unique<StripedFileSystem>(std::make_unique<OsFileSystem>());
 }
 
 }  // namespace tailrace::impl

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
 #include "model/config.hpp"
@@ -12,11 +14,16 @@
 
 namespace tailrace::impl {
 
-// `doorbell` must outlive the storage. `cpus`: where the storage's own threads may run; empty: anywhere.
-Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
-                                              Log& log);
+// `clock`, `doorbell` and `log` must outlive the storage. `cpus`: where the storage's own threads may run; empty:
+// anywhere.
+Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, const Clock& clock,
+                                              Doorbell& doorbell, Log& log);
+// Opens it without forwarders. `roots`: absolute paths of directories; nothing outside them can be opened then.
+Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
+                                            Log& log, const std::vector<std::string>& roots = {});
 
-// The back end memory has an empty file system.
+// It also treats files that a run has striped, wherever their heads say that their objects are. The back end memory
+// has an empty file system.
 std::unique_ptr<FileSystem> open_file_system(Backend backend);
 
 }  // namespace tailrace::impl

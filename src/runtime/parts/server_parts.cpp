@@ -11,7 +11,7 @@ namespace tailrace::impl {
 
 Result<ServerParts> ServerParts::build(const Config& config, Options options, const Clock& clock, Doorbell& doorbell,
                                        Log& log) {
-  auto storage = open_storage(config, options.cpus, doorbell, log);
+  auto storage = open_storage(config, options.cpus, clock, doorbell, log);
   if (!storage.ok()) return storage.status();
   ServerParts parts;
   parts.storage = std::move(storage).value();

@@ -1,0 +1,96 @@
+#include "config/config_forward.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr std::string_view address_rule = "an address HOST:PORT, such as io1:4711";
+constexpr std::string_view listen_rule = "an address HOST:PORT, such as 0.0.0.0:4711; port 0: any that is free";
+constexpr int64_t most_forwarders = 4096;
+
+std::vector<std::string> read_servers(const YamlValue& value) {
+  std::vector<std::string> servers;
+  const auto add = [&](const YamlValue& item) {
+    std::string address = item.text(address_rule);
+    if (!is_address(address)) return item.wrong(address_rule);
+    if (std::find(servers.begin(), servers.end(), address) != servers.end()) return item.wrong("each address once");
+    servers.push_back(std::move(address));
+  };
+  if (value.is_scalar()) {
+    add(value);
+  } else {
+    for (const YamlValue& item : value.items("an address, or a list of addresses")) add(item);
+  }
+  return servers;
+}
+
+std::vector<std::string> read_roots(const YamlValue& value) {
+  constexpr std::string_view rule = "an absolute path of a directory, or a list of them";
+  std::vector<std::string> roots;
+  const auto add = [&](const YamlValue& item) {
+    std::string root = item.text(rule);
+    if (!root.starts_with('/')) return item.wrong(rule);
+    roots.push_back(std::move(root));
+  };
+  if (value.is_scalar()) {
+    add(value);
+  } else {
+    for (const YamlValue& item : value.items(rule)) add(item);
+  }
+  return roots;
+}
+
+}  // namespace
+
+bool is_address(std::string_view text, int least_port) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.front() == '[' && host.back() == ']';
+  if (host.find(':') != std::string_view::npos && !bracketed) return false;
+  const std::string_view port = text.substr(colon + 1);
+  int number = -1;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc{} && end == port.data() + port.size() && number >= least_port && number <= 65535;
+}
+
+void read_forward(const YamlValue& value, Config& config) {
+  value.only({"servers", "key", "on_forwarder_loss", "confirm", "transports", "listen", "roots", "number"});
+  auto& forward = config.forward;
+  if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
+  if (const auto listen = value.find("listen")) {
+    forward.listen = listen->text(listen_rule);
+    if (!is_address(forward.listen, 0)) listen->wrong(listen_rule);
+  }
+  if (const auto roots = value.find("roots")) forward.roots = read_roots(*roots);
+  if (const auto key = value.require("key", "the name of a key file (tailrace key new FILE)")) {
+    forward.key = key->text("the name of a key file (tailrace key new FILE)");
+  }
+  if (const auto loss = value.find("on_forwarder_loss")) {
+    constexpr OnForwarderLoss choices[] = {OnForwarderLoss::next, OnForwarderLoss::direct, OnForwarderLoss::fail};
+    forward.on_loss = choices[loss->choice({"next", "direct", "fail"})];
+  }
+  if (const auto confirm = value.find("confirm")) {
+    constexpr Confirm choices[] = {Confirm::written, Confirm::durable, Confirm::received};
+    forward.confirm = choices[confirm->choice({"written", "durable", "received"})];
+  }
+  if (const auto transports = value.find("transports")) {
+    forward.transports = transports->text("transports of UCX, such as tcp");
+  }
+  if (const auto number = value.find("number")) {
+    forward.number = static_cast<uint32_t>(number->integer(0, most_forwarders - 1));
+  }
+  if (forward.servers.empty() && forward.listen.empty()) {
+    value.fault_at_key("neither servers nor listen",
+                       "servers (of a program that writes), or listen (of a forwarder)");
+  }
+  if (!forward.listen.empty() && forward.roots.empty()) {
+    value.fault_at_key("listen without roots", "roots: the directories in which clients may write");
+  }
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,496 @@
+#include "forward/forwarder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint32_t kSpare = 8192;  // requests of the engine that are kept for truncations and closes
+
+bool may_transfer(const ForwardClient& client, const std::vector<TransferRecord>& records) {
+  return client.role == ForwardTerms::Role::client &&
+         std::all_of(records.begin(), records.end(),
+                     [&](const TransferRecord& record) { return client.has_open(record.file); });
+}
+
+int64_t error_of(const Status& failure) {
+  const int error = failure.fault().system_errno;
+  return error != 0 ? -error : -EIO;
+}
+
+uint64_t memory_for(const WaitingTransfers& message) { return message.bulk + bytes_of_reads(message.records); }
+
+}  // namespace
+
+Forwarder::Forwarder(Links& links, Engine& engine, std::span<std::byte> memory, const Clock& clock, Log& log,
+                     Options options, Describe describe)
+    : links_(links),
+      engine_(engine),
+      clock_(clock),
+      log_(log),
+      options_(options),
+      describe_(std::move(describe)),
+      memory_(memory, options.most_parts),
+      files_(engine),
+      calls_(engine, files_) {
+  TAILRACE_REQUIRE(memory.size() >= 2 * kMostForwarded);
+}
+
+// Requires that nothing is under way.
+Forwarder::~Forwarder() {
+  for (auto& [name, client] : clients_) calls_.release(client);
+  engine_.progress();
+}
+
+bool Forwarder::step() {
+  events_.clear();
+  links_.poll(events_);
+  for (LinkEvent& event : events_) take(event);
+  do {
+    engine_.progress();
+  } while (admit_waiting());
+  forget_gone();
+  return !events_.empty();
+}
+
+std::optional<Nanoseconds> Forwarder::due() const {
+  std::optional<Nanoseconds> least = links_.due();
+  const auto earlier = [&least](std::optional<Nanoseconds> other) {
+    if (other) least = least ? std::min(*least, *other) : *other;
+  };
+  earlier(engine_.due());
+  for (const auto& [tag, work] : works_) {
+    if (work->answering) earlier(*work->answering + options_.patience);
+  }
+  if (leaving_) earlier(left_at_ + options_.drain);
+  return least;
+}
+
+void Forwarder::leave() {
+  if (leaving_) return;
+  leaving_ = true;
+  left_at_ = clock_.now();
+  for (const auto& [name, client] : clients_) {
+    if (!client.gone) links_.send(client.peer, encode_plain(ForwardKind::leaving), {}, next_tag_++);
+  }
+}
+
+bool Forwarder::has_left() const {
+  if (!leaving_ || !is_idle()) return false;
+  const bool any = std::any_of(clients_.begin(), clients_.end(), [](const auto& one) { return !one.second.gone; });
+  return !any || clock_.now() >= left_at_ + options_.drain;
+}
+
+std::map<uint64_t, uint64_t> Forwarder::held_by_client() const {
+  std::map<uint64_t, uint64_t> held;
+  for (const auto& [name, client] : clients_) held[name] = client.held;
+  return held;
+}
+
+// ---- what comes ------------------------------------------------------------------------------------------------
+
+void Forwarder::take(LinkEvent& event) {
+  switch (event.kind) {
+    case LinkEvent::Kind::ready: return welcome(event);
+    case LinkEvent::Kind::message:
+      if (ForwardClient* client = client_of(event.peer)) return hear(*client, event);
+      return links_.refuse(event.peer, event.arrival);
+    case LinkEvent::Kind::sent: return sent(event);
+    case LinkEvent::Kind::received: return received(event);
+    case LinkEvent::Kind::lost:
+      if (ForwardClient* client = client_of(event.peer)) {
+        if (!client->leaves) log_.warning("client {} is lost: {}", client->name, event.status.fault().message);
+        lose(*client);
+      }
+      return;
+  }
+}
+
+ForwardClient* Forwarder::client_of(PeerId peer) { return present(peer); }
+
+// Returns the client, if its link is there.
+ForwardClient* Forwarder::present(uint64_t name) {
+  const auto found = clients_.find(name);
+  return found == clients_.end() || found->second.gone ? nullptr : &found->second;
+}
+
+void Forwarder::welcome(LinkEvent& event) {
+  ForwardTerms terms;
+  static_assert(sizeof terms == sizeof event.terms);
+  std::memcpy(&terms, event.terms.data(), sizeof terms);
+  const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
+  if (!known) return links_.distrust(event.peer, "it is no client");
+  if (leaving_ || clients_.size() >= options_.most_clients) {
+    return links_.distrust(
+        event.peer, leaving_ ? "this forwarder is leaving" : fmt::format("there are {} clients", clients_.size()));
+  }
+  ForwardClient& client = clients_[event.peer];
+  client.peer = event.peer;
+  client.role = terms.role;
+  client.name = std::string(terms.name, ::strnlen(terms.name, sizeof terms.name));
+  client.address = event.address;
+  if (client.role == ForwardTerms::Role::client) log_.info("client {} comes from {}", client.name, client.address);
+}
+
+void Forwarder::hear(ForwardClient& client, LinkEvent& event) {
+  const std::optional<ForwardHead> head = decode_head(event.body);
+  if (!head) return distrust(client, "found a message that cannot be read");
+  switch (head->kind) {
+    case ForwardKind::transfers: return hear_transfers(client, *head, event);
+    case ForwardKind::call: return hear_call(client, *head, event);
+    case ForwardKind::leave:
+      client.leaves = true;
+      log_.info("client {} leaves", client.name);
+      links_.close(client.peer);
+      return lose(client);
+    case ForwardKind::ends:
+    case ForwardKind::answer:
+    case ForwardKind::leaving:
+    case ForwardKind::lost: return distrust(client, "found a message of a forwarder");
+  }
+}
+
+void Forwarder::hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event) {
+  std::optional<std::vector<TransferRecord>> records = decode_transfers(event.body, event.bulk);
+  if (!records) return distrust(client, "found a list of transfers that cannot be");
+  if (!may_transfer(client, *records)) return distrust(client, "found a transfer of a file that it has not open");
+  if (client.waiting.size() >= options_.window) {
+    return distrust(client, fmt::format("found more than {} messages that wait", options_.window));
+  }
+  client.waiting.push_back({head.number, std::move(*records), event.arrival, event.bulk});
+}
+
+void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event) {
+  const std::optional<ForwardCallMessage> call = decode_forward_call(event.body);
+  if (!call || event.bulk > 0) return distrust(client, "found a call that cannot be read");
+  if (!ForwardCalls::is_allowed(client, *call)) return distrust(client, "found a call that it may not make");
+  if (call->record.call == ForwardCall::truncate) {
+    if (engine_.room() < kSpare / 2) {
+      return send_answer(client, head.number, ForwardCalls::answer_of(Status::of_errno("truncate", "", ENOBUFS)), {});
+    }
+    auto truncation = std::make_unique<Truncation>();
+    truncation->of = this;
+    truncation->client = client.peer;
+    truncation->number = head.number;
+    Request request;
+    request.operation = Operation::truncate;
+    request.file = call->record.file;
+    request.size = call->record.length;
+    request.sink = truncation.get();
+    truncations_.emplace(truncation.get(), std::move(truncation));
+    return engine_.submit(std::move(request));
+  }
+  std::vector<std::byte> bulk;
+  ForwardAnswer answer;
+  if (call->record.call == ForwardCall::status) {
+    const std::string text = describe_({clients_, memory_, queued_, files_.count(), engine_.counts()});
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    bulk.assign(bytes, bytes + text.size());
+  } else {
+    answer = calls_.carry_out(client, *call, bulk);
+  }
+  send_answer(client, head.number, answer, std::move(bulk));
+}
+
+void Forwarder::truncated(Truncation& truncation, const Request&, const Status& status) {
+  const auto owned = std::move(truncations_.at(&truncation));
+  truncations_.erase(&truncation);
+  if (ForwardClient* client = present(owned->client)) {
+    send_answer(*client, owned->number, ForwardCalls::answer_of(status), {});
+  }
+}
+
+void Forwarder::send_answer(ForwardClient& client, uint64_t number, const ForwardAnswer& answer,
+                            std::vector<std::byte> bulk) {
+  const uint64_t tag = next_tag_++;
+  if (bulk.empty()) return links_.send(client.peer, encode_answer(number, answer), {}, tag);
+  Text& text = texts_[tag];
+  text.client = client.peer;
+  text.bytes = std::move(bulk);
+  const iovec segment{text.bytes.data(), text.bytes.size()};
+  links_.send(client.peer, encode_answer(number, answer), {&segment, 1}, tag);
+}
+
+// ---- memory ----------------------------------------------------------------------------------------------------
+
+// Gives memory to waiting messages, a client after the other, from the one behind the last one served. Returns true
+// if any got some.
+bool Forwarder::admit_waiting() {
+  bool any = false;
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<uint64_t> turn;
+    for (auto it = clients_.upper_bound(last_served_); it != clients_.end(); ++it) turn.push_back(it->first);
+    for (auto it = clients_.begin(); it != clients_.upper_bound(last_served_); ++it) turn.push_back(it->first);
+    for (const uint64_t name : turn) {
+      ForwardClient& client = clients_.at(name);
+      if (client.gone || client.waiting.empty() || !admit(client)) continue;
+      last_served_ = name;
+      again = any = true;
+    }
+  }
+  return any;
+}
+
+// Gives memory to the first waiting message of a client. Returns false if there is none for it now.
+bool Forwarder::admit(ForwardClient& client) {
+  WaitingTransfers& message = client.waiting.front();
+  if (engine_.room() < 2 * message.records.size() + kSpare) return false;
+  const uint64_t bytes = memory_for(message);
+  std::optional<ForwardMemory::Part> part;
+  if (bytes > 0) {
+    size_t others = 0;
+    for (const auto& [name, other] : clients_) others += !other.waiting.empty() || other.held > 0 ? 1 : 0;
+    if (!memory_.may_take(client.held, bytes, others > 0 ? others - 1 : 0)) return false;
+    part = memory_.take(bytes);
+    if (!part) return false;
+  }
+  const uint64_t tag = next_tag_++;
+  Work& work = *(works_[tag] = std::make_unique<Work>());
+  work.of = this;
+  work.tag = tag;
+  work.client = client.peer;
+  work.number = message.number;
+  work.records = std::move(message.records);
+  work.results.resize(work.records.size());
+  work.has_memory = part.has_value();
+  if (part) work.memory = *part;
+  client.held += bytes;
+  ++client.under_way;
+  const uint64_t bulk = message.bulk;
+  const uint64_t arrival = message.arrival;
+  client.waiting.pop_front();
+  if (bulk > 0) {
+    links_.receive(client.peer, arrival, work.memory.bytes.first(bulk), tag);
+  } else {
+    begin(work);
+  }
+  return true;
+}
+
+void Forwarder::received(LinkEvent& event) {
+  const auto found = works_.find(event.tag);
+  if (found == works_.end()) return;
+  if (!event.status.ok() || present(found->second->client) == nullptr) return drop(event.tag);
+  begin(*found->second);
+}
+
+// ---- transfers -------------------------------------------------------------------------------------------------
+
+// Hands the transfers of a message to the engine, whose data are here.
+void Forwarder::begin(Work& work) {
+  const bool early = std::all_of(work.records.begin(), work.records.end(), [](const TransferRecord& record) {
+    return record.kind == TransferRecord::Kind::write && record.confirm == TransferRecord::Confirm::received;
+  });
+  if (early) {
+    for (size_t i = 0; i < work.records.size(); ++i) work.results[i] = static_cast<int64_t>(work.records[i].length);
+    answer(work);
+  }
+  submit(work);
+}
+
+void Forwarder::submit(Work& work) {
+  std::byte* write = work.memory.bytes.data();
+  std::byte* read = write + bytes_of_writes(work.records);
+  work.left = static_cast<uint32_t>(work.records.size());
+  for (uint32_t i = 0; i < work.records.size(); ++i) {
+    const TransferRecord& record = work.records[i];
+    const bool reads = record.kind == TransferRecord::Kind::read;
+    std::byte*& memory = reads ? read : write;
+    submit_record(work, i, memory);
+    memory += record.length;
+  }
+  if (work.left == 0) finish(work);
+}
+
+void Forwarder::submit_record(Work& work, uint32_t index, std::byte* memory) {
+  TransferRecord& record = work.records[index];
+  Request request;
+  request.file = record.file;
+  request.client = static_cast<uint32_t>(work.client);
+  request.sink = &work;
+  request.token = index;
+  if (record.kind == TransferRecord::Kind::sync) {
+    request.operation = Operation::sync;
+    return put(work, std::move(request));
+  }
+  const bool reads = record.kind == TransferRecord::Kind::read;
+  const uint64_t length = reads ? readable(record) : record.length;
+  if (length == 0) {
+    work.results[index] = 0;
+    --work.left;
+    return;
+  }
+  if (!reads) queued_[files_.stripes(record.file).server_of(record.offset)] += length;
+  request.operation = reads ? Operation::read : Operation::write;
+  request.pieces.push_back({{record.offset, length}, memory});
+  put(work, std::move(request));
+}
+
+void Forwarder::put(Work& work, Request request) {
+  ++clients_.at(work.client).files.at(request.file).pending;
+  engine_.submit(std::move(request));
+}
+
+// Returns how many bytes of a read the file has. A read beyond its end is short, as of any file.
+uint64_t Forwarder::readable(const TransferRecord& record) {
+  const Result<uint64_t> size = engine_.size(record.file);
+  if (!size.ok()) return record.length;  // the read itself will fail, and say why
+  return size.value() <= record.offset ? 0 : std::min(record.length, size.value() - record.offset);
+}
+
+void Forwarder::ended(Work& work, const Request& request, const Status& status) {
+  TAILRACE_ASSERT(work.left > 0);
+  --work.left;
+  const auto index = static_cast<uint32_t>(request.token);
+  if (request.operation == Operation::write) {
+    const Extent extent = request.pieces.front().extent;
+    queued_[files_.stripes(request.file).server_of(extent.offset)] -= extent.length;
+  }
+  calls_.transfer_ended(clients_.at(work.client), request.file);
+  if (work.syncing) {
+    if (!status.ok()) {
+      for (uint32_t i = 0; i < work.records.size(); ++i) {
+        if (work.records[i].file == request.file && work.results[i] >= 0) work.results[i] = error_of(status);
+      }
+    }
+  } else if (work.answered) {
+    if (!status.ok()) report_loss(work, index, status);
+  } else if (status.ok()) {
+    work.results[index] =
+        request.moves_bytes() ? static_cast<int64_t>(request.pieces.front().extent.length) : int64_t{0};
+  } else {
+    work.results[index] = error_of(status);
+  }
+  if (work.left == 0) finish(work);
+}
+
+// All requests of a message have ended.
+void Forwarder::finish(Work& work) {
+  if (!work.syncing && make_durable(work)) return;
+  const uint64_t tag = work.tag;
+  ForwardClient* const client = present(work.client);
+  if (client != nullptr) {
+    for (size_t i = 0; i < work.records.size(); ++i) {
+      const auto bytes = static_cast<uint64_t>(std::max<int64_t>(work.results[i], 0));
+      (work.records[i].kind == TransferRecord::Kind::read ? client->read : client->written) += bytes;
+      client->failed += work.results[i] < 0 ? 1 : 0;
+      ++client->transfers;
+    }
+  }
+  if (work.answered || client == nullptr) return drop(tag);
+  answer(work);
+  if (!work.answering) drop(tag);
+}
+
+// Makes the writes of a message durable that ask for it. Returns false if there are none.
+bool Forwarder::make_durable(Work& work) {
+  std::vector<FileId> files;
+  for (size_t i = 0; i < work.records.size(); ++i) {
+    const TransferRecord& record = work.records[i];
+    const bool wanted = record.kind == TransferRecord::Kind::write &&
+                        record.confirm == TransferRecord::Confirm::durable && work.results[i] >= 0;
+    if (wanted && std::find(files.begin(), files.end(), record.file) == files.end()) files.push_back(record.file);
+  }
+  if (files.empty()) return false;
+  work.syncing = true;
+  work.left = static_cast<uint32_t>(files.size());
+  for (const FileId file : files) {
+    Request request;
+    request.operation = Operation::sync;
+    request.file = file;
+    request.client = static_cast<uint32_t>(work.client);
+    request.sink = &work;
+    put(work, std::move(request));
+  }
+  return true;
+}
+
+// Sends the results of a message, and the bytes that were read.
+void Forwarder::answer(Work& work) {
+  ForwardClient* const client = present(work.client);
+  work.answered = true;
+  if (client == nullptr) return;
+  std::vector<iovec> bulk;
+  std::byte* memory = work.memory.bytes.data() + bytes_of_writes(work.records);
+  for (size_t i = 0; i < work.records.size(); ++i) {
+    if (work.records[i].kind != TransferRecord::Kind::read) continue;
+    if (work.results[i] > 0) bulk.push_back({memory, static_cast<size_t>(work.results[i])});
+    memory += work.records[i].length;
+  }
+  const uint64_t tag = bulk.empty() ? next_tag_++ : work.tag;
+  if (!bulk.empty()) work.answering = clock_.now();
+  links_.send(client->peer, encode_ends(work.number, work.results), bulk, tag);
+}
+
+void Forwarder::report_loss(Work& work, uint32_t index, const Status& status) {
+  const TransferRecord& record = work.records[index];
+  log_.error("{} bytes at {}, which were confirmed as received, are lost: {}", record.length, record.offset,
+             status.fault().message);
+  ForwardClient* const client = present(work.client);
+  if (client == nullptr) return;
+  const int error = static_cast<int>(-error_of(status));
+  links_.send(client->peer, encode_loss({record.file, error, record.offset, record.length}), {}, next_tag_++);
+}
+
+// Forgets a message: its memory is free.
+void Forwarder::drop(uint64_t tag) {
+  const auto found = works_.find(tag);
+  TAILRACE_ASSERT(found != works_.end());
+  Work& work = *found->second;
+  ForwardClient& client = clients_.at(work.client);
+  if (work.has_memory) memory_.give_back(work.memory);
+  client.held -= work.memory.bytes.size();
+  --client.under_way;
+  works_.erase(found);
+}
+
+void Forwarder::sent(LinkEvent& event) {
+  texts_.erase(event.tag);
+  if (works_.contains(event.tag)) drop(event.tag);
+}
+
+// ---- ends ------------------------------------------------------------------------------------------------------
+
+void Forwarder::distrust(ForwardClient& client, const std::string& why) {
+  links_.distrust(client.peer, why);
+  lose(client);
+}
+
+// Notes that a client is gone. Messages that have no memory yet are dropped; what the engine has still ends.
+void Forwarder::lose(ForwardClient& client) {
+  client.gone = true;
+  client.waiting.clear();
+}
+
+// Forgets clients that are gone when nothing of them is under way, and cuts off those that do not fetch answers.
+void Forwarder::forget_gone() {
+  const Nanoseconds now = clock_.now();
+  for (const auto& [tag, work] : works_) {
+    if (!work->answering || now < *work->answering + options_.patience) continue;
+    if (ForwardClient* client = present(work->client)) {
+      distrust(*client,
+               fmt::format("it has not fetched an answer within {} s", options_.patience.count() / 1'000'000'000));
+    }
+  }
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    ForwardClient& client = it->second;
+    const bool truncates = std::any_of(truncations_.begin(), truncations_.end(),
+                                       [&](const auto& one) { return one.second->client == client.peer; });
+    if (!client.gone || client.under_way > 0 || truncates) {
+      ++it;
+      continue;
+    }
+    calls_.release(client);
+    it = clients_.erase(it);
+  }
+}
+
+}  // namespace tailrace::impl

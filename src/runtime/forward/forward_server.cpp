@@ -1,0 +1,142 @@
+#include "runtime/forward/forward_server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "base/descriptor_limit.hpp"
+#include "base/limited_log.hpp"
+#include "base/memory/memory_map.hpp"
+#include "base/memory/range_allocator.hpp"
+#include "base/sync/doorbell.hpp"
+#include "config/config_yaml.hpp"
+#include "forward/forwarder.hpp"
+#include "runtime/forward/forward_view.hpp"
+#include "runtime/parts/engine_options.hpp"
+#include "runtime/parts/make_scheduler.hpp"
+#include "runtime/parts/open_remote.hpp"
+#include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/provenance.hpp"
+#include "transport/secure/key_file.hpp"
+#include "transport/ucx_loader/load_ucx.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// A client need not answer as fast as a forwarder: its thread may be busy with other things.
+constexpr Nanoseconds kSilence = std::chrono::seconds(20);
+
+Terms forwarder_terms(uint32_t window) {
+  ForwardTerms terms;
+  terms.role = ForwardTerms::Role::forwarder;
+  terms.window = window;
+  const std::string name = name_of_process();
+  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
+  Terms bytes;
+  static_assert(sizeof terms == sizeof bytes);
+  std::memcpy(bytes.data(), &terms, sizeof terms);
+  return bytes;
+}
+
+// Returns the time, on the steady clock, at which the system clock began: a moment that all nodes have in common.
+Nanoseconds common_origin(const Clock& clock) {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return clock.now() - std::chrono::duration_cast<Nanoseconds>(since);
+}
+
+Status check(const Config& config) {
+  if (!config.forward.listen.empty()) return {};
+  return Status(TAILRACE_INVALID_CONFIG, fmt::format("{}: forward.listen: found nothing, expected an address such as "
+                                                     "0.0.0.0:4711",
+                                                     config.source));
+}
+
+// All parts of a forwarder; each uses the members above it.
+struct Parts {
+  SteadyClock clock;
+  Doorbell doorbell;
+  std::unique_ptr<Storage> storage;
+  std::unique_ptr<Scheduler> scheduler;
+  std::optional<MappedMemory> memory;
+  std::unique_ptr<Transport> transport;
+  std::optional<Engine> engine;
+  std::optional<Links> links;
+  std::optional<Forwarder> forwarder;
+};
+
+Status build(Parts& parts, const Config& config, Log& log) {
+  Result<ForwardKey> key = read_key(config.forward.key);
+  if (!key.ok()) return key.status();
+  auto storage = open_local(config, {}, parts.doorbell, log, config.forward.roots);
+  if (!storage.ok()) return storage.status();
+  parts.storage = std::move(storage).value();
+  parts.scheduler = make_scheduler(config, config.forward.number, common_origin(parts.clock));
+  const uint64_t budget =
+      std::max(config.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage, 2 * kMostForwarded);
+  auto memory = MappedMemory::create(budget, false);
+  if (!memory.ok()) return memory.status();
+  parts.memory.emplace(std::move(memory).value());
+  auto transport = load_ucx_transport(parts.doorbell, {.transports = config.forward.transports});
+  if (!transport.ok()) return transport.status();
+  parts.transport = std::move(transport).value();
+  parts.storage->use_memory(parts.memory->bytes());
+  parts.transport->use_memory(parts.memory->bytes());
+  parts.engine.emplace(*parts.storage, *parts.scheduler, parts.clock, engine_options(config, true));
+  Forwarder::Options options;
+  Links::Options link_options;
+  link_options.silence = kSilence;
+  parts.links.emplace(*parts.transport, parts.clock, log, key.value(), forwarder_terms(options.window), link_options);
+  parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, options,
+                          [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {
+                            return forward_view(config, view, clock.now() - begun);
+                          });
+  return {};
+}
+
+void serve(Parts& parts, ForwardStop& stop) {
+  Forwarder& forwarder = *parts.forwarder;
+  while (!forwarder.has_left()) {
+    if (stop.asked) forwarder.leave();
+    if (forwarder.step()) continue;
+    parts.doorbell.prepare();
+    if (forwarder.step() || (stop.asked && forwarder.has_left())) {
+      parts.doorbell.cancel();
+      continue;
+    }
+    std::optional<Nanoseconds> limit = forwarder.due();
+    if (limit) limit = std::max(*limit - parts.clock.now(), Nanoseconds::zero());
+    parts.doorbell.sleep(limit);
+  }
+}
+
+}  // namespace
+
+Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop) {
+  ConfigInput input;
+  input.file = options.config;
+  Result<Config> config = read_config(input);
+  if (!config.ok()) return config.status();
+  if (Status status = check(config.value()); !status.ok()) return status;
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes becomes an error of the write
+  raise_descriptor_limit();
+  const std::string level = options.log_level.empty() ? config.value().log.level : options.log_level;
+  auto opened = open_log(log_level_of(level), config.value().log.file, "tailrace forward");
+  if (!opened.ok()) return opened.status();
+  LimitedLog log(*opened.value(), log_level_of(level));  // clients decide how much is logged
+  Parts parts;
+  if (Status status = build(parts, config.value(), log); !status.ok()) return status;
+  const Result<std::string> address = parts.links->listen(config.value().forward.listen);
+  if (!address.ok()) return address.status();
+  stop.bell = parts.doorbell.fd();
+  if (options.listening) options.listening(address.value());
+  serve(parts, stop);
+  stop.bell = -1;
+  return {};
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,31 @@
+// run_forwarder: builds a forwarder with all its parts from a configuration, and runs it. It is a composition root,
+// like CoreServer.
+//
+// It listens by UCX, serves clients until it is asked to stop, and then tells them, answers what it has, and ends.
+// Its process does nothing else. One thread runs all of it; the storage and the transport have helpers of their own.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace tailrace::impl {
+
+// A request to stop, from a signal handler.
+struct ForwardStop {
+  std::atomic<bool> asked{false};  // seq_cst; read by the forwarder's thread after it wakes
+  std::atomic<int> bell{-1};       // writing a 64-bit 1 to this descriptor wakes the forwarder
+};
+
+struct ForwardServerOptions {
+  std::string config;     // file
+  std::string log_level;  // empty: as the configuration says
+  // Called with the address when it is ready.
+  std::function<void(const std::string&)> listening;
+};
+
+Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,54 @@
+#include "runtime/forward/forward_status.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/sync/doorbell.hpp"
+#include "config/config_forward.hpp"
+#include "runtime/parts/open_remote.hpp"
+#include "storage/remote/forwarder_set.hpp"
+#include "transport/secure/key_file.hpp"
+#include "transport/ucx_loader/load_ucx.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+Terms inspector_terms() {
+  ForwardTerms terms;
+  terms.role = ForwardTerms::Role::inspector;
+  const std::string name = name_of_process();
+  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
+  Terms bytes;
+  std::memcpy(bytes.data(), &terms, sizeof terms);
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> forward_status(const std::string& address, const std::string& key_file) {
+  if (!is_address(address)) {
+    return Status(TAILRACE_INVALID_ARGUMENT, "the forwarder's address: found '" + address + "', expected HOST:PORT");
+  }
+  Result<ForwardKey> key = read_key(key_file);
+  if (!key.ok()) return key.status();
+  auto log = open_log(LogLevel::off, "", "tailrace inspect");
+  if (!log.ok()) return log.status();
+  const SteadyClock clock;
+  Doorbell doorbell;
+  auto transport = load_ucx_transport(doorbell, {.rings = false});
+  if (!transport.ok()) return transport.status();
+  Links links(*transport.value(), clock, *log.value(), key.value(), inspector_terms(), {});
+  ForwarderSet forwarders(links, clock, doorbell, *log.value(), {.addresses = {address}});
+  ForwardCallMessage message;
+  message.record.call = ForwardCall::status;
+  std::vector<std::byte> bulk;
+  auto answer = forwarders.call(0, message, &bulk);
+  if (!answer.ok()) return answer.status();
+  if (Status status = status_of(answer.value(), "inspect", address); !status.ok()) return status;
+  forwarders.leave();
+  return std::string(reinterpret_cast<const char*>(bulk.data()), bulk.size());
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,285 @@
+#include "storage/remote/forwarder_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr Nanoseconds kNap = std::chrono::milliseconds(200);  // longest sleep before another look at the links
+constexpr Nanoseconds kGoodbye = std::chrono::seconds(1);     // limit for forwarders to close their links
+
+}  // namespace
+
+Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file) {
+  if (answer.record.code == TAILRACE_OK) return {};
+  Fault fault;
+  fault.code = static_cast<tailrace_status>(answer.record.code);
+  fault.message = answer.text;
+  fault.operation = operation;
+  fault.file = file;
+  fault.system_errno = answer.record.system_errno;
+  return Status(std::move(fault));
+}
+
+ForwarderSet::ForwarderSet(Links& links, const Clock& clock, Doorbell& doorbell, Log& log, Options options)
+    : links_(links), clock_(clock), doorbell_(doorbell), log_(log), options_(std::move(options)) {
+  for (const std::string& address : options_.addresses) forwarders_.push_back({.address = address});
+}
+
+bool ForwarderSet::is_usable(size_t forwarder) const {
+  const State state = forwarders_[forwarder].state;
+  return state != State::lost && state != State::leaving;
+}
+
+Status ForwarderSet::gone(size_t forwarder) const {
+  const Forwarder& of = forwarders_[forwarder];
+  return Status(TAILRACE_SERVER_LOST, fmt::format("the forwarder {} is lost: {}", of.address,
+                                                  of.why.ok() ? "it is leaving" : of.why.fault().message));
+}
+
+Status ForwarderSet::reach(size_t forwarder) {
+  Forwarder& of = forwarders_[forwarder];
+  if (of.state == State::idle || of.state == State::lost) {
+    of.peer = links_.connect(of.address);
+    of.state = State::connecting;
+    of.said_goodbye = false;
+    of.why = {};
+  }
+  while (of.state == State::connecting) pump(kNap);  // the link's own limit ends this
+  return of.state == State::ready || of.state == State::leaving ? Status() : gone(forwarder);
+}
+
+// ---- calls
+// ---------------------------------------------------------------------------------------------------------
+
+Result<ForwardAnswer> ForwarderSet::call(size_t forwarder, const ForwardCallMessage& message,
+                                         std::vector<std::byte>* bulk) {
+  TAILRACE_REQUIRE(!waiting_);
+  if (Status status = reach(forwarder); !status.ok()) return status;
+  const uint64_t number = next_number_++;
+  waiting_ = Waiting{.forwarder = forwarder, .number = number, .wants_bulk = bulk != nullptr};
+  links_.send(forwarders_[forwarder].peer, encode_call(number, message), {}, number);
+  const Nanoseconds until = clock_.now() + options_.answer;
+  while ((!waiting_->answer || waiting_->moving) && forwarders_[forwarder].state != State::lost) {
+    if (clock_.now() >= until) {
+      misbehaves(forwarder,
+                 fmt::format("a call was not answered within {} s", options_.answer.count() / 1'000'000'000));
+      break;
+    }
+    pump(kNap);
+  }
+  const bool answered = waiting_->answer && !waiting_->moving;
+  if (!events_.empty()) doorbell_.wake();  // others wait for what has come meanwhile
+  Waiting waited = std::move(*waiting_);
+  waiting_.reset();
+  if (!answered) {
+    // The transport may still write there.
+    if (waited.moving) abandoned_.push_back(std::move(waited.bulk));
+    return gone(forwarder);
+  }
+  if (bulk != nullptr) *bulk = std::move(waited.bulk);
+  return std::move(*waited.answer);
+}
+
+// ---- transfers -------------------------------------------------------------------------------------------------
+
+bool ForwarderSet::has_room(size_t forwarder) const {
+  const Forwarder& of = forwarders_[forwarder];
+  return of.state == State::ready && of.unanswered.size() < of.window;
+}
+
+uint64_t ForwarderSet::send(size_t forwarder, std::span<const TransferRecord> records, std::span<const iovec> bulk) {
+  TAILRACE_REQUIRE(has_room(forwarder));
+  const uint64_t number = next_number_++;
+  Forwarder& of = forwarders_[forwarder];
+  of.unanswered.emplace(number, static_cast<uint32_t>(records.size()));
+  links_.send(of.peer, encode_transfers(number, records), bulk, number);
+  return number;
+}
+
+void ForwarderSet::receive(size_t forwarder, uint64_t link, uint64_t arrival, std::span<std::byte> into,
+                           uint64_t tag) {
+  TAILRACE_REQUIRE(tag < kCallTag);
+  if (links_.is_ready(link)) return links_.receive(link, arrival, into, tag);
+  events_.push_back(
+      {.kind = ForwarderEvent::Kind::received, .forwarder = forwarder, .number = tag, .status = gone(forwarder)});
+}
+
+void ForwarderSet::give_up(size_t forwarder) {
+  Forwarder& of = forwarders_[forwarder];
+  if (of.state == State::idle || of.state == State::lost) return;
+  links_.close(of.peer);
+  former_[of.peer] = forwarder;
+  of.unanswered.clear();
+  of.state = State::lost;
+}
+
+void ForwarderSet::leave() {
+  for (Forwarder& of : forwarders_) {
+    if (of.state != State::ready && of.state != State::leaving) continue;
+    links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
+  }
+  const Nanoseconds until = clock_.now() + kGoodbye;
+  const auto any = [this] {
+    return std::any_of(forwarders_.begin(), forwarders_.end(),
+                       [](const Forwarder& of) { return of.state == State::ready || of.state == State::leaving; });
+  };
+  while (any() && clock_.now() < until) pump(kNap);
+}
+
+void ForwarderSet::leave_leaving() {
+  for (Forwarder& of : forwarders_) {
+    if (of.state != State::leaving || of.said_goodbye || !of.unanswered.empty()) continue;
+    of.said_goodbye = true;
+    links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
+  }
+}
+
+// ---- events
+// --------------------------------------------------------------------------------------------------------
+
+void ForwarderSet::poll(std::vector<ForwarderEvent>& events) {
+  pump(Nanoseconds::zero());
+  std::move(events_.begin(), events_.end(), std::back_inserter(events));
+  events_.clear();
+}
+
+// Takes what the links have; if that is nothing, sleeps for `limit` at most.
+void ForwarderSet::pump(Nanoseconds limit) {
+  heard_.clear();
+  links_.poll(heard_);
+  if (heard_.empty() && limit > Nanoseconds::zero()) {
+    links_.wait(limit);
+    links_.poll(heard_);
+  }
+  for (LinkEvent& event : heard_) take(event);
+}
+
+void ForwarderSet::pause(Nanoseconds time) {
+  const Nanoseconds until = clock_.now() + time;
+  for (Nanoseconds now = clock_.now(); now < until; now = clock_.now()) pump(until - now);
+}
+
+std::optional<size_t> ForwarderSet::forwarder_of(PeerId peer) const {
+  for (size_t i = 0; i < forwarders_.size(); ++i) {
+    if (forwarders_[i].peer == peer && forwarders_[i].state != State::lost) return i;
+  }
+  return std::nullopt;
+}
+
+void ForwarderSet::take(LinkEvent& event) {
+  const std::optional<size_t> current = forwarder_of(event.peer);
+  switch (event.kind) {
+    case LinkEvent::Kind::ready: {
+      if (!current) return;
+      ForwardTerms terms;
+      static_assert(sizeof terms == sizeof event.terms);
+      std::memcpy(&terms, event.terms.data(), sizeof terms);
+      if (terms.role != ForwardTerms::Role::forwarder || terms.window == 0) {
+        return misbehaves(*current, "it is no forwarder");
+      }
+      forwarders_[*current].window = terms.window;
+      forwarders_[*current].state = State::ready;
+      return;
+    }
+    case LinkEvent::Kind::message:
+      if (current) take_message(*current, event);
+      return;
+    case LinkEvent::Kind::sent:
+    case LinkEvent::Kind::received: {
+      if (event.kind == LinkEvent::Kind::received && event.tag == kCallTag) {
+        if (waiting_ && event.status.ok()) waiting_->moving = false;
+        return;
+      }
+      const auto kind =
+          event.kind == LinkEvent::Kind::sent ? ForwarderEvent::Kind::sent : ForwarderEvent::Kind::received;
+      const auto former = former_.find(event.peer);
+      const size_t forwarder = current ? *current : former != former_.end() ? former->second : 0;
+      events_.push_back({.kind = kind, .forwarder = forwarder, .number = event.tag, .status = event.status});
+      return;
+    }
+    case LinkEvent::Kind::lost:
+      if (current) lose(*current, event.status);
+      return;
+  }
+}
+
+void ForwarderSet::lose(size_t forwarder, const Status& why) {
+  Forwarder& of = forwarders_[forwarder];
+  const bool was_there = of.state != State::connecting;
+  of.state = State::lost;
+  of.why = why;
+  of.unanswered.clear();
+  former_[of.peer] = forwarder;
+  if (was_there) {
+    events_.push_back({.kind = ForwarderEvent::Kind::lost, .forwarder = forwarder, .number = of.peer, .status = why});
+  }
+}
+
+void ForwarderSet::misbehaves(size_t forwarder, const std::string& how) {
+  Forwarder& of = forwarders_[forwarder];
+  log_.error("forwarder {}: {}", of.address, how);
+  links_.close(of.peer);
+  lose(forwarder, Status(TAILRACE_IO_ERROR, how));
+}
+
+void ForwarderSet::take_message(size_t forwarder, LinkEvent& event) {
+  const std::optional<ForwardHead> head = decode_head(event.body);
+  if (!head) return misbehaves(forwarder, "it sent a message that cannot be read");
+  switch (head->kind) {
+    case ForwardKind::ends: return take_ends(forwarder, *head, event);
+    case ForwardKind::answer: return take_answer(forwarder, *head, event);
+    case ForwardKind::leaving:
+      if (forwarders_[forwarder].state == State::ready) forwarders_[forwarder].state = State::leaving;
+      events_.push_back({.kind = ForwarderEvent::Kind::leaving, .forwarder = forwarder});
+      return;
+    case ForwardKind::lost: {
+      const std::optional<LossRecord> loss = decode_loss(event.body);
+      if (!loss) return misbehaves(forwarder, "it sent a message that cannot be read");
+      events_.push_back({.kind = ForwarderEvent::Kind::failed, .forwarder = forwarder, .loss = *loss});
+      return;
+    }
+    case ForwardKind::transfers:
+    case ForwardKind::call:
+    case ForwardKind::leave: return misbehaves(forwarder, "it sent a message of a client");
+  }
+}
+
+void ForwarderSet::take_ends(size_t forwarder, const ForwardHead& head, LinkEvent& event) {
+  std::optional<std::vector<int64_t>> results = decode_ends(event.body);
+  const auto asked = forwarders_[forwarder].unanswered.find(head.number);
+  if (!results || asked == forwarders_[forwarder].unanswered.end() || results->size() != asked->second) {
+    return misbehaves(forwarder, "it answered transfers that were not asked of it");
+  }
+  forwarders_[forwarder].unanswered.erase(asked);
+  events_.push_back({.kind = ForwarderEvent::Kind::ended,
+                     .forwarder = forwarder,
+                     .number = head.number,
+                     .results = std::move(*results),
+                     .bulk = event.bulk,
+                     .arrival = event.arrival});
+}
+
+void ForwarderSet::take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event) {
+  std::optional<ForwardAnswer> answer = decode_forward_answer(event.body);
+  const bool asked = waiting_ && waiting_->forwarder == forwarder && waiting_->number == head.number;
+  if (!answer || !asked || waiting_->answer) return misbehaves(forwarder, "it answered a call that was not made");
+  if (event.bulk > 0 && (!waiting_->wants_bulk || event.bulk > kMostListed)) {
+    return misbehaves(forwarder, fmt::format("it answered with {} bytes of data", event.bulk));
+  }
+  if (event.bulk > 0) {
+    waiting_->bulk.resize(event.bulk);
+    waiting_->moving = true;
+    links_.receive(forwarders_[forwarder].peer, event.arrival, waiting_->bulk, kCallTag);
+  }
+  waiting_->answer = std::move(*answer);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,142 @@
+// ForwarderSet: the links of a node to its forwarders. It connects when a forwarder is first needed, sends messages
+// within each forwarder's window, and makes calls that wait for their answer.
+//
+// It knows neither files nor transfers, and decides nothing when a forwarder is lost: it reports the loss, with all
+// that was unanswered. One thread, the engine's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/sync/doorbell.hpp"
+#include "model/wire/forward_wire.hpp"
+#include "transport/link/links.hpp"
+
+namespace tailrace::impl {
+
+struct ForwarderEvent {
+  enum class Kind : uint8_t {
+    sent,      // the bulk data of message `number` are not needed any more
+    ended,     // the answer to transfers `number`: `results`, and `bulk` bytes that wait for receive() or refuse()
+    received,  // the bulk data of receive() with tag `number` are there, or not: `status`
+    failed,    // a write that was confirmed as received has failed: `loss`
+    leaving,   // the forwarder will end when everything is answered
+    lost       // the link `number` is gone; what was sent on it and not answered never will be
+  };
+  Kind kind = Kind::lost;
+  size_t forwarder = 0;
+  uint64_t number = 0;
+  std::vector<int64_t> results = {};
+  uint64_t bulk = 0;
+  uint64_t arrival = 0;
+  LossRecord loss = {};
+  Status status = {};
+};
+
+class ForwarderSet {
+ public:
+  struct Options {
+    std::vector<std::string> addresses;             // "io1:4711"
+    Nanoseconds answer = std::chrono::seconds(60);  // limit for a call of a forwarder that lives
+  };
+
+  // Borrows all but the options.
+  ForwarderSet(Links& links, const Clock& clock, Doorbell& doorbell, Log& log, Options options);
+
+  size_t size() const { return forwarders_.size(); }
+  const std::string& address(size_t forwarder) const { return forwarders_[forwarder].address; }
+  // Returns true if the forwarder takes requests, or may: it was not lost and is not leaving.
+  bool is_usable(size_t forwarder) const;
+  bool is_lost(size_t forwarder) const { return forwarders_[forwarder].state == State::lost; }
+  // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
+  uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }
+  // Connects, if there is no link yet, and waits for it. After a loss this tries again.
+  Status reach(size_t forwarder);
+
+  // Makes a call, and waits for its answer; events that come meanwhile wait for poll(). A Status is that of the link:
+  // TAILRACE_SERVER_LOST if the forwarder is gone. Of a call with an answer, take status_of(). `bulk`: where the bulk
+  // data of the answer go; null: none is expected.
+  Result<ForwardAnswer> call(size_t forwarder, const ForwardCallMessage& message,
+                             std::vector<std::byte>* bulk = nullptr);
+  // Sends transfers. Requires has_room(). `bulk` is borrowed until `sent` with the returned number.
+  uint64_t send(size_t forwarder, std::span<const TransferRecord> records, std::span<const iovec> bulk);
+  // Returns true if the forwarder has a link, and takes another message now.
+  bool has_room(size_t forwarder) const;
+
+  // Fetches the bulk data of `ended`, which came on `link`. `into` is borrowed until `received`.
+  void receive(size_t forwarder, uint64_t link, uint64_t arrival, std::span<std::byte> into, uint64_t tag);
+  // Ends the link: the forwarder counts as lost, and no event of it follows but `sent` and `received`.
+  void give_up(size_t forwarder);
+  // Says goodbye to forwarders that are leaving and have answered everything. Call it when nothing needs them any
+  // more.
+  void leave_leaving();
+  // Says goodbye to all forwarders. Requires that everything is answered.
+  void leave();
+
+  // Appends what has happened.
+  void poll(std::vector<ForwarderEvent>& events);
+  std::optional<Nanoseconds> due() const { return links_.due(); }
+  // Sleeps until poll() may have something, `limit` at most.
+  void wait(Nanoseconds limit) { links_.wait(limit); }
+  // Lets time pass, while links are served.
+  void pause(Nanoseconds time);
+  Nanoseconds now() const { return clock_.now(); }
+
+ private:
+  enum class State : uint8_t { idle, connecting, ready, leaving, lost };
+  struct Forwarder {
+    std::string address;
+    State state = State::idle;
+    PeerId peer = 0;
+    bool said_goodbye = false;
+    uint32_t window = 1;
+    std::map<uint64_t, uint32_t> unanswered = {};  // by number: the records of a message of transfers
+    Status why = {};                               // why it was lost
+  };
+  // The call that waits for its answer.
+  struct Waiting {
+    size_t forwarder = 0;
+    uint64_t number = 0;
+    bool wants_bulk = false;
+    std::optional<ForwardAnswer> answer = std::nullopt;
+    std::vector<std::byte> bulk = {};
+    bool moving = false;  // the bulk data are on their way
+  };
+
+  static constexpr uint64_t kCallTag = uint64_t{1} << 61;
+
+  void pump(Nanoseconds limit);
+  void take(LinkEvent& event);
+  void take_message(size_t forwarder, LinkEvent& event);
+  void take_ends(size_t forwarder, const ForwardHead& head, LinkEvent& event);
+  void take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event);
+  void misbehaves(size_t forwarder, const std::string& how);
+  void lose(size_t forwarder, const Status& why);
+  std::optional<size_t> forwarder_of(PeerId peer) const;
+  Status gone(size_t forwarder) const;
+
+  Links& links_;
+  const Clock& clock_;
+  Doorbell& doorbell_;
+  Log& log_;
+  const Options options_;
+  std::vector<Forwarder> forwarders_;
+  uint64_t next_number_ = 1;
+  std::optional<Waiting> waiting_;
+  std::vector<std::vector<std::byte>> abandoned_;  // of calls that ended while their data came
+  std::deque<ForwarderEvent> events_;
+  std::vector<LinkEvent> heard_;
+  std::map<PeerId, size_t> former_;  // links that were given up, and may still report `sent` and `received`
+};
+
+// Returns the Status of an answered call on `file`.
+Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file);
+
+}  // namespace tailrace::impl

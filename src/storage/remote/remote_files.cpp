@@ -1,0 +1,513 @@
+#include "storage/remote/remote_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Forwarders may have other working directories than this process.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
+
+// Returns the mode that opens a file again which was opened with `mode`.
+OpenMode again(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::fresh: return OpenMode::own;
+    case OpenMode::create:
+    case OpenMode::update: return OpenMode::edit;
+    case OpenMode::own:
+    case OpenMode::own_read:
+    case OpenMode::edit:
+    case OpenMode::read:
+    case OpenMode::directory: return mode;
+  }
+  TAILRACE_ASSERT(false);
+}
+
+// FNV-1a: all nodes must agree on the forwarder of a path.
+uint64_t hash_of(const std::string& path) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char letter : path) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;
+  return hash ^ (hash >> 32);
+}
+
+ForwardCallMessage call_on(ForwardCall call, std::string text, std::string second = {}) {
+  ForwardCallMessage message{{}, std::move(text), std::move(second)};
+  message.record.call = call;
+  return message;
+}
+
+// If no forwarder can be reached, all are tried again for this time: connections may break in numbers.
+constexpr Nanoseconds kPatience = std::chrono::seconds(10);
+constexpr size_t kTries = 16;  // most forwarders that are lost in the middle of one call
+constexpr Nanoseconds kBetween = std::chrono::milliseconds(200);
+constexpr Nanoseconds kAtOnce = std::chrono::seconds(1);
+constexpr int kRounds = 5;  // of attempts to reach the first forwarder
+
+Status too_long(const char* operation, const std::string& path) {
+  return Status::of_errno(operation, path, ENAMETOOLONG);
+}
+
+}  // namespace
+
+// ---- whom to ask -----------------------------------------------------------------------------------------------
+
+size_t RemoteFiles::home_of(const std::string& path) const { return hash_of(path) % forwarders_.size(); }
+
+// Returns a forwarder that has a link: the one at home, or else, if that is allowed, the next one that can be
+// reached. Forwarders that were lost are tried last, once. None: no forwarder can be reached.
+std::optional<size_t> RemoteFiles::reach_from(size_t home) {
+  const size_t count = on_loss_ == OnLoss::next ? forwarders_.size() : 1;
+  for (const bool lost : {false, true}) {
+    if (lost && on_loss_ != OnLoss::next) break;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t one = (home + i) % forwarders_.size();
+      if (forwarders_.is_usable(one) == lost) continue;
+      const Status reached = forwarders_.reach(one);
+      if (reached.ok() && forwarders_.is_usable(one)) return one;
+      if (!reached.ok()) log_.warning("{}", reached.fault().message);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> RemoteFiles::reach_patiently(size_t home) {
+  const Nanoseconds until = forwarders_.now() + kPatience;
+  std::optional<size_t> found = reach_from(home);
+  while (!found && on_loss_ == OnLoss::next && forwarders_.now() < until) {
+    forwarders_.pause(kBetween);
+    found = reach_from(home);
+  }
+  return found;
+}
+
+// Tries a forwarder once more whose link was lost. If the first new link breaks at once, tries another one.
+bool RemoteFiles::reach_again(size_t forwarder) {
+  if (!forwarders_.is_lost(forwarder) && !forwarders_.is_usable(forwarder)) return false;  // it is leaving
+  const Nanoseconds begun = forwarders_.now();
+  if (forwarders_.reach(forwarder).ok()) return true;
+  return forwarders_.now() - begun < kAtOnce && forwarders_.reach(forwarder).ok();
+}
+
+Status RemoteFiles::begin() {
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) forwarders_.pause(kBetween);
+    for (size_t i = 0; i < forwarders_.size(); ++i) {
+      if (forwarders_.reach(i).ok()) return {};
+    }
+  }
+  if (on_loss_ == OnLoss::direct) return {};
+  std::string all;
+  for (size_t i = 0; i < forwarders_.size(); ++i) all += (i == 0 ? "" : ", ") + forwarders_.address(i);
+  return Status(TAILRACE_SERVER_LOST, fmt::format("forward.servers: found no forwarder that answers at {}", all));
+}
+
+// Makes a call on a name. If the forwarder is lost before it answers, makes it again elsewhere.
+Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCallMessage message,
+                                            const char* operation, bool bulk) {
+  if (message.text.size() > kMostForwardText || message.second.size() > kMostForwardText) {
+    return too_long(operation, path);
+  }
+  Asked asked;
+  for (size_t tries = 0; tries < kTries; ++tries) {
+    const std::optional<size_t> forwarder = reach_patiently(home_of(path));
+    if (!forwarder) break;
+    auto answer = forwarders_.call(*forwarder, message, bulk ? &asked.bulk : nullptr);
+    if (answer.ok()) {
+      if (Status status = status_of(answer.value(), operation, path); !status.ok()) return status;
+      asked.answer = std::move(answer).value();
+      asked.forwarder = *forwarder;
+      return asked;
+    }
+    message.record.flags |= CallRecord::kRepeated;
+    asked.repeated = true;
+  }
+  return Status(TAILRACE_SERVER_LOST, fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path,
+                                                  forwarders_.address(home_of(path)),
+                                                  on_loss_ == OnLoss::next ? ", nor does another one" : ""));
+}
+
+// Makes a call on an open file, of the forwarder that has it open.
+Result<ForwardAnswer> RemoteFiles::ask_of(File& file, ForwardCallMessage message, const char* operation) {
+  for (size_t tries = 0; tries < kTries; ++tries) {
+    if (!is_linked(file)) move_from_lost();
+    if (file.here) break;
+    if (!file.failure.ok()) return file.failure;
+    if (!is_linked(file)) continue;  // its new link was lost while others moved
+    message.record.file = file.remote;
+    auto answer = forwarders_.call(file.forwarder, message);
+    if (answer.ok()) {
+      const Status status = status_of(answer.value(), operation, file.path);
+      if (!status.ok()) return status;
+      return answer;
+    }
+    message.record.flags |= CallRecord::kRepeated;
+  }
+  return lost(operation, file);
+}
+
+Status RemoteFiles::lost(const char* operation, const File& file) const {
+  return Status(TAILRACE_SERVER_LOST, fmt::format("{} '{}': its forwarder {} is lost", operation, file.path,
+                                                  forwarders_.address(file.forwarder)));
+}
+
+// ---- losses ----------------------------------------------------------------------------------------------------
+
+bool RemoteFiles::move_from_lost() {
+  bool any = false;
+  for (const FileHandle handle : open_) {
+    File& file = files_.at(handle);
+    if (file.here || !file.failure.ok() || is_linked(file)) continue;
+    move(file);
+    any = true;
+  }
+  for (Held& lock : locks_) {
+    if (lock.gone || lock.local || is_linked(lock.forwarder, lock.link)) continue;
+    move(lock);
+  }
+  return any;
+}
+
+void RemoteFiles::fail_file(size_t forwarder, uint32_t remote, const Status& why) {
+  for (const FileHandle handle : open_) {
+    File& file = files_.at(handle);
+    if (!file.here && file.forwarder == forwarder && file.remote == remote && file.failure.ok()) file.failure = why;
+  }
+}
+
+void RemoteFiles::move(File& file) {
+  const size_t from = file.forwarder;
+  const std::string& old = forwarders_.address(from);
+  if (file.unsure && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
+    file.failure = Status(
+        TAILRACE_SERVER_LOST,
+        fmt::format("'{}': its forwarder {} is lost, with writes that it had confirmed as received", file.path, old));
+    return;
+  }
+  if (on_loss_ == OnLoss::fail) {
+    file.failure = Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost", file.path, old));
+    return;
+  }
+  // If only the connection was lost, the forwarder may still carry out what it has. It orders what it gets now behind
+  // that; another one could not.
+  bool same = reach_again(from);
+  for (size_t tries = 0; tries <= kTries && (same || on_loss_ == OnLoss::next); ++tries) {
+    const std::optional<size_t> to = same ? from : reach_patiently((from + 1) % forwarders_.size());
+    if (!to) break;
+    same = false;
+    Status status = open_at(*to, file);
+    if (!status.ok() && !file.renaming.empty() && has_name(file, file.renaming)) {
+      file.path = file.renaming;
+      status = open_at(*to, file);
+    }
+    if (status.code() == TAILRACE_SERVER_LOST) continue;
+    file.failure = status;
+    if (status.ok())
+      log_.warning("'{}': the connection with its forwarder {} was lost; {} goes on", file.path, old,
+                   forwarders_.address(*to));
+    return;
+  }
+  if (on_loss_ == OnLoss::direct && !file.renaming.empty() && has_name(file, file.renaming))
+    file.path = file.renaming;
+  file.failure = on_loss_ == OnLoss::direct
+                     ? open_here(file)
+                     : Status(TAILRACE_SERVER_LOST,
+                              fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path, old));
+}
+
+Status RemoteFiles::open_at(size_t forwarder, File& file) {
+  ForwardCallMessage message = call_on(ForwardCall::open, file.path);
+  message.record.mode = static_cast<uint32_t>(again(file.mode));
+  message.record.offset = file.device;
+  message.record.flags = CallRecord::kRepeated;
+  auto answer = forwarders_.call(forwarder, message);
+  if (!answer.ok()) return answer.status();
+  const Status status = status_of(answer.value(), "open", file.path);
+  if (status.ok()) adopt(file, forwarder, answer.value());
+  return status;
+}
+
+void RemoteFiles::adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const {
+  file.forwarder = forwarder;
+  file.link = forwarders_.link(forwarder);
+  file.remote = answer.record.file;
+  file.volume = answer.record.volume;
+  file.number = answer.record.number;
+}
+
+Status RemoteFiles::open_here(File& file) {
+  Result<Opened> opened = local_->open(file.path, again(file.mode), file.device);
+  if (!opened.ok()) return opened.status();
+  log_.warning("'{}': its forwarder {} is lost; this node goes on by itself", file.path,
+               forwarders_.address(file.forwarder));
+  file.local = opened.value().file;
+  file.here = true;
+  return {};
+}
+
+void RemoteFiles::move(Held& lock) {
+  const bool leaves = !forwarders_.is_lost(lock.forwarder) && forwarders_.link(lock.forwarder) == lock.link;
+  if (leaves) let_go(lock, true);  // another one can take the lock at once
+  lock.gone = true;
+  if (on_loss_ == OnLoss::direct) {
+    auto taken = local_->lock(lock.path, lock.holder);
+    if (taken.ok()) lock.local = std::move(taken).value();
+    lock.gone = !taken.ok();
+  } else if (on_loss_ == OnLoss::next) {
+    auto asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, lock.holder), "lock");
+    if (asked.ok()) {
+      lock.forwarder = asked.value().forwarder;
+      lock.link = forwarders_.link(lock.forwarder);
+      lock.remote = asked.value().answer.record.file;
+      lock.gone = false;
+    }
+  }
+  if (lock.gone) log_.error("the lock '{}' is lost with its forwarder: nobody keeps other programs away", lock.path);
+}
+
+// ---- open files ------------------------------------------------------------------------------------------------
+
+Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_t device) {
+  File file{.path = absolute(path), .mode = mode, .device = device};
+  ForwardCallMessage message = call_on(ForwardCall::open, file.path);
+  message.record.mode = static_cast<uint32_t>(mode);
+  message.record.offset = device;
+  auto asked = ask(file.path, message, "open");
+  StripeMap stripes;
+  if (asked.ok()) {
+    adopt(file, asked.value().forwarder, asked.value().answer);
+    stripes.unit = std::max<uint64_t>(asked.value().answer.record.value, 1);
+    if (!asked.value().answer.servers.empty()) stripes.servers = asked.value().answer.servers;
+  } else if (asked.status().code() == TAILRACE_SERVER_LOST && on_loss_ == OnLoss::direct) {
+    Result<Opened> opened = local_->open(file.path, mode, device);
+    if (!opened.ok()) return opened;
+    file.here = true;
+    file.local = opened.value().file;
+    stripes = opened.value().stripes;
+  } else {
+    return asked.status();
+  }
+  const FileHandle handle = files_.put(std::move(file));
+  open_.push_back(handle);
+  return Opened{handle, std::move(stripes)};
+}
+
+void RemoteFiles::close(FileHandle handle) {
+  File& file = files_.at(handle);
+  if (file.here) {
+    local_->close(file.local);
+  } else if (file.failure.ok() && is_linked(file)) {
+    ForwardCallMessage message = call_on(ForwardCall::close, {});
+    message.record.file = file.remote;
+    (void)forwarders_.call(file.forwarder, message);  // a lost forwarder has closed it
+  }
+  std::erase(open_, handle);
+  files_.erase(handle);
+}
+
+Result<uint64_t> RemoteFiles::size(FileHandle handle) const {
+  File& file = self().files_.at(handle);
+  if (!file.here) {
+    auto answer = self().ask_of(file, call_on(ForwardCall::size, {}), "stat");
+    if (answer.ok()) return answer.value().record.value;
+    if (!file.here) return answer.status();
+  }
+  return local_->size(file.local);
+}
+
+Result<size_t> RemoteFiles::read(FileHandle file, uint64_t offset, std::span<std::byte> to) const {
+  return read_(file, offset, to);
+}
+
+Status RemoteFiles::sync(FileHandle file) { return sync_(file); }
+
+Status RemoteFiles::allocate(FileHandle handle, uint64_t offset, uint64_t length) {
+  File& file = files_.at(handle);
+  if (!file.here) {
+    ForwardCallMessage message = call_on(ForwardCall::allocate, {});
+    message.record.offset = offset;
+    message.record.length = length;
+    auto answer = ask_of(file, message, "allocate");
+    if (answer.ok() || !file.here) return answer.status();
+  }
+  return local_->allocate(file.local, offset, length);
+}
+
+Status RemoteFiles::truncate(FileHandle handle, uint64_t size) {
+  File& file = files_.at(handle);
+  if (!file.here) {
+    ForwardCallMessage message = call_on(ForwardCall::truncate, {});
+    message.record.length = size;
+    auto answer = ask_of(file, message, "truncate");
+    if (answer.ok() || !file.here) return answer.status();
+  }
+  return local_->truncate(file.local, size);
+}
+
+// A forwarder that is lost may have renamed the file before, or does so while this node looks: the file is then found
+// under its new name, at the latest when it moves.
+Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replace) {
+  File& file = files_.at(handle);
+  const std::string path = absolute(to);
+  file.renaming = path;
+  Status status;
+  for (size_t tries = 0; tries < kTries; ++tries) {
+    if (!file.here && !is_linked(file)) move_from_lost();
+    status = file.failure;
+    if (!status.ok() || file.path == path) break;
+    if (!file.here && !is_linked(file)) continue;  // its new link was lost while others moved
+    status = rename_once(file, path, replace);
+    if (status.ok() || (tries > 0 && has_name(file, path))) file.path = path;
+    if (status.code() != TAILRACE_SERVER_LOST) break;
+  }
+  file.renaming.clear();
+  if (file.path == path) return {};
+  return status.ok() ? lost("rename", file) : status;
+}
+
+Status RemoteFiles::rename_once(File& file, const std::string& to, bool replace) {
+  if (file.here) return local_->rename(file.local, to, replace);
+  ForwardCallMessage message = call_on(ForwardCall::rename, to);
+  message.record.flags = replace ? CallRecord::kReplace : 0;
+  message.record.file = file.remote;
+  const auto answer = forwarders_.call(file.forwarder, message);
+  return answer.ok() ? status_of(answer.value(), "rename", file.path) : answer.status();
+}
+
+// Returns true if the name leads to the file.
+bool RemoteFiles::has_name(const File& file, const std::string& path) const {
+  const Result<NameFacts> found = stat(path);
+  return found.ok() && found.value().volume == file.volume && found.value().number == file.number;
+}
+
+// ---- names -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Returns true if this node itself must carry a call out, as no forwarder could be asked.
+bool falls_back(const Status& status, FileSystem* local) {
+  return status.code() == TAILRACE_SERVER_LOST && local != nullptr;
+}
+
+}  // namespace
+
+Result<NameFacts> RemoteFiles::stat(const std::string& path) const {
+  const std::string name = absolute(path);
+  auto asked = self().ask(name, call_on(ForwardCall::stat, name), "stat");
+  if (falls_back(asked.status(), local_)) return local_->stat(name);
+  if (!asked.ok()) return asked.status();
+  const AnswerRecord& record = asked.value().answer.record;
+  NameFacts facts;
+  facts.kind = record.kind == 0   ? NameFacts::Kind::file
+               : record.kind == 1 ? NameFacts::Kind::directory
+                                  : NameFacts::Kind::other;
+  facts.size = record.value;
+  facts.own = record.own != 0;
+  facts.volume = record.volume;
+  facts.number = record.number;
+  return facts;
+}
+
+Result<std::vector<std::string>> RemoteFiles::list(const std::string& directory) const {
+  const std::string name = absolute(directory);
+  auto asked = self().ask(name, call_on(ForwardCall::list, name), "list", true);
+  if (falls_back(asked.status(), local_)) return local_->list(name);
+  if (!asked.ok()) return asked.status();
+  std::vector<std::string> names;
+  std::string one;
+  for (const std::byte letter : asked.value().bulk) {
+    if (letter != std::byte{0}) {
+      one += static_cast<char>(letter);
+    } else {
+      names.push_back(std::exchange(one, {}));
+    }
+  }
+  return names;
+}
+
+Status RemoteFiles::make_directory(const std::string& path) {
+  const std::string name = absolute(path);
+  auto asked = ask(name, call_on(ForwardCall::make_directory, name), "create directory");
+  return falls_back(asked.status(), local_) ? local_->make_directory(name) : asked.status();
+}
+
+Status RemoteFiles::remove(const std::string& path) {
+  const std::string name = absolute(path);
+  auto asked = ask(name, call_on(ForwardCall::remove, name), "remove");
+  return falls_back(asked.status(), local_) ? local_->remove(name) : asked.status();
+}
+
+Status RemoteFiles::check_below(const std::string& root, const std::string& relative) const {
+  const std::string name = absolute(root);
+  auto asked = self().ask(name, call_on(ForwardCall::check_below, name, relative), "check");
+  return falls_back(asked.status(), local_) ? local_->check_below(name, relative) : asked.status();
+}
+
+bool RemoteFiles::is_locked(const std::string& path) const {
+  const std::string name = absolute(path);
+  auto asked = self().ask(name, call_on(ForwardCall::is_locked, name), "look at the lock");
+  if (falls_back(asked.status(), local_)) return local_->is_locked(name);
+  return asked.ok() && asked.value().answer.record.value != 0;
+}
+
+// ---- locks -------------------------------------------------------------------------------------------------------
+
+// A lock that a forwarder, or this node, holds. It must end before the storage.
+class RemoteFiles::Lock final : public NameLock {
+ public:
+  Lock(RemoteFiles& files, std::list<Held>::iterator lock) : files_(files), lock_(lock) {}
+  ~Lock() override { files_.release(lock_); }
+  bool held() const override { return lock_->local ? lock_->local->held() : lock_->held && !lock_->gone; }
+  void leave_file() override { lock_->leave = true; }
+
+ private:
+  RemoteFiles& files_;
+  const std::list<Held>::iterator lock_;
+};
+
+Result<std::unique_ptr<NameLock>> RemoteFiles::lock(const std::string& path, const std::string& holder) {
+  Held lock;
+  lock.path = absolute(path);
+  lock.holder = holder;
+  auto asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, holder), "lock");
+  if (falls_back(asked.status(), local_)) {
+    auto taken = local_->lock(lock.path, holder);
+    if (!taken.ok()) return taken.status();
+    lock.local = std::move(taken).value();
+  } else if (!asked.ok()) {
+    return asked.status();
+  } else {
+    lock.forwarder = asked.value().forwarder;
+    lock.link = forwarders_.link(lock.forwarder);
+    lock.remote = asked.value().answer.record.file;
+    lock.held = asked.value().answer.record.value != 0;
+  }
+  locks_.push_back(std::move(lock));
+  return std::unique_ptr<NameLock>(new Lock(*this, std::prev(locks_.end())));
+}
+
+void RemoteFiles::release(std::list<Held>::iterator lock) {
+  if (lock->local) {
+    if (lock->leave) lock->local->leave_file();
+  } else if (!lock->gone && is_linked(lock->forwarder, lock->link)) {
+    let_go(*lock, lock->leave);
+  }
+  locks_.erase(lock);
+}
+
+// Has a forwarder release a lock.
+void RemoteFiles::let_go(const Held& lock, bool leave_file) {
+  ForwardCallMessage message = call_on(ForwardCall::unlock, {});
+  message.record.file = lock.remote;
+  message.record.flags = leave_file ? CallRecord::kLeaveFile : 0;
+  (void)forwarders_.call(lock.forwarder, message);
+}
+
+}  // namespace tailrace::impl

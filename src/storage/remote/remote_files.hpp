@@ -1,0 +1,141 @@
+// RemoteFiles: the open files of a node that forwarders keep open for it, and the calls on names and whole files.
+//
+// A file belongs to one forwarder, by the hash of its path. If that is lost, the file moves: to the next forwarder,
+// to this node itself, or nowhere, as Options::on_loss says. Calls that a loss interrupts are made again, marked as
+// repeated. It moves no data: see RemoteStorage. One thread, the engine's.
+//
+// More than 35 functions: 17 are the port's.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "storage/file_table.hpp"
+#include "storage/remote/forwarder_set.hpp"
+
+namespace tailrace::impl {
+
+class RemoteFiles final : public FileSystem {
+ public:
+  enum class OnLoss : uint8_t { next, direct, fail };
+
+  // A file that is open.
+  struct File {
+    std::string path;  // absolute
+    OpenMode mode = OpenMode::edit;
+    uint32_t device = 0;
+    size_t forwarder = 0;
+    uint64_t link = 0;    // by which the forwarder opened it; it is closed when that ends
+    uint32_t remote = 0;  // the forwarder's number of it
+    bool here = false;    // this node itself has it open, as `local`
+    FileHandle local = 0;
+    Status failure = {};  // nobody has it open any more, or a write that was confirmed is lost
+    bool unsure = false;  // writes were confirmed as received, and no sync has followed
+    uint64_t volume = 0;  // of the file, to recognise it after a rename whose answer was lost
+    uint64_t number = 0;
+    std::string renaming = {};  // the name that a call is giving it
+  };
+
+  // Borrows all. `local`: carries out what no forwarder does, for OnLoss::direct; else null.
+  RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, FileSystem* local)
+      : forwarders_(forwarders), log_(log), on_loss_(on_loss), local_(local) {}
+
+  // Connects to a forwarder. Fails if none can be reached and OnLoss is not `direct`.
+  Status begin();
+
+  File& at(FileHandle file) { return files_.at(file); }
+  // Returns true if the forwarder has the file open, and the link by which it opened it is there.
+  bool is_linked(const File& file) const { return is_linked(file.forwarder, file.link); }
+  // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
+  // that nobody can open get their failure.
+  bool move_from_lost();
+  // Notes that a write to a file, by the forwarder's number, has failed after it was confirmed.
+  void fail_file(size_t forwarder, uint32_t remote, const Status& why);
+
+  // FileSystem
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  void close(FileHandle file) override;
+  bool direct(FileHandle) const override { return true; }
+  Result<uint64_t> size(FileHandle file) const override;
+  // Not here: RemoteStorage reads.
+  Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override;
+  Status sync(FileHandle file) override;
+  Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  Status truncate(FileHandle file, uint64_t size) override;
+  Status rename(FileHandle file, const std::string& to, bool replace) override;
+  Result<NameFacts> stat(const std::string& path) const override;
+  Result<std::vector<std::string>> list(const std::string& directory) const override;
+  Status make_directory(const std::string& path) override;
+  Status remove(const std::string& path) override;
+  Status check_below(const std::string& root, const std::string& relative) const override;
+  Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
+  bool is_locked(const std::string& path) const override;
+
+  // Reads and syncs an open file at once: RemoteStorage carries them out as transfers.
+  using ReadNow = std::function<Result<size_t>(FileHandle, uint64_t, std::span<std::byte>)>;
+  using SyncNow = std::function<Status(FileHandle)>;
+  void carry_out_by(ReadNow read, SyncNow sync) {
+    read_ = std::move(read);
+    sync_ = std::move(sync);
+  }
+
+ private:
+  class Lock;
+  struct Held {
+    std::string path;
+    std::string holder;
+    size_t forwarder = 0;
+    uint64_t link = 0;
+    uint32_t remote = 0;
+    bool held = false;
+    bool leave = false;
+    bool gone = false;                // no forwarder holds it any more
+    std::unique_ptr<NameLock> local;  // this node itself holds it
+  };
+
+  // An answer, and who gave it.
+  struct Asked {
+    ForwardAnswer answer;
+    size_t forwarder = 0;
+    bool repeated = false;  // the call was made before, of a forwarder that was lost
+    std::vector<std::byte> bulk = {};
+  };
+
+  size_t home_of(const std::string& path) const;
+  std::optional<size_t> reach_from(size_t home);
+  std::optional<size_t> reach_patiently(size_t home);
+  bool reach_again(size_t forwarder);
+  Result<Asked> ask(const std::string& path, ForwardCallMessage message, const char* operation, bool bulk = false);
+  Result<ForwardAnswer> ask_of(File& file, ForwardCallMessage message, const char* operation);
+  Status lost(const char* operation, const File& file) const;
+  Status open_at(size_t forwarder, File& file);
+  void adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const;
+  bool is_linked(size_t forwarder, uint64_t link) const {
+    return forwarders_.is_usable(forwarder) && forwarders_.link(forwarder) == link;
+  }
+  void move(File& file);
+  void move(Held& lock);
+  Status open_here(File& file);
+  bool has_name(const File& file, const std::string& path) const;
+  Status rename_once(File& file, const std::string& to, bool replace);
+  void release(std::list<Held>::iterator lock);
+  void let_go(const Held& lock, bool leave_file);
+  // The port's questions are const, but to ask them changes the links.
+  RemoteFiles& self() const { return const_cast<RemoteFiles&>(*this); }
+
+  ForwarderSet& forwarders_;
+  Log& log_;
+  const OnLoss on_loss_;
+  FileSystem* const local_;
+  FileTable<File> files_;
+  std::vector<FileHandle> open_;  // all that are
+  std::list<Held> locks_;
+  ReadNow read_;
+  SyncNow sync_;
+};
+
+}  // namespace tailrace::impl

@@ -1,0 +1,383 @@
+#include "storage/remote/remote_storage.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint32_t kMostSegments = 1024;
+constexpr uint64_t kTogether = uint64_t{256} << 10;  // most bytes of a message of several transfers
+constexpr Nanoseconds kLook = std::chrono::milliseconds(200);
+
+uint64_t bytes_of(std::span<const iovec> segments) {
+  uint64_t bytes = 0;
+  for (const iovec& segment : segments) bytes += segment.iov_len;
+  return bytes;
+}
+
+// Appends the first `length` bytes of `segments`.
+void append_first(std::vector<iovec>& to, std::span<const iovec> segments, uint64_t length) {
+  for (const iovec& segment : segments) {
+    if (length == 0) return;
+    const size_t part = std::min<uint64_t>(segment.iov_len, length);
+    if (part > 0) to.push_back({segment.iov_base, part});
+    length -= part;
+  }
+}
+
+Terms terms_of(const std::string& name) {
+  ForwardTerms terms;
+  terms.role = ForwardTerms::Role::client;
+  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
+  Terms bytes;
+  static_assert(sizeof terms == sizeof bytes);
+  std::memcpy(bytes.data(), &terms, sizeof terms);
+  return bytes;
+}
+
+int64_t error_of(const Status& failure) {
+  const int error = failure.fault().system_errno;
+  return error != 0 ? -error : -EIO;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteStorage>> RemoteStorage::create(std::unique_ptr<Transport> transport,
+                                                             std::unique_ptr<Storage> local, const ForwardKey& key,
+                                                             const Clock& clock, Doorbell& doorbell, Log& log,
+                                                             const Options& options) {
+  TAILRACE_REQUIRE(!options.servers.empty());
+  TAILRACE_REQUIRE((options.on_loss == RemoteFiles::OnLoss::direct) == (local != nullptr));
+  std::unique_ptr<RemoteStorage> storage(
+      new RemoteStorage(std::move(transport), std::move(local), key, clock, doorbell, log, options));
+  if (Status status = storage->files_.begin(); !status.ok()) return status;
+  return storage;
+}
+
+RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local,
+                             const ForwardKey& key, const Clock& clock, Doorbell& doorbell, Log& log,
+                             const Options& options)
+    : doorbell_(doorbell),
+      log_(log),
+      options_(options),
+      capabilities_{fmt::format("remote, forwarders {}", fmt::join(options.servers, ", ")), options.depth,
+                    kMostSegments, 1},
+      transport_(std::move(transport)),
+      local_(std::move(local)),
+      links_(*transport_, clock, log, key, terms_of(options.name), options.links),
+      forwarders_(links_, clock, doorbell, log, {.addresses = options.servers}),
+      files_(forwarders_, log, options.on_loss, local_ ? &local_->files() : nullptr),
+      slots_(options.depth + 1),  // one for now()
+      done_(options.depth + 1) {
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) free_slots_.push_back(slot);
+  files_.carry_out_by(
+      [this](FileHandle file, uint64_t offset, std::span<std::byte> to) -> Result<size_t> {
+        size_t done = 0;
+        while (done < to.size()) {
+          const iovec into{to.data() + done, to.size() - done};
+          const int64_t result =
+              now({.kind = Transfer::Kind::read, .file = file, .offset = offset + done, .segments = {&into, 1}});
+          if (result < 0) return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
+          if (result == 0) break;
+          done += static_cast<size_t>(result);
+        }
+        return done;
+      },
+      [this](FileHandle file) {
+        const int64_t result = now({.kind = Transfer::Kind::sync, .file = file});
+        return result < 0 ? Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result)) : Status();
+      });
+}
+
+RemoteStorage::~RemoteStorage() { forwarders_.leave(); }
+
+void RemoteStorage::use_memory(std::span<std::byte> memory) { transport_->use_memory(memory); }
+
+// ---- submitting ------------------------------------------------------------------------------------------------
+
+void RemoteStorage::submit(const Transfer& transfer) { waiting_.push_back(take_slot(transfer)); }
+
+uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
+  TAILRACE_REQUIRE(transfer.segments.size() <= kMostSegments);
+  TAILRACE_REQUIRE(!free_slots_.empty());
+  const uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot] = {.used = true, .transfer = transfer};
+  return slot;
+}
+
+// Carries a transfer out while its caller waits.
+int64_t RemoteStorage::now(Transfer transfer) {
+  const uint32_t slot = take_slot(transfer);
+  slots_[slot].alone = true;
+  waiting_.push_back(slot);
+  progress();
+  while (!slots_[slot].over || slots_[slot].borrowed > 0) {
+    forwarders_.wait(kLook);
+    progress();
+  }
+  const int64_t result = slots_[slot].result;
+  release(slot);
+  doorbell_.wake();  // the ends of others may be among what was taken
+  return result;
+}
+
+size_t RemoteStorage::reap(std::span<Completion> done) {
+  progress();
+  size_t count = 0;
+  while (count < done.size() && !done_.empty()) done[count++] = done_.pop();
+  return count;
+}
+
+void RemoteStorage::progress() {
+  events_.clear();
+  forwarders_.poll(events_);
+  for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
+  (void)files_.move_from_lost();
+  forwarders_.leave_leaving();
+  send_waiting();
+  if (!local_ || under_way_here_ == 0) return;
+  here_.resize(under_way_here_);
+  const size_t count = local_->reap(here_);
+  under_way_here_ -= static_cast<uint32_t>(count);
+  for (size_t i = 0; i < count; ++i) end(static_cast<uint32_t>(here_[i].tag), here_[i].result);
+}
+
+// Sends what can be sent now. Transfers of a forwarder without room stay, in their order.
+void RemoteStorage::send_waiting() {
+  std::map<size_t, Batch> batches;
+  std::deque<uint32_t> left;
+  for (const uint32_t slot : std::exchange(waiting_, {})) {
+    const RemoteFiles::File& file = files_.at(slots_[slot].transfer.file);
+    if (file.here) {
+      if (!begin_here(slot, file.local)) left.push_back(slot);
+    } else if (!file.failure.ok()) {
+      end(slot, error_of(file.failure));
+    } else if (!files_.is_linked(file) || !forwarders_.has_room(file.forwarder)) {
+      left.push_back(slot);
+    } else if (Batch& batch = batches[file.forwarder]; !add(batch, slot)) {
+      send(file.forwarder, batch);
+      if (!forwarders_.has_room(file.forwarder) || !add(batch, slot)) left.push_back(slot);
+    }
+  }
+  for (auto& [forwarder, batch] : batches) {
+    if (!batch.slots.empty()) send(forwarder, batch);
+  }
+  waiting_.insert(waiting_.begin(), left.begin(), left.end());
+}
+
+// Adds a transfer to a message. Returns false, and adds nothing, if it must go with the next one.
+bool RemoteStorage::add(Batch& batch, uint32_t slot) {
+  Slot& of = slots_[slot];
+  const Transfer& transfer = of.transfer;
+  const uint64_t length = std::min(bytes_of(transfer.segments), kMostForwarded);
+  const bool moves = transfer.kind != Transfer::Kind::sync;
+  if (moves && length == 0) {
+    end(slot, 0);
+    return true;
+  }
+  if (!batch.slots.empty()) {
+    const bool full = batch.records.size() == kMostRecords || batch.bytes + length > kTogether ||
+                      batch.bulk.size() + transfer.segments.size() > Transport::kMostSegments;
+    if (full) return false;
+  }
+  TransferRecord record;
+  record.file = files_.at(transfer.file).remote;
+  record.kind = !moves                                  ? TransferRecord::Kind::sync
+                : transfer.kind == Transfer::Kind::read ? TransferRecord::Kind::read
+                                                        : TransferRecord::Kind::write;
+  record.confirm = options_.confirm;
+  record.offset = moves ? transfer.offset : 0;
+  record.length = moves ? length : 0;
+  of.length = length;
+  if (transfer.kind == Transfer::Kind::write) append_first(batch.bulk, transfer.segments, length);
+  batch.records.push_back(record);
+  batch.slots.push_back(slot);
+  batch.bytes += length;
+  return true;
+}
+
+void RemoteStorage::send(size_t forwarder, Batch& batch) {
+  const uint64_t number = forwarders_.send(forwarder, batch.records, batch.bulk);
+  for (const uint32_t slot : batch.slots) ++slots_[slot].borrowed;
+  messages_[number] = {.forwarder = forwarder, .link = forwarders_.link(forwarder), .slots = std::move(batch.slots)};
+  batch = {};
+}
+
+// Lets this node itself carry a transfer out. Returns false if it has no room now.
+bool RemoteStorage::begin_here(uint32_t slot, FileHandle file) {
+  if (under_way_here_ == local_->capabilities().depth) return false;
+  Transfer transfer = slots_[slot].transfer;
+  transfer.direct = false;
+  transfer.file = file;
+  transfer.tag = slot;
+  if (transfer.segments.size() > local_->capabilities().max_segments) {
+    transfer.segments = transfer.segments.first(local_->capabilities().max_segments);
+  }
+  ++under_way_here_;
+  local_->submit(transfer);
+  return true;
+}
+
+// ---- what comes back -------------------------------------------------------------------------------------------
+
+void RemoteStorage::take(ForwarderEvent& event) {
+  switch (event.kind) {
+    case ForwarderEvent::Kind::sent: {
+      const auto found = messages_.find(event.number);
+      if (found == messages_.end()) return;
+      found->second.sent = true;
+      settle(event.number, found->second);
+      return;
+    }
+    case ForwarderEvent::Kind::ended: return note_ends(event.forwarder, event);
+    case ForwarderEvent::Kind::received: return note_received(event);
+    case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.forwarder);
+    case ForwarderEvent::Kind::leaving: return;
+    case ForwarderEvent::Kind::lost: return take_back(event.number);
+  }
+}
+
+void RemoteStorage::note_ends(size_t forwarder, ForwarderEvent& event) {
+  const auto found = messages_.find(event.number);
+  TAILRACE_ASSERT(found != messages_.end());
+  Message& message = found->second;
+  if (!fits(message, event)) {
+    log_.error("forwarder {}: it answered transfers with results that cannot be", forwarders_.address(forwarder));
+    const uint64_t link = message.link;
+    forwarders_.give_up(forwarder);
+    return take_back(link);
+  }
+  message.answered = true;
+  message.results = std::move(event.results);
+  message.arrival = event.arrival;
+  message.bulk = event.bulk;
+  if (message.bulk > 0) fetch(event.number, message);
+  settle(event.number, message);
+}
+
+// Returns true if the results are possible for these transfers, and the bytes are those of the reads.
+bool RemoteStorage::fits(const Message& message, const ForwarderEvent& event) const {
+  uint64_t read = 0;
+  for (size_t i = 0; i < message.slots.size(); ++i) {
+    const Slot& slot = slots_[message.slots[i]];
+    const int64_t result = event.results[i];
+    if (result < -4095) return false;
+    if (result > 0 && static_cast<uint64_t>(result) > slot.length) return false;
+    if (result > 0 && slot.transfer.kind == Transfer::Kind::read) read += static_cast<uint64_t>(result);
+  }
+  return read == event.bulk;
+}
+
+// Fetches the bytes of reads: straight into the memory of the only reader, else into a copy.
+void RemoteStorage::fetch(uint64_t number, Message& message) {
+  message.coming = true;
+  const Slot& first = slots_[message.slots.front()];
+  std::span<std::byte> into;
+  if (message.slots.size() == 1 && first.transfer.segments.front().iov_len >= message.bulk) {
+    into = {static_cast<std::byte*>(first.transfer.segments.front().iov_base), message.bulk};
+  } else {
+    message.copy = std::make_unique_for_overwrite<std::byte[]>(message.bulk);
+    into = {message.copy.get(), message.bulk};
+  }
+  forwarders_.receive(message.forwarder, message.link, message.arrival, into, number);
+}
+
+void RemoteStorage::note_received(ForwarderEvent& event) {
+  const auto found = messages_.find(event.number);
+  if (found == messages_.end()) return;
+  Message& message = found->second;
+  message.coming = false;
+  if (!event.status.ok()) {
+    message.answered = false;
+    const bool gone = forwarders_.is_lost(message.forwarder) || forwarders_.link(message.forwarder) != message.link;
+    if (gone) take_back(message.link);  // else the loss is about to come
+    return;
+  }
+  if (message.copy) scatter(message);
+  settle(event.number, message);
+}
+
+void RemoteStorage::scatter(Message& message) {
+  const std::byte* from = message.copy.get();
+  for (size_t i = 0; i < message.slots.size(); ++i) {
+    const Slot& slot = slots_[message.slots[i]];
+    if (slot.transfer.kind != Transfer::Kind::read || message.results[i] <= 0) continue;
+    auto left = static_cast<uint64_t>(message.results[i]);
+    for (const iovec& segment : slot.transfer.segments) {
+      const size_t part = std::min<uint64_t>(segment.iov_len, left);
+      std::memcpy(segment.iov_base, from, part);
+      from += part;
+      left -= part;
+    }
+  }
+}
+
+// Ends the transfers of a message that is answered, and whose memory nobody uses any more.
+void RemoteStorage::settle(uint64_t number, Message& message) {
+  if (!message.sent || !message.answered || message.coming) return;
+  const Message over = std::move(message);
+  messages_.erase(number);
+  for (size_t i = 0; i < over.slots.size(); ++i) {
+    Slot& slot = slots_[over.slots[i]];
+    --slot.borrowed;
+    if (over.results.empty()) {
+      // Its forwarder was lost, and the transfer has been sent again.
+      if (slot.over && slot.borrowed == 0) end(over.slots[i], slot.result);
+      continue;
+    }
+    const bool unsure = slot.transfer.kind == Transfer::Kind::write && over.results[i] > 0 &&
+                        options_.confirm == TransferRecord::Confirm::received;
+    RemoteFiles::File& file = files_.at(slot.transfer.file);
+    if (unsure) file.unsure = true;
+    if (slot.transfer.kind == Transfer::Kind::sync && over.results[i] == 0) file.unsure = false;
+    end(over.slots[i], over.results[i]);
+  }
+}
+
+// A write that was confirmed as received has failed: whatever depends on the whole file must not succeed.
+void RemoteStorage::note_loss(const LossRecord& loss, size_t forwarder) {
+  files_.fail_file(
+      forwarder, loss.file,
+      Status::of_errno(fmt::format("write {} bytes at {}, confirmed as received,", loss.length, loss.offset), "",
+                       loss.system_errno));
+}
+
+// Takes back what was not answered on a link that is gone, to be sent again.
+void RemoteStorage::take_back(uint64_t link) {
+  std::deque<uint32_t> back;
+  for (auto it = messages_.begin(); it != messages_.end();) {
+    auto& [number, message] = *it;
+    ++it;
+    if (message.link != link || message.answered) continue;
+    message.answered = true;
+    message.results.clear();
+    back.insert(back.end(), message.slots.begin(), message.slots.end());
+    settle(number, message);
+  }
+  waiting_.insert(waiting_.begin(), back.begin(), back.end());
+}
+
+// Notes the result of a transfer. It ends when the transport does not use its memory any more.
+void RemoteStorage::end(uint32_t slot, int64_t result) {
+  Slot& of = slots_[slot];
+  of.over = true;
+  of.result = result;
+  if (of.borrowed > 0 || of.alone) return;
+  done_.push({of.transfer.tag, result});
+  release(slot);
+  doorbell_.ring();
+}
+
+void RemoteStorage::release(uint32_t slot) {
+  slots_[slot].used = false;
+  free_slots_.push_back(slot);
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,14 @@
+#include "transport/secure/random_bytes.hpp"
+
+#include <sodium.h>
+
+#include "transport/secure/secret.hpp"
+
+namespace tailrace::impl {
+
+RandomBytes system_random() {
+  start_sodium();
+  return [](std::span<std::byte> bytes) { randombytes_buf(bytes.data(), bytes.size()); };
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,146 @@
+// SimNetwork: a network in one process, for tests and the simulator. Its endpoints implement transport.hpp.
+//
+// It delivers heads and bulk data late and, if asked to, in another order, as the seed decides. Tests cut
+// connections, let all packets between two endpoints vanish (a half-open connection), and kill endpoints. Time is the
+// clock's: nothing moves until somebody calls deliver(). One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/sync/doorbell.hpp"
+#include "transport/transport.hpp"
+
+namespace tailrace::impl {
+
+class SimEndpoint;
+
+class SimNetwork {
+ public:
+  struct Options {
+    Nanoseconds least = std::chrono::microseconds(10);  // delay of a packet …
+    Nanoseconds most = std::chrono::microseconds(100);  // … without its bytes
+    uint64_t rate = uint64_t{10} << 30;                 // bytes a second of bulk data
+    bool reorder = true;                                // heads may overtake one another
+    std::function<void(Nanoseconds)> scheduled = {};    // called with the time until deliver() has more to do
+    std::function<void()> arrived = {};                 // called when an endpoint has something to report
+  };
+
+  // Borrows the clock.
+  SimNetwork(const Clock& clock, uint64_t seed, Options options);
+  ~SimNetwork();
+
+  // Adds an endpoint: a process at the address `host`. Both outlive it. `while_waiting` runs the others while the
+  // endpoint sleeps in wait(), at most for the given time.
+  std::unique_ptr<SimEndpoint> endpoint(Doorbell& doorbell, std::string host,
+                                        std::function<void(Nanoseconds)> while_waiting = {});
+
+  // Returns when deliver() has something to do; none: nothing is under way.
+  std::optional<Nanoseconds> due() const;
+  // Delivers everything that is due now.
+  void deliver();
+
+  // Ends all connections between the two hosts; both ends see it.
+  void cut(const std::string& one, const std::string& other);
+  // From now on, all packets between the hosts vanish; nobody sees it.
+  void silence(const std::string& one, const std::string& other) { silent_.insert(both(one, other)); }
+  // Packets go through again.
+  void restore(const std::string& one, const std::string& other) { silent_.erase(both(one, other)); }
+
+ private:
+  friend class SimEndpoint;
+
+  struct Send {
+    std::vector<iovec> bulk;
+    uint64_t bytes = 0;
+    uint64_t tag = 0;
+  };
+  // One end of a connection.
+  struct End {
+    SimEndpoint* at = nullptr;  // null: its process or connection is gone
+    PeerId other = 0;
+    bool lost = false;
+    std::map<uint64_t, Send> sends;                     // by arrival: what the other end has not taken
+    std::map<uint64_t, std::span<std::byte>> receives;  // by tag
+  };
+
+  static std::pair<std::string, std::string> both(const std::string& one, const std::string& other);
+  void after(uint64_t bytes, bool in_order, std::function<void()> act);
+  bool passes(const End& from, const End& to) const;
+  PeerId connect(SimEndpoint& from, const std::string& address);
+  void meet(PeerId from, const std::string& address);
+  void send(PeerId from, std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag);
+  void fail(PeerId name, TransportEvent event);
+  void arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival, uint64_t bytes);
+  void receive(PeerId to, uint64_t arrival, std::span<std::byte> into, uint64_t tag);
+  void move_bulk(PeerId to, uint64_t arrival, uint64_t tag);
+  void refuse(PeerId to, uint64_t arrival);
+  void close(PeerId end);
+  void lose(PeerId end, const Status& why);
+  void fail_all(PeerId name, End& end, const Status& why);
+  void gone(SimEndpoint& endpoint);
+  End* alive(PeerId end);
+
+  const Clock& clock_;
+  const Options options_;
+  std::mt19937_64 random_;
+  uint64_t order_ = 0;
+  Nanoseconds last_in_order_{0};
+  PeerId next_end_ = 1;
+  uint64_t next_arrival_ = 1;
+  std::map<std::pair<Nanoseconds, uint64_t>, std::function<void()>> under_way_;
+  std::map<PeerId, End> ends_;
+  std::map<std::string, SimEndpoint*> listeners_;  // by address
+  std::set<std::pair<std::string, std::string>> silent_;
+};
+
+// SimEndpoint: the transport of one simulated process. Its end is that of the process: its peers lose it.
+class SimEndpoint final : public Transport {
+ public:
+  ~SimEndpoint() override;
+
+  Result<std::string> listen(const std::string& address) override;
+  PeerId connect(const std::string& address) override { return network_.connect(*this, address); }
+  void close(PeerId peer) override { network_.close(peer); }
+  void send(PeerId peer, std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag) override {
+    network_.send(peer, head, bulk, tag);
+  }
+  void receive(PeerId peer, uint64_t arrival, std::span<std::byte> into, uint64_t tag) override {
+    network_.receive(peer, arrival, into, tag);
+  }
+  void refuse(PeerId peer, uint64_t arrival) override { network_.refuse(peer, arrival); }
+  void poll(std::vector<TransportEvent>& events) override;
+  void wait(Nanoseconds limit) override;
+  void use_memory(std::span<std::byte>) override {}
+
+  // The process ends here: nothing leaves it any more.
+  void die() { network_.gone(*this); }
+  const std::string& host() const { return host_; }
+
+ private:
+  friend class SimNetwork;
+
+  SimEndpoint(SimNetwork& network, Doorbell& doorbell, std::string host, std::function<void(Nanoseconds)> waiting)
+      : network_(network), doorbell_(doorbell), host_(std::move(host)), while_waiting_(std::move(waiting)) {}
+  void put(TransportEvent event);
+  void tell();
+
+  SimNetwork& network_;
+  Doorbell& doorbell_;
+  const std::string host_;
+  const std::function<void(Nanoseconds)> while_waiting_;
+  std::vector<TransportEvent> events_;
+  std::vector<TransportEvent> lost_;  // reported after `events_`
+};
+
+}  // namespace tailrace::impl

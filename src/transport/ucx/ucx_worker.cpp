@@ -1,0 +1,98 @@
+#include "transport/ucx/ucx_worker.hpp"
+
+#include <fmt/format.h>
+
+#include "base/os/signals_blocked.hpp"
+#include "transport/ucx/ucx_status.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+Status unsupported(std::string_view what, ucs_status_t status) {
+  return Status(TAILRACE_UNSUPPORTED,
+                fmt::format("UCX cannot work here: {}", ucx_failure(what, status).fault().message));
+}
+
+struct ReleaseConfig {
+  void operator()(ucp_config_t* config) const { ucp_config_release(config); }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const UcxOptions& options) {
+  std::unique_ptr<UcxWorker> made(new UcxWorker());
+  const SignalsBlocked for_ucx_threads;
+  if (Status opened = made->open_context(options); !opened.ok()) return opened;
+  if (Status opened = made->open_worker(); !opened.ok()) return opened;
+  return made;
+}
+
+UcxWorker::~UcxWorker() {
+  if (is_damaged_) return;
+  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+Status UcxWorker::open_context(const UcxOptions& options) {
+  ucp_config_t* raw = nullptr;
+  ucs_status_t status = ucp_config_read(nullptr, nullptr, &raw);
+  if (status != UCS_OK) return unsupported("its configuration", status);
+  const std::unique_ptr<ucp_config_t, ReleaseConfig> config(raw);
+  if (!options.transports.empty()) {
+    status = ucp_config_modify(raw, "TLS", options.transports.c_str());
+    if (status != UCS_OK) return unsupported(fmt::format("the transports '{}'", options.transports), status);
+  }
+  if (options.ipv6) (void)ucp_config_modify(raw, "AF_PRIO", "inet6,inet");
+  // UCX uses shared memory only if it can tell that a process on the other side has died; this has a price for
+  // others.
+  (void)ucp_config_modify(raw, "MM_ERROR_HANDLING", "y");
+  // A cache of registered memory has to watch every munmap of the process. Our memory is announced once instead. UCX
+  // before 1.13 has no such setting: that is no failure.
+  (void)ucp_config_modify(raw, "RCACHE_ENABLE", "n");
+
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  params.mt_workers_shared = 1;  // memory is registered on another thread
+  params.name = "tailrace";
+  status = ucp_init(&params, raw, &context_);
+  if (status != UCS_OK) {
+    context_ = nullptr;
+    return unsupported("its context", status);
+  }
+  return {};
+}
+
+Status UcxWorker::open_worker() {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;
+  ucs_status_t status = ucp_worker_create(context_, &params, &worker_);
+  if (status != UCS_OK) {
+    worker_ = nullptr;
+    return unsupported("its worker", status);
+  }
+  status = ucp_worker_get_efd(worker_, &descriptor_);
+  if (status != UCS_OK) return unsupported("its event descriptor", status);
+  ucp_worker_attr_t attributes{};
+  attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+  status = ucp_worker_query(worker_, &attributes);
+  if (status != UCS_OK) return unsupported("its limits", status);
+  most_header_ = attributes.max_am_header;
+  return {};
+}
+
+Status UcxWorker::receive(unsigned id, ucp_am_recv_callback_t callback, void* argument) {
+  ucp_am_handler_param_t params{};
+  params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  params.id = id;
+  params.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+  params.cb = callback;
+  params.arg = argument;
+  const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_, &params);
+  return status == UCS_OK ? Status{} : unsupported("active messages", status);
+}
+
+}  // namespace tailrace::impl

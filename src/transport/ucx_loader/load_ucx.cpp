@@ -1,0 +1,115 @@
+#include "transport/ucx_loader/load_ucx.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <signal.h>
+
+#include <array>
+#include <filesystem>
+#include <vector>
+
+namespace tailrace::impl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Takes back the handlers of signals, and the stack for them, that were set while it existed.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers() {
+    is_stack_known_ = sigaltstack(nullptr, &stack_) == 0;
+    for (int number = 1; number < NSIG; ++number)
+      is_known_[number] = sigaction(number, nullptr, &before_[number]) == 0;
+  }
+  ~KeptSignalHandlers() {
+    if (is_stack_known_) sigaltstack(&stack_, nullptr);
+    for (int number = 1; number < NSIG; ++number) {
+      struct sigaction now {};
+      if (!is_known_[number] || sigaction(number, nullptr, &now) != 0) continue;
+      if (now.sa_sigaction != before_[number].sa_sigaction) sigaction(number, &before_[number], nullptr);
+    }
+  }
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, NSIG> before_{};
+  std::array<bool, NSIG> is_known_{};
+  stack_t stack_{};
+  bool is_stack_known_ = false;
+};
+
+// Returns the directory of the library that contains this code, or of the program if the code is linked into it.
+fs::path own_directory() {
+  Dl_info info{};
+  link_map* object = nullptr;
+  void* here = reinterpret_cast<void*>(&load_ucx_transport);
+  const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+  // The link map has no name for the program itself.
+  const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
+  std::error_code error;
+  const fs::path own = fs::canonical(is_library ? object->l_name : "/proc/self/exe", error);
+  return error ? fs::path(".") : own.parent_path();
+}
+
+Result<std::string> find_module() {
+  const fs::path here = own_directory();
+  std::string looked;
+  // The last two are places in a build directory: from src/<folder>, and from a folder of tests.
+  for (const char* place :
+       {".", "../lib", "../transport/ucx", "../../src/transport/ucx", "../../../src/transport/ucx"}) {
+    const fs::path path = (here / place / kUcxModuleFile).lexically_normal();
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) return path.string();
+    looked += (looked.empty() ? "" : ", ") + path.string();
+  }
+  return Status(
+      TAILRACE_NOT_FOUND,
+      fmt::format("forwarding needs the library {}, which is in none of: {}. Was tailrace built on a machine "
+                  "without UCX (Debian package libucx-dev)?",
+                  kUcxModuleFile, looked));
+}
+
+bool is_loaded(const char* library) {
+  void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+Result<const UcxModule*> load_module(const std::string& file) {
+  void* library = nullptr;
+  {
+    const KeptSignalHandlers kept;
+    library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  }
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return Status(
+        TAILRACE_UNSUPPORTED,
+        fmt::format("forwarding needs UCX; is it installed (Debian package libucx0)? {} cannot be loaded: {}", file,
+                    reason != nullptr ? reason : "no reason given"));
+  }
+  const auto function = reinterpret_cast<UcxModuleFunction*>(dlsym(library, kUcxModuleFunction));
+  const UcxModule* const module = function != nullptr ? function() : nullptr;
+  if (module != nullptr && module->build == kUcxModuleBuild) return module;
+  return Status(TAILRACE_UNSUPPORTED, fmt::format("{} is of another version of tailrace: found {:#x}, expected {:#x}",
+                                                  file, module != nullptr ? module->build : 0, kUcxModuleBuild));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> load_ucx_transport(Doorbell& doorbell, UcxOptions options,
+                                                      const std::string& file) {
+  const Result<std::string> path = file.empty() ? find_module() : Result<std::string>(file);
+  if (!path.ok()) return path.status();
+  options.others_use_ucx = options.others_use_ucx || is_loaded("libucs.so.0");
+  const Result<const UcxModule*> module = load_module(path.value());
+  if (!module.ok()) return module.status();
+  Status why;
+  std::unique_ptr<Transport> transport(module.value()->open(doorbell, options, why));
+  if (transport == nullptr) return why;
+  return transport;
+}
+
+}  // namespace tailrace::impl

@@ -1,0 +1,69 @@
+// PlainStorage: a storage on real files that carries out each transfer when it is submitted. Implements the port
+// storage.hpp.
+//
+// What it does follows from the calls alone, and several of them may use one directory, as the forwarders of one file
+// system do. A test can make its next transfers fail, or hold their completions back.
+#pragma once
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <deque>
+#include <memory>
+
+#include "base/sync/doorbell.hpp"
+#include "storage/os/os_file_system.hpp"
+#include "storage/storage.hpp"
+
+namespace tailrace::impl {
+
+class PlainStorage final : public Storage {
+ public:
+  explicit PlainStorage(Doorbell& doorbell) : doorbell_(doorbell) {}
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  FileSystem& files() override { return files_; }
+  void use_memory(std::span<std::byte>) override {}
+  void submit(const Transfer& transfer) override {
+    done_.push_back({transfer.tag, carry_out(transfer)});
+    doorbell_.ring();
+  }
+  size_t reap(std::span<Completion> done) override {
+    size_t count = 0;
+    while (!held && count < done.size() && !done_.empty()) {
+      done[count++] = done_.front();
+      done_.pop_front();
+    }
+    return count;
+  }
+
+  int failure = 0;    // errno of the transfers from now on; 0: they succeed
+  bool held = false;  // completions stay here
+  uint64_t writes = 0;
+
+ private:
+  int64_t carry_out(const Transfer& transfer) {
+    if (failure != 0) return -failure;
+    const int fd = files_.at(transfer.file).os.buffered();
+    const auto offset = static_cast<off_t>(transfer.offset);
+    const int count = static_cast<int>(transfer.segments.size());
+    ssize_t result = 0;
+    switch (transfer.kind) {
+      case Transfer::Kind::read: result = ::preadv(fd, transfer.segments.data(), count, offset); break;
+      case Transfer::Kind::write:
+        result = ::pwritev(fd, transfer.segments.data(), count, offset);
+        ++writes;
+        break;
+      case Transfer::Kind::sync: break;
+    }
+    return result < 0 ? -errno : result;
+  }
+
+  Doorbell& doorbell_;
+  const Capabilities capabilities_{"plain", 16, 64, 0};
+  OsFileSystem files_;
+  std::deque<Completion> done_;
+};
+
+}  // namespace tailrace::impl

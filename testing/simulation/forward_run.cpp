@@ -1,0 +1,441 @@
+#include "testing/simulation/forward_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "engine/schedule/fifo.hpp"
+#include "forward/forwarder.hpp"
+#include "storage/remote/remote_storage.hpp"
+#include "testing/simulation/sim_storage.hpp"
+#include "transport/simulated/sim_network.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+constexpr uint64_t kMostFile = 40'000;
+constexpr uint64_t kMemory = 2 * kMostForwarded;
+
+ForwardKey key_of_all() {
+  ForwardKey key;
+  key.secret.bytes.fill(7);
+  return key;
+}
+
+Terms terms_of(ForwardTerms::Role role, uint32_t window) {
+  ForwardTerms terms;
+  terms.role = role;
+  terms.window = window;
+  Terms bytes;
+  std::memcpy(bytes.data(), &terms, sizeof terms);
+  return bytes;
+}
+
+class Silence final : public Log {
+ public:
+  explicit Silence(Story& story) : story_(story) {}
+  void put(LogLevel, std::string_view message) override { story_.tell("log: {}", message); }
+
+ private:
+  Story& story_;
+};
+
+SimStorageOptions storage_of(SplitDice dice, const Without& without) {
+  SimStorageOptions options;
+  options.depth = dice.between32(1, 12);
+  options.max_segments = dice.between32(1, 6);
+  options.most_delay = without.delays ? 0 : dice.between(0, 300'000);
+  options.least_delay = dice.below(options.most_delay + 1);
+  return options;
+}
+
+// Faults that pass: whatever fails for good is told, which other programs of the simulator check.
+FaultPlan faults_of(SplitDice dice, const Without& without) {
+  Without all = without;
+  all.hard = true;
+  FaultPlan plan = draw_faults(dice, 1, 3, all);
+  plan.capacity = std::numeric_limits<uint64_t>::max();
+  plan.patience = 1000;
+  return plan;
+}
+
+EngineOptions engine_of(SplitDice dice) {
+  EngineOptions options;
+  options.max_pending = 20'000;
+  options.merge.largest = dice.between(1, 30'000);
+  options.morph = dice.chance(75);
+  options.gather.on = dice.chance(80);
+  return options;
+}
+
+class ForwardRun;
+
+// A forwarder's process.
+struct Node {
+  Node(ForwardRun& run, const std::string& host, uint64_t number);
+
+  void serve();
+  // Ends the process at once; `seen`: its peers see that.
+  void kill(bool seen);
+
+  ForwardRun& run;
+  const std::string host;
+  bool dead = false;
+  bool leaves = false;
+  bool over = false;
+  Doorbell doorbell;
+  const std::unique_ptr<std::byte[]> bytes;  // hardly any of it is ever touched
+  SimStorage storage;
+  Fifo fifo;
+  Engine engine;
+  std::unique_ptr<SimEndpoint> endpoint;
+  Links links;
+  Forwarder forwarder;
+};
+
+// A client's process: an engine that makes requests at random.
+class Guest final : public CompletionSink {
+ public:
+  Guest(ForwardRun& run, int number, uint64_t operations);
+
+  void program();
+  void ended(const Request& request, const Status& status) override;
+  void check_files() const;
+
+ private:
+  struct File {
+    FileId id = 0;
+    std::string path;
+    std::vector<std::byte> model;
+  };
+  struct Read {
+    std::vector<std::byte> got;
+    std::vector<std::byte> expected;
+  };
+
+  void begin();
+  void submit_something();
+  Request request_of(Operation operation, FileId file);
+  void sleep();
+  void finish_all();
+
+  ForwardRun& run_;
+  SplitDice dice_;
+  const int number_;
+  const uint64_t operations_;
+  Doorbell doorbell_;
+  Fifo fifo_;
+  std::unique_ptr<RemoteStorage> storage_;
+  std::optional<Engine> engine_;
+  std::vector<File> files_;
+  std::deque<std::vector<std::byte>> writes_;
+  std::map<uint64_t, Read> reads_;
+  std::set<uint64_t> pending_;
+  uint64_t next_token_ = 1;
+};
+
+class ForwardRun {
+ public:
+  ForwardRun(uint64_t seed, const RunOptions& options, Story& story)
+      : seed_(seed),
+        options_(options),
+        story_(story),
+        dice_(seed, "forward run"),
+        world_(seed, {.switch_percent = dice_.between32(0, 30)}, story),
+        disk_(seed),
+        faults_{faults_of(SplitDice(seed, "forward faults"), options.without), {}, {}},
+        log_(story),
+        network_(world_.clock(), mixed(seed), network_options()),
+        loss_(options.without.server_deaths || dice_.chance(70) ? RemoteFiles::OnLoss::next
+                                                                : RemoteFiles::OnLoss::direct),
+        confirm_(dice_.chance(70) ? TransferRecord::Confirm::written : TransferRecord::Confirm::durable) {
+    for (uint64_t i = dice_.between(2, 3); i > 0; --i) hosts_.push_back(fmt::format("io{}", i));
+  }
+
+  void run() {
+    for (const std::string& host : hosts_) start(host);
+    const uint64_t clients = options_.without.company ? 1 : dice_.between(1, 3);
+    const uint64_t operations = std::min<uint64_t>(options_.operations, dice_.between(5, 80));
+    for (uint64_t i = 0; i < clients; ++i) {
+      Guest& guest = *guests_.emplace_back(std::make_unique<Guest>(*this, static_cast<int>(i), operations));
+      ++working_;
+      world_.spawn(fmt::format("client {}", i), 2, [this, &guest] {
+        guest.program();
+        --working_;
+        if (working_ == 0) end_forwarders();
+      });
+    }
+    if (!options_.without.server_deaths) world_.spawn("fate", 1, [this] { disturb(); });
+    world_.run();
+    for (const auto& guest : guests_) guest->check_files();
+    for (const auto& node : nodes_) {
+      story_.check(node->forwarder.memory_peak() <= kMemory, "budget", "a forwarder held too much");
+      story_.check(node->dead || node->forwarder.open_files() == 0, "end", "a forwarder has files open at its end");
+    }
+  }
+
+  Node& start(const std::string& host) {
+    Node& node = *nodes_.emplace_back(std::make_unique<Node>(*this, host, nodes_.size()));
+    current_[host] = &node;
+    world_.spawn("forwarder " + host, 2, [&node] { node.serve(); });
+    return node;
+  }
+
+  SimNetwork::Options network_options() {
+    SimNetwork::Options options;
+    options.most = std::chrono::microseconds(10 + dice_.below(2000));
+    options.reorder = dice_.chance(70);
+    options.arrived = [this] { world_.wake(&network_); };
+    options.scheduled = [this](Nanoseconds delay) { world_.after(delay, [this] { network_.deliver(); }); };
+    return options;
+  }
+
+  // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left.
+  void disturb() {
+    while (working_ > 0) {
+      pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000))));
+      if (working_ == 0) return;
+      const std::string& host = hosts_[dice_.below(hosts_.size())];
+      Node* const node = current_[host];
+      if (node->dead || node->over) {
+        network_.restore("*", host);
+        for (int i = 0; i < 3; ++i) network_.restore(fmt::format("node{}", i), host);
+        story_.tell("starts {}", host);
+        start(host);
+      } else if (dice_.chance(30)) {
+        const std::string client = fmt::format("node{}", dice_.below(3));
+        story_.tell("cuts {} from {}", client, host);
+        network_.cut(client, host);
+      } else if (alive() > 1) {
+        if (dice_.chance(25)) {
+          story_.tell("{} is asked to leave", host);
+          node->leaves = true;
+          node->doorbell.wake();
+        } else {
+          const bool seen = dice_.chance(60);
+          story_.tell("{} is killed, {}", host, seen ? "and that is seen" : "and falls silent");
+          node->kill(seen);
+        }
+      }
+    }
+  }
+
+  size_t alive() const {
+    return static_cast<size_t>(std::count_if(current_.begin(), current_.end(), [](const auto& one) {
+      return !one.second->dead && !one.second->leaves && !one.second->over;
+    }));
+  }
+
+  void pause(Nanoseconds time) { world_.sleep(&dice_, time); }
+
+  void end_forwarders() {
+    for (const auto& node : nodes_) {
+      node->leaves = true;
+      node->doorbell.wake();
+    }
+  }
+
+  const uint64_t seed_;
+  const RunOptions options_;
+  Story& story_;
+  SplitDice dice_;
+  World world_;
+  SimDisk disk_;
+  Faults faults_;
+  Silence log_;
+  SimNetwork network_;
+  const RemoteFiles::OnLoss loss_;
+  const TransferRecord::Confirm confirm_;
+  std::vector<std::string> hosts_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::string, Node*> current_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+  uint64_t working_ = 0;
+};
+
+Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
+    : run(of),
+      host(name),
+      bytes(std::make_unique_for_overwrite<std::byte[]>(kMemory)),
+      storage(of.world_, of.disk_, of.faults_, doorbell, SplitDice(of.seed_, "forward storage", number),
+              storage_of(SplitDice(of.seed_, "forward sizes", number), of.options_.without), name),
+      engine(storage, fifo, of.world_.clock(), engine_of(SplitDice(of.seed_, "forward engine", number))),
+      endpoint(of.network_.endpoint(doorbell, name)),
+      links(*endpoint, of.world_.clock(), of.log_, key_of_all(), terms_of(ForwardTerms::Role::forwarder, 8),
+            [] {
+              Links::Options options;
+              options.silence = std::chrono::seconds(20);
+              return options;
+            }()),
+      forwarder(links, engine, {bytes.get(), kMemory}, of.world_.clock(), of.log_, {.window = 8, .most_parts = 100},
+                [](const auto&) { return ""; }) {
+  TAILRACE_REQUIRE(links.listen(name).ok());
+}
+
+void Node::serve() {
+  while (!dead && !forwarder.has_left()) {
+    if (leaves) forwarder.leave();
+    if (forwarder.step()) continue;
+    doorbell.prepare();
+    if (forwarder.step() || dead || (leaves && forwarder.has_left())) {
+      doorbell.cancel();
+      continue;
+    }
+    std::optional<Nanoseconds> limit = forwarder.due();
+    if (limit) limit = std::max(*limit - run.world_.time(), Nanoseconds::zero());
+    doorbell.sleep(limit);
+  }
+  if (!dead) endpoint->die();  // the process ends
+  over = true;
+  for (int i = 0; i < 100'000 && !engine.idle(); ++i) engine.progress();
+}
+
+void Node::kill(bool seen) {
+  if (!seen) {
+    for (int i = 0; i < 3; ++i) run.network_.silence(fmt::format("node{}", i), host);
+  }
+  dead = true;
+  endpoint->die();
+  storage.cut();
+  doorbell.wake();
+}
+
+Guest::Guest(ForwardRun& run, int number, uint64_t operations)
+    : run_(run),
+      dice_(run.seed_, "forward client", static_cast<uint64_t>(number)),
+      number_(number),
+      operations_(operations) {}
+
+void Guest::program() {
+  begin();
+  for (uint64_t i = 0; i < operations_; ++i) {
+    if (dice_.chance(70)) submit_something();
+    if (dice_.chance(50)) engine_->progress();
+    if (dice_.chance(10)) sleep();
+    if (dice_.chance(5)) run_.pause(Nanoseconds(static_cast<int64_t>(dice_.below(3'000'000))));
+  }
+  finish_all();
+  for (const File& file : files_) engine_->submit(request_of(Operation::publish, file.id));
+  finish_all();
+  engine_.reset();
+  storage_.reset();
+}
+
+void Guest::begin() {
+  RemoteStorage::Options options;
+  options.servers = run_.hosts_;
+  options.on_loss = run_.loss_;
+  options.confirm = run_.confirm_;
+  options.depth = dice_.between32(1, 40);
+  std::unique_ptr<Storage> local;
+  if (run_.loss_ == RemoteFiles::OnLoss::direct) {
+    local = std::make_unique<SimStorage>(run_.world_, run_.disk_, run_.faults_, doorbell_,
+                                         SplitDice(run_.seed_, "forward local", static_cast<uint64_t>(number_)),
+                                         SimStorageOptions{}, fmt::format("node{}", number_));
+  }
+  auto endpoint = run_.network_.endpoint(doorbell_, fmt::format("node{}", number_),
+                                         [this](Nanoseconds limit) { run_.world_.sleep(&run_.network_, limit); });
+  auto made = RemoteStorage::create(std::move(endpoint), std::move(local), key_of_all(), run_.world_.clock(),
+                                    doorbell_, run_.log_, options);
+  if (!made.ok()) run_.story_.fail("telling", made.status().fault().message);
+  storage_ = std::move(made).value();
+  engine_.emplace(*storage_, fifo_, run_.world_.clock(), engine_of(SplitDice(run_.seed_, "forward guest engine")));
+  for (int i = 0; i < 2; ++i) {
+    File file;
+    file.path = fmt::format("/c{}_{}.raw", number_, i);
+    const Result<FileId> opened = engine_->open(file.path + ".part", OpenMode::fresh, 0, file.path);
+    if (!opened.ok()) run_.story_.fail("telling", opened.status().fault().message);
+    file.id = opened.value();
+    file.model.resize(kMostFile);
+    const Status room = engine_->allocate(file.id, {0, kMostFile});
+    if (!room.ok()) run_.story_.fail("telling", room.fault().message);
+    files_.push_back(std::move(file));
+  }
+}
+
+Request Guest::request_of(Operation operation, FileId file) {
+  Request request;
+  request.operation = operation;
+  request.file = file;
+  request.client = static_cast<uint32_t>(number_);
+  request.sink = this;
+  request.token = next_token_++;
+  pending_.insert(request.token);
+  return request;
+}
+
+void Guest::submit_something() {
+  File& file = files_[dice_.below(files_.size())];
+  if (dice_.chance(8)) return engine_->submit(request_of(Operation::sync, file.id));
+  const size_t length = 1 + dice_.below(dice_.chance(80) ? 300 : 20'000);
+  const size_t offset = dice_.below(kMostFile - length + 1);
+  const auto place = file.model.begin() + static_cast<ptrdiff_t>(offset);
+  if (dice_.chance(60)) {
+    Request request = request_of(Operation::write, file.id);
+    auto& bytes = writes_.emplace_back(length);
+    for (size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(mixed(request.token + i / 8) >> i % 8);
+    std::copy(bytes.begin(), bytes.end(), place);
+    request.pieces = {{{offset, length}, bytes.data()}};
+    return engine_->submit(std::move(request));
+  }
+  Request request = request_of(Operation::read, file.id);
+  Read& read = reads_[request.token];
+  read.got.resize(length);
+  read.expected.assign(place, place + static_cast<ptrdiff_t>(length));
+  request.pieces = {{{offset, length}, read.got.data()}};
+  engine_->submit(std::move(request));
+}
+
+void Guest::ended(const Request& request, const Status& status) {
+  run_.story_.tell("client {}: {} {} {}", number_, name_of(request.operation), request.token,
+                   status.ok() ? "ok" : status.fault().message);
+  run_.story_.mix(request.token * 2 + (status.ok() ? 1 : 0));
+  run_.story_.check(pending_.erase(request.token) == 1, "end", "a request has ended twice");
+  if (!status.ok()) run_.story_.fail("telling", "without a cause: " + status.fault().message);
+  if (request.operation != Operation::read) return;
+  const Read& read = reads_.at(request.token);
+  run_.story_.check(read.got == read.expected, "read", "a read has other bytes than the last write");
+  reads_.erase(request.token);
+}
+
+void Guest::sleep() {
+  engine_->progress();
+  if (engine_->idle()) return;
+  doorbell_.prepare();
+  engine_->progress();
+  std::optional<Nanoseconds> limit = engine_->due();
+  if (limit) limit = std::max(*limit - run_.world_.time(), Nanoseconds::zero());
+  if (engine_->idle()) return doorbell_.cancel();
+  doorbell_.sleep(limit);
+}
+
+void Guest::finish_all() {
+  while (!engine_->idle()) sleep();
+  run_.story_.check(pending_.empty(), "end", "a request has never ended");
+}
+
+void Guest::check_files() const {
+  for (const File& file : files_) {
+    const InodePointer found = run_.disk_.find(file.path);
+    run_.story_.check(found != nullptr, "published", "a published file is not there");
+    std::vector<std::byte> bytes = found->bytes;
+    bytes.resize(kMostFile);
+    for (size_t i = 0; i < kMostFile; ++i) {
+      if (bytes[i] == file.model[i]) continue;
+      run_.story_.fail("content", fmt::format("byte {} of '{}' is not that of the last write", i, file.path));
+    }
+  }
+}
+
+}  // namespace
+
+void run_forward(uint64_t seed, const RunOptions& options, Story& story) { ForwardRun(seed, options, story).run(); }
+
+}  // namespace tailrace::impl::simulation

@@ -1,0 +1,153 @@
+// Clients with the right key that do what they may not: they are cut off, and others go on.
+#include <gtest/gtest.h>
+
+#include "testing/dice.hpp"
+#include "testing/forward_rig.hpp"
+#include "testing/scratch.hpp"
+#include "testing/seeds.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+// A client by hand, which sends any bodies.
+class HostileClient {
+ public:
+  explicit HostileClient(ForwardRig& rig)
+      : rig_(rig),
+        endpoint_(rig.network.endpoint(doorbell_, "hostile")),
+        links_(*endpoint_, rig.clock, log_, key_of(1), terms_for(ForwardTerms::Role::client, "hostile"), {}) {}
+
+  void connect() {
+    peer_ = links_.connect("io1");
+    while (!links_.is_ready(peer_)) turn();
+  }
+  bool is_cut_off() const { return !links_.is_ready(peer_); }
+  void turn() {
+    events_.clear();
+    links_.poll(events_);
+    rig_.turn();
+  }
+  void send(std::span<const std::byte> body, uint64_t bulk = 0) {
+    const iovec segment{data_.data(), bulk};
+    links_.send(peer_, body, {&segment, bulk > 0 ? size_t{1} : size_t{0}}, 1);
+    for (int i = 0; i < 30 && !is_cut_off(); ++i) turn();
+  }
+
+ private:
+  ForwardRig& rig_;
+  Doorbell doorbell_;
+  KeptLog log_;
+  std::unique_ptr<SimEndpoint> endpoint_;
+  Links links_;
+  PeerId peer_ = 0;
+  std::vector<LinkEvent> events_;
+  std::vector<std::byte> data_ = std::vector<std::byte>(100'000);
+};
+
+class Hostile : public ::testing::Test {
+ protected:
+  Hostile() { rig_.add_forwarder("io1"); }
+  void expect_cut_off(std::span<const std::byte> body, uint64_t bulk, const std::string& what) {
+    HostileClient client(rig_);
+    client.connect();
+    client.send(body, bulk);
+    EXPECT_TRUE(client.is_cut_off()) << what;
+  }
+
+  const ScratchDirectory scratch_;
+  ForwardRig rig_;
+};
+
+TransferRecord write_of(uint64_t length) {
+  TransferRecord record;
+  record.file = 1;
+  record.length = length;
+  return record;
+}
+
+TEST_F(Hostile, MessagesThatMayNotBeSentEndTheLinkAndAreLogged) {
+  const std::vector<std::byte> garbage(100, std::byte{0x5a});
+  expect_cut_off(garbage, 0, "garbage");
+  expect_cut_off(encode_transfers(1, std::vector{write_of(100)}), 100, "a file that is not open");
+  expect_cut_off(encode_transfers(1, std::vector{write_of(uint64_t{1} << 63)}), 100, "2^63 bytes");
+  expect_cut_off(encode_ends(1, std::vector<int64_t>{1}), 0, "a forwarder's message");
+  for (const ForwardCall call : {ForwardCall::close, ForwardCall::size, ForwardCall::allocate, ForwardCall::truncate,
+                                 ForwardCall::rename, ForwardCall::unlock}) {
+    ForwardCallMessage message;
+    message.record.call = call;
+    message.record.file = 5;
+    expect_cut_off(encode_call(1, message), 0, "a call on what it does not have");
+  }
+  EXPECT_GE(rig_.forwarders.at("io1")->log.lines.size(), 10u);
+}
+
+TEST_F(Hostile, AClosedFileIsClosedOnce) {
+  HostileClient client(rig_);
+  client.connect();
+  ForwardCallMessage open;
+  open.record.call = ForwardCall::open;
+  open.record.mode = static_cast<uint32_t>(OpenMode::update);
+  open.text = scratch_ / "a";
+  client.send(encode_call(1, open));
+  ForwarderNode& node = *rig_.forwarders.at("io1");
+  ASSERT_EQ(node.forwarder.open_files(), 1u);
+  // A close while the file's write is pending, and once more.
+  node.storage.held = true;
+  client.send(encode_transfers(2, std::vector{write_of(100)}), 100);
+  ForwardCallMessage close;
+  close.record.call = ForwardCall::close;
+  close.record.file = 1;
+  client.send(encode_call(3, close));
+  EXPECT_FALSE(client.is_cut_off());
+  EXPECT_EQ(node.forwarder.open_files(), 1u) << "its write is pending";
+  client.send(encode_call(4, close));
+  EXPECT_TRUE(client.is_cut_off());
+  node.storage.held = false;
+  for (int i = 0; i < 100; ++i) rig_.turn();
+  EXPECT_EQ(node.forwarder.open_files(), 0u);
+}
+
+// Changed and made-up messages, from clients that come again when they are cut off, beside one that works.
+TEST_F(Hostile, ManyMessagesDisturbNobody) {
+  for_seeds(1, [this](uint64_t seed) {
+    Dice dice(seed);
+    ForwardedClient good(rig_, {"io1"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written, "good");
+    const FileHandle file = good.open(scratch_ / "good");
+    std::optional<HostileClient> bad;
+    std::vector<std::byte> bytes(1000, std::byte{7});
+    for (int round = 0; round < 3000; ++round) {
+      if (!bad || bad->is_cut_off()) {
+        bad.reset();
+        bad.emplace(rig_);
+        bad->connect();
+      }
+      ForwardCallMessage call;
+      call.record.call = static_cast<ForwardCall>(1 + dice.below(15));
+      call.record.file = static_cast<uint32_t>(dice.below(4));
+      call.record.mode = static_cast<uint32_t>(dice.below(8));
+      call.record.length = dice.chance(90) ? dice.below(100'000) : UINT64_MAX - dice.below(5);
+      call.record.offset = dice.chance(90) ? dice.below(4) : uint64_t{1} << dice.below(64);
+      call.text = scratch_ / ("bad" + std::to_string(dice.below(3)));
+      call.second = dice.chance(50) ? "x" : "../x";
+      std::vector<TransferRecord> records(1 + dice.below(3), write_of(1 + dice.below(50)));
+      for (TransferRecord& record : records) {
+        record.file = static_cast<uint32_t>(1 + dice.below(4));
+        record.kind = static_cast<TransferRecord::Kind>(dice.below(3));
+        if (record.kind == TransferRecord::Kind::sync) record.length = 0;
+      }
+      std::vector<std::byte> body =
+          dice.chance(50) ? encode_call(1 + dice.below(9), call) : encode_transfers(1 + dice.below(9), records);
+      if (dice.chance(30)) body[dice.below(body.size())] = static_cast<std::byte>(dice.below(256));
+      bad->send(body, dice.chance(80) ? bytes_of_writes(records) : dice.below(300));
+      if (round % 100 == 0) {
+        ASSERT_EQ(good.run(Transfer::Kind::write, file, static_cast<uint64_t>(round) * 10, bytes), 1000);
+      }
+    }
+    bad.reset();
+    good.files().close(file);
+    for (int i = 0; i < 100; ++i) rig_.turn();
+  });
+}
+
+}  // namespace
+}  // namespace tailrace::impl

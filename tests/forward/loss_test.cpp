@@ -1,0 +1,255 @@
+// Forwarders that are lost: nothing that was confirmed is lost, and what was not has its effect once.
+#include <gtest/gtest.h>
+
+#include "testing/forward_rig.hpp"
+#include "testing/scratch.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Kind = Transfer::Kind;
+using OnLoss = RemoteFiles::OnLoss;
+
+std::vector<std::byte> some_bytes(size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 11);
+  return bytes;
+}
+
+// Returns a path whose file belongs to the forwarder `host`, which is found by trying.
+std::string path_at(ForwardRig& rig, ForwardedClient& client, const ScratchDirectory& scratch,
+                    const std::string& host) {
+  for (int i = 0;; ++i) {
+    std::string path = scratch / ("f" + std::to_string(i));
+    const FileHandle file = client.open(path);
+    const bool there = rig.forwarders.at(host)->forwarder.open_files() > 0;
+    client.files().close(file);
+    rig.turn();
+    if (there) return path;
+  }
+}
+
+class Loss : public ::testing::Test {
+ protected:
+  Loss() {
+    rig_.add_forwarder("io1");
+    rig_.add_forwarder("io2");
+  }
+  ForwardedClient client(OnLoss on_loss, TransferRecord::Confirm confirm = TransferRecord::Confirm::written) {
+    return {rig_, {"io1", "io2"}, on_loss, confirm};
+  }
+  // Submits writes that the forwarder takes, and does not end.
+  void begin_writes(ForwardedClient& client, FileHandle file) {
+    rig_.forwarders.at("io1")->storage.held = true;
+    segments_.resize(4);
+    for (size_t i = 0; i < 4; ++i) {
+      segments_[i] = {bytes_.data() + i * 1000, 1000};
+      client.submit(Kind::write, file, i * 1000, {&segments_[i], 1}, i);
+    }
+    for (int i = 0; i < 50; ++i) {
+      client.reap();
+      rig_.turn();
+    }
+    ASSERT_EQ(client.under_way, 4u);
+  }
+  void expect_all_written(ForwardedClient& client) {
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(client.results.at(i), 1000);
+  }
+
+  const ScratchDirectory scratch_;
+  ForwardRig rig_;
+  std::vector<std::byte> bytes_ = some_bytes(4000);
+  std::vector<iovec> segments_;
+};
+
+TEST_F(Loss, AnotherForwarderGoesOn) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.kill("io1");
+  const Nanoseconds before = rig_.clock.now();
+  of.run_until_idle();
+  EXPECT_LE(rig_.clock.now() - before, std::chrono::seconds(2));
+  expect_all_written(of);
+  ASSERT_TRUE(of.files().rename(file, path + ".new", true).ok());
+  of.files().close(file);
+  EXPECT_EQ(bytes_of_file(path + ".new"), bytes_);
+}
+
+TEST_F(Loss, TheNodeItselfGoesOn) {
+  ForwardedClient of = client(OnLoss::direct);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.kill("io1");
+  rig_.kill("io2");
+  of.run_until_idle();
+  expect_all_written(of);
+  ASSERT_TRUE(of.files().rename(file, path + ".new", true).ok());
+  of.files().close(file);
+  EXPECT_EQ(bytes_of_file(path + ".new"), bytes_);
+  EXPECT_TRUE(of.files().stat(path + ".new").ok()) << "names are found without forwarders, too";
+  const FileHandle second = of.open(scratch_ / "g");
+  of.files().close(second);
+}
+
+TEST_F(Loss, FailsIfThatIsAsked) {
+  ForwardedClient of = client(OnLoss::fail);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.kill("io1");
+  of.run_until_idle();
+  for (size_t i = 0; i < 4; ++i) EXPECT_LT(of.results.at(i), 0);
+  const Status renamed = of.files().rename(file, path + ".new", true);
+  EXPECT_EQ(renamed.code(), TAILRACE_SERVER_LOST);
+  EXPECT_NE(renamed.fault().message.find("io1"), std::string::npos) << renamed.fault().message;
+  of.files().close(file);
+}
+
+TEST_F(Loss, WithoutAnyForwarderLeftEverythingFails) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.kill("io1");
+  rig_.kill("io2");
+  of.run_until_idle();
+  for (size_t i = 0; i < 4; ++i) EXPECT_LT(of.results.at(i), 0);
+  EXPECT_EQ(of.files().stat(path).status().code(), TAILRACE_SERVER_LOST);
+  of.files().close(file);
+}
+
+// It is noticed within two seconds, and tried once more before another one goes on.
+TEST_F(Loss, ASilentForwarderIsReplaced) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.network.silence("node", "io1");
+  const Nanoseconds before = rig_.clock.now();
+  of.run_until_idle();
+  EXPECT_LE(rig_.clock.now() - before, std::chrono::milliseconds(4500));
+  expect_all_written(of);
+  of.files().close(file);
+}
+
+TEST_F(Loss, AForwarderThatComesBackIsUsedAgain) {
+  ForwardedClient of(rig_, {"io1"}, OnLoss::next, TransferRecord::Confirm::written, "other");
+  const std::string path = scratch_ / "a";
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  rig_.kill("io1");
+  rig_.add_forwarder("io1");
+  of.run_until_idle();
+  expect_all_written(of);
+  of.files().close(file);
+  EXPECT_EQ(bytes_of_file(path), bytes_);
+}
+
+// The rename is carried out, and its answer is lost.
+TEST_F(Loss, ARenameThatWasCarriedOutIsNotMadeTwice) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  rig_.during_turn = [&] {
+    if (std::filesystem::exists(path + ".new")) {
+      rig_.kill("io1");
+      rig_.during_turn = {};
+    }
+  };
+  rig_.network.silence("io1", "node");  // answers vanish, too
+  rig_.network.restore("io1", "node");
+  const Status status = of.files().rename(file, path + ".new", false);
+  EXPECT_TRUE(status.ok()) << status.fault().message;
+  of.files().close(file);
+  EXPECT_EQ(bytes_of_file(path + ".new"), bytes_);
+}
+
+TEST_F(Loss, ALockMovesToAnotherForwarder) {
+  ForwardedClient of = client(OnLoss::next);
+  auto lock = of.files().lock(scratch_ / "l", "me");
+  ASSERT_TRUE(lock.ok());
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  rig_.kill("io1");
+  for (int i = 0; i < 100; ++i) {
+    of.reap();
+    rig_.turn();
+  }
+  EXPECT_TRUE(of.files().is_locked(scratch_ / "l"));
+  EXPECT_TRUE(lock.value()->held());
+  { const auto gone = std::move(lock).value(); }
+  EXPECT_FALSE(of.files().is_locked(scratch_ / "l"));
+}
+
+TEST_F(Loss, WritesConfirmedAsReceivedAreReportedAsLost) {
+  ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  rig_.forwarders.at("io1")->storage.held = true;
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  rig_.kill("io1");
+  EXPECT_LT(of.run(Kind::sync, file, 0, {}), 0);
+  EXPECT_EQ(of.files().rename(file, path + ".new", true).code(), TAILRACE_SERVER_LOST);
+  of.files().close(file);
+}
+
+TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
+  ForwardedClient of = client(OnLoss::next);
+  auto lock = of.files().lock(scratch_ / "l", "me");
+  ASSERT_TRUE(lock.ok());
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  begin_writes(of, file);
+  ForwarderNode& leaving = *rig_.forwarders.at("io1");
+  leaving.forwarder.leave();
+  for (int i = 0; i < 50; ++i) {
+    of.reap();
+    rig_.turn();
+  }
+  EXPECT_FALSE(leaving.forwarder.has_left()) << "it has not answered yet";
+  leaving.storage.held = false;
+  of.run_until_idle();
+  expect_all_written(of);
+  for (int i = 0; i < 200; ++i) {
+    of.reap();
+    rig_.turn();
+  }
+  EXPECT_TRUE(leaving.forwarder.has_left());
+  EXPECT_EQ(of.run(Kind::write, file, 4000, bytes_), 4000) << "the other one goes on";
+  EXPECT_TRUE(of.files().is_locked(scratch_ / "l"));
+  of.files().close(file);
+}
+
+TEST_F(Loss, AClientThatDiesFreesWhatItHeld) {
+  auto of = std::make_unique<ForwardedClient>(rig_, std::vector<std::string>{"io1"}, OnLoss::next,
+                                              TransferRecord::Confirm::written, "dying");
+  const FileHandle file = of->open(scratch_ / "a");
+  begin_writes(*of, file);
+  ForwarderNode& node = *rig_.forwarders.at("io1");
+  EXPECT_EQ(node.forwarder.held_by_client().size(), 1u);
+  rig_.network.silence("dying", "io1");  // not even the end of its process is seen
+  node.storage.held = false;
+  const Nanoseconds before = rig_.clock.now();
+  while (!node.forwarder.held_by_client().empty() && rig_.clock.now() - before < std::chrono::minutes(2)) rig_.turn();
+  EXPECT_TRUE(node.forwarder.held_by_client().empty());
+  EXPECT_EQ(node.forwarder.open_files(), 0u);
+  rig_.kill("io1");
+  rig_.network.cut("dying", "io1");
+  of->run_until_idle();
+}
+
+TEST(NoForwarder, IsAClearErrorThatNamesTheAddresses) {
+  ForwardRig rig;
+  Doorbell doorbell;
+  KeptLog log;
+  const auto storage = rig.connect(doorbell, log, "node", {"io1:4711", "io2:4711"});
+  ASSERT_FALSE(storage.ok());
+  EXPECT_EQ(storage.status().code(), TAILRACE_SERVER_LOST);
+  EXPECT_NE(storage.status().fault().message.find("io1:4711, io2:4711"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tailrace::impl

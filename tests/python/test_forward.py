@@ -1,0 +1,315 @@
+"""Forwarders as real processes: programs whose data they write, deaths on both sides, wrong keys, places outside.
+
+A forwarder here is `tailrace serve forward`, over UCX on the loopback. Files are compared with those of a program
+without forwarders, or with values that the tests compute.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import tailrace
+from tailrace import cli
+from tailrace.cli import forwarder
+
+try:
+    forwarder.find()
+except forwarder.Missing as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+WRITER = """\
+import sys
+import numpy as np, tailrace
+file, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+with tailrace.open(file, 0) as out:
+    for step in range(first, last):
+        out.write("u", step, step + np.arange(200_000.0))
+        out.write("small", step, np.full(7, step, dtype="f4"))
+        out.end_iteration(step)
+        print(step, flush=True)
+print("closed", flush=True)
+"""
+
+
+class Forwarder:
+    """A running forwarder."""
+
+    def __init__(self, directory, roots, key, name="io", **extra):
+        self.config = directory / f"{name}.yaml"
+        forward = {"listen": "127.0.0.1:0", "roots": [str(root) for root in roots], "key": str(key),
+                   "transports": "tcp", **extra.pop("forward", {})}
+        text = {"tailrace": 1, "name": name, "memory": {"budget": "64 MiB"}, "forward": forward, **extra}
+        self.config.write_text(json.dumps(text))  # JSON is YAML
+        self.log = open(directory / f"{name}.log", "w+")  # noqa: SIM115
+        self.process = subprocess.Popen([sys.executable, "-m", "tailrace.cli", "serve", "forward", "--config",
+                                         str(self.config)], stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on "), line + self.messages()
+        self.address = line.split()[-1]
+
+    def messages(self):
+        self.log.flush()
+        with open(self.log.name) as log:
+            return log.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """Asks it to end. Returns its exit code."""
+        self.process.terminate()
+        return self.process.wait(timeout=60)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        self.process.stdout.close()
+        self.log.close()
+
+
+@pytest.fixture
+def key(tmp_path):
+    assert cli.main(["key", "new", str(tmp_path / "key")]) == 0
+    return tmp_path / "key"
+
+
+@pytest.fixture
+def start(tmp_path, key):
+    """Starts forwarders whose root is tmp_path / "out"; ends them."""
+    (tmp_path / "out").mkdir()
+    with contextlib.ExitStack() as all_of_them:
+        def begin(name="io", roots=None, **extra):
+            one = Forwarder(tmp_path, roots or [tmp_path / "out"], extra.pop("key", key), name, **extra)
+            all_of_them.callback(one.close)
+            return one
+        yield begin
+
+
+def write_config(tmp_path, path, servers, key, kind="thread", **forward):
+    text = {"tailrace": 1, "name": "sim", "place": {"kind": kind, "cpus": "none"}, "memory": {"budget": "16 MiB"},
+            "storage": {"path": str(path)}, "layouts": {"large": {"type": "float64", "shape": [200_000]},
+                                                        "few": {"type": "float32", "shape": [7]}},
+            "variables": {"u": {"layout": "large"}, "small": {"layout": "few"}}}
+    if servers:
+        text["forward"] = {"servers": servers, "key": str(key), "transports": "tcp", **forward}
+    file = tmp_path / f"sim-{path.name}.yaml"
+    file.write_text(json.dumps(text))
+    return file
+
+
+def run_writer(file, first=0, last=4):
+    return subprocess.run([sys.executable, "-c", WRITER, str(file), str(first), str(last)], text=True,
+                          capture_output=True, check=False, timeout=120)
+
+
+def check_series(directory, steps):
+    for step in steps:
+        with h5py.File(directory / f"sim_c0_{step:06d}.h5") as file:
+            meshes = file[f"data/{step}/meshes"]
+            assert np.array_equal(meshes["u"][...], step + np.arange(200_000.0))
+            assert np.array_equal(meshes["small"][...], np.full(7, step, dtype="f4"))
+
+
+def raw_bytes(path):
+    """The bytes of a file but for what two runs cannot have in common."""
+    text = path.read_bytes()
+    return re.sub(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+                  lambda found: b"#" * len(found[0]), text)
+
+
+@pytest.mark.parametrize("kind", ["thread", "core"])
+def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind):
+    io = start()
+    result = run_writer(write_config(tmp_path, tmp_path / "out", [io.address], key, kind))
+    assert result.returncode == 0, result.stderr + io.messages()
+    check_series(tmp_path / "out", range(4))
+    assert run_writer(write_config(tmp_path, tmp_path / "plain", None, key, kind)).returncode == 0
+    assert sorted(p.name for p in (tmp_path / "out").glob("*.h5")) == sorted(
+        p.name for p in (tmp_path / "plain").glob("*.h5"))
+    assert not list((tmp_path / "out").glob("*.part"))
+    for one in (tmp_path / "plain").glob("*.h5"):
+        assert len(raw_bytes(tmp_path / "out" / one.name)) == len(raw_bytes(one))
+    assert io.stop() == 0
+    assert io.messages() == ""
+
+
+def test_blocks_are_read_back_through_the_forwarder(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with tailrace.open(file, 0) as out:
+        out.write("u", 0, np.arange(200_000.0))
+        out.end_iteration(0)
+        out.flush()
+        assert np.array_equal(out.read("u", 0), np.arange(200_000.0))
+
+
+def test_raw_files_are_written_and_read(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    data = np.random.default_rng(5).integers(0, 256, 3_000_000, dtype="u1")
+    with tailrace.open(file, 0) as out:
+        with out.open_file("raw.bin") as raw:
+            for begin in range(0, data.size, 100_000):
+                raw.write(data[begin:begin + 100_000], begin)
+        with out.open_file("raw.bin", "read") as raw:
+            assert np.array_equal(raw.read(np.empty_like(data), 0), data)
+    assert (tmp_path / "out/raw.bin").read_bytes() == data.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["thread", "core"])
+@pytest.mark.parametrize("loss", ["next", "direct"])
+def test_a_forwarder_is_killed_and_nothing_is_lost(tmp_path, key, start, kind, loss):
+    forwarders = {one.address: one for one in (start("io1"), start("io2"))}
+    file = write_config(tmp_path, tmp_path / "out", list(forwarders), key, kind, on_forwarder_loss=loss)
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(file), "0", "12"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as child:
+        for line in child.stdout:
+            if line == "4\n":
+                next(iter(forwarders.values())).kill()
+            if line == "8\n" and loss == "direct":
+                for one in forwarders.values():
+                    one.kill()
+        errors = child.stderr.read()
+    assert child.returncode == 0, errors
+    check_series(tmp_path / "out", range(12))
+
+
+def test_a_loss_is_an_error_if_that_is_asked(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, on_forwarder_loss="fail")
+    out = tailrace.open(file, 0)
+    out.write("u", 0, np.zeros(200_000))
+    out.end_iteration(0)
+    out.flush()
+    io.kill()
+    with pytest.raises(tailrace.Error, match=re.escape(io.address)):
+        for step in range(1, 100):
+            out.write("u", step, np.zeros(200_000))
+            out.end_iteration(step)
+            out.flush()
+    with contextlib.suppress(tailrace.Error):
+        out.close()
+    check_published = sorted(one.name for one in (tmp_path / "out").glob("*.h5"))
+    assert check_published == ["sim_c0_000000.h5"]
+
+
+def test_a_forwarder_that_is_asked_to_end_answers_first(tmp_path, key, start):
+    leaving, staying = start("io1"), start("io2")
+    file = write_config(tmp_path, tmp_path / "out", [leaving.address, staying.address], key)
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(file), "0", "10"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as child:
+        for line in child.stdout:
+            if line == "3\n":
+                leaving.process.send_signal(signal.SIGTERM)
+        errors = child.stderr.read()
+    assert child.returncode == 0, errors
+    assert leaving.process.wait(timeout=60) == 0
+    check_series(tmp_path / "out", range(10))
+
+
+def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(file), "0", "1000"], text=True,
+                          stdout=subprocess.PIPE) as child:
+        for line in child.stdout:
+            if line == "3\n":
+                child.kill()
+    for _ in range(200):
+        state = forwarder.status(io.address, key)
+        if not state["clients"] and state["files"] == 0:
+            break
+    assert state["clients"] == [] and state["files"] == 0 and state["memory_held_bytes"] == 0
+    published = sorted((tmp_path / "out").glob("*.h5"))
+    check_series(tmp_path / "out", range(len(published)))
+
+
+def test_another_key_is_refused_on_both_sides(tmp_path, key, start):
+    io = start()
+    assert cli.main(["key", "new", str(tmp_path / "other")]) == 0
+    file = write_config(tmp_path, tmp_path / "out", [io.address], tmp_path / "other")
+    with pytest.raises(tailrace.Error, match=re.escape(io.address)):
+        tailrace.open(file, 0)
+    assert "refused" in io.messages()
+    with pytest.raises(tailrace.Error):
+        forwarder.status(io.address, tmp_path / "other")
+    assert forwarder.status(io.address, key)["clients"] == []
+
+
+def test_a_key_that_others_may_read_is_refused(tmp_path, key, start):
+    io = start()
+    os.chmod(key, 0o644)
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with pytest.raises(tailrace.Error, match="chmod 600"):
+        tailrace.open(file, 0)
+
+
+def test_places_outside_the_roots_are_refused_by_name(tmp_path, key, start):
+    io = start()
+    (tmp_path / "outside").mkdir()
+    os.symlink("../outside", tmp_path / "out/link")
+    for path in (tmp_path / "outside", tmp_path / "out/link/deeper", tmp_path / "out/../outside"):
+        file = write_config(tmp_path, path, [io.address], key)
+        with pytest.raises(tailrace.Error, match=r"roots|absolute path without"):
+            tailrace.open(file, 0)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_inspect_shows_what_a_forwarder_does(tmp_path, key, start, capsys):
+    io = start(schedule={"kind": "twins", "window": "1 ms"})
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with tailrace.open(file, 0) as out:
+        out.write("u", 0, np.zeros(200_000))
+        out.end_iteration(0)
+        out.flush()
+        assert cli.main(["inspect", "--forward", io.address, "--key", str(key)]) == 0
+        text = capsys.readouterr().out
+        assert "schedule twins" in text
+        assert f"/{os.getpid()}" in text
+        assert cli.main(["inspect", "--forward", io.address, "--key", str(key), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["clients"][0]["written_bytes"] >= 1_600_000
+    assert cli.main(["inspect", "--forward", io.address]) == 2
+
+
+def test_an_unchanged_program_hands_its_data_to_a_forwarder(tmp_path, key, start):
+    io = start()
+    program = tmp_path / "program.py"
+    program.write_text("import sys, h5py, numpy as np\n"
+                       "with h5py.File(sys.argv[1], 'w') as file:\n"
+                       "    for i in range(5):\n"
+                       "        file[f'a{i}'] = np.arange(300_000.0) + i\n")
+    path = tmp_path / "out/h5py.h5"
+    command = [sys.executable, "-m", "tailrace.cli", "run", "--summary", "--forward", io.address, "--key", str(key)]
+    result = subprocess.run([*command, "--", sys.executable, str(program), str(path)], capture_output=True, text=True,
+                            check=False, timeout=120, cwd=tmp_path / "out")
+    if "HDF5 connector" in result.stderr and result.returncode == 2:
+        pytest.skip(result.stderr)
+    assert result.returncode == 0, result.stderr
+    with h5py.File(path) as file:
+        for i in range(5):
+            assert np.array_equal(file[f"a{i}"][...], np.arange(300_000.0) + i)
+    assert forwarder.status(io.address, key)["bytes_written"] >= 5 * 8 * 300_000, result.stderr
+
+
+def test_no_forwarder_is_a_clear_error_at_open(tmp_path, key):
+    file = write_config(tmp_path, tmp_path / "out", ["127.0.0.1:9"], key)
+    with pytest.raises(tailrace.Error, match=re.escape("127.0.0.1:9")) as raised:
+        tailrace.open(file, 0)
+    assert "forward.servers" in str(raised.value)
+
+
+def test_wrong_configurations_of_a_forwarder_are_reported(tmp_path, key):
+    file = tmp_path / "io.yaml"
+    file.write_text(f"tailrace: 1\nname: io\nforward: {{listen: 'here', roots: [/tmp], key: {key}}}\n")
+    result = subprocess.run([sys.executable, "-m", "tailrace.cli", "serve", "forward", "--config", str(file)],
+                            capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 1
+    assert "io.yaml:3" in result.stderr and "HOST:PORT" in result.stderr
