@@ -283,7 +283,7 @@ std::optional<Nanoseconds> Links::due() const {
   std::optional<Nanoseconds> least;
   for (const auto& [name, peer] : peers_) {
     if (peer.state == State::ending && peer.outstanding > 0) continue;
-    if (peer.state == State::ending) return Nanoseconds::min();
+    if (peer.state == State::ending) return Nanoseconds::zero();  // at once
     const Nanoseconds at = peer.state != State::ready
                                ? peer.since + options_.greeting
                                : std::min(peer.heard + options_.silence, peer.spoke + options_.beat);
