@@ -18,6 +18,8 @@ using Kind = TransportEvent::Kind;
 
 // A sleep while everything ends; progress is looked for after it in any case.
 constexpr auto kStep = std::chrono::milliseconds(10);
+// For an endpoint whose owner has left to be connected, or to fail.
+constexpr auto kMostConnecting = std::chrono::seconds(2);
 
 void release(UcxWorker& worker, const Arrival& arrival) { ucp_am_data_release(worker.get(), arrival.data); }
 
@@ -40,7 +42,9 @@ Peer* Connections::find(PeerId id) {
 
 Peer* Connections::find(ucp_ep_h endpoint) {
   const auto found = by_endpoint_.find(endpoint);
-  return found == by_endpoint_.end() ? nullptr : found->second;
+  if (found != by_endpoint_.end()) return found->second;
+  for (GivenUp& one : given_up_) one.has_given_a_sign = one.has_given_a_sign || one.endpoint == endpoint;
+  return nullptr;
 }
 
 Result<SocketAddress> Connections::resolve(const std::string& address) const {
@@ -161,13 +165,29 @@ void Connections::leave(PeerId id) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   Peer& peer = *found->second;
+  const bool is_connecting = peer.phase == Peer::Phase::connecting && peer.endpoint != nullptr;
   peer.phase = Peer::Phase::ending;
   by_endpoint_.erase(peer.endpoint);
   std::erase(failed_, &peer);
   std::erase(accepted_, &peer);
   left_.push_back(std::move(found->second));
   peers_.erase(found);
-  begin_closing(peer);
+  if (is_connecting) {
+    given_up_.push_back({&peer, peer.endpoint, kMostConnecting});
+  } else {
+    begin_closing(peer);
+  }
+}
+
+bool Connections::close_given_up() {
+  std::vector<Peer*> due;
+  std::erase_if(given_up_, [&due](const GivenUp& one) {
+    const bool is_due = one.has_given_a_sign || one.until.left() == Nanoseconds::zero();
+    if (is_due) due.push_back(one.peer);
+    return is_due;
+  });
+  for (Peer* peer : due) begin_closing(*peer);
+  return !due.empty();
 }
 
 // May call callbacks of what is under way.
@@ -197,8 +217,9 @@ bool Connections::advance() {
   const std::vector<ucp_conn_request_h> requests = std::exchange(requests_, {});
   for (ucp_conn_request_h request : requests) accept(request);
   const bool told = tell_losses();
+  const bool closed = close_given_up();
   const bool buried = bury();
-  return !requests.empty() || told || buried;
+  return !requests.empty() || told || closed || buried;
 }
 
 // UCX ends what a failed peer has under way once it is told to close the endpoint; then the loss is told. It never
@@ -239,7 +260,7 @@ void Connections::end_all(Nanoseconds limit) {
   if (listener_ != nullptr) ucp_listener_destroy(std::exchange(listener_, nullptr));
   while (!peers_.empty()) leave(peers_.begin()->first);
   while (!left_.empty() && deadline.left() > Nanoseconds::zero()) {
-    if (worker_.progress() || bury()) continue;
+    if (worker_.progress() || close_given_up() || bury()) continue;
     if (worker_.arm()) wait_for_events(worker_.descriptor(), POLLIN, std::min<Nanoseconds>(kStep, deadline.left()));
   }
 }

@@ -3,6 +3,9 @@
 // A peer ends in two ways: it fails, and its owner hears that it is lost; or its owner leaves it. In both, UCX closes
 // its endpoint by force, ends what is under way, and only then the peer is forgotten. UCX's callbacks only note what
 // has happened; advance() acts on it.
+//
+// UCX 1.13.1 may abort the process ("handler->async == async") if an endpoint is closed while it is being connected.
+// So a peer that its owner leaves before that is closed when its endpoint has given a sign, or after a while.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -12,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/peer.hpp"
@@ -62,6 +66,7 @@ class Connections {
   void accept(ucp_conn_request_h request);
   void begin_closing(Peer& peer);
   bool tell_losses();
+  bool close_given_up();
   bool bury();
 
   static void on_request(ucp_conn_request_h request, void* connections);
@@ -78,6 +83,14 @@ class Connections {
   std::unordered_map<ucp_ep_h, Peer*> by_endpoint_;          // those that are not ending
   std::vector<Peer*> failed_;                                // of peers_: their owner must hear of it
   std::vector<std::unique_ptr<Peer>> left_;                  // UCX still has them
+  // Of left_: endpoints that were being connected.
+  struct GivenUp {
+    Peer* peer = nullptr;
+    ucp_ep_h endpoint = nullptr;
+    Deadline until;
+    bool has_given_a_sign = false;  // it is connected, or has failed
+  };
+  std::vector<GivenUp> given_up_;
   PeerId last_ = 0;
 };
 
