@@ -83,7 +83,7 @@ class Connections {
   std::unordered_map<ucp_ep_h, Peer*> by_endpoint_;          // those that are not ending
   std::vector<Peer*> failed_;                                // of peers_: their owner must hear of it
   std::vector<std::unique_ptr<Peer>> left_;                  // UCX still has them
-  // Of left_: endpoints that were being connected.
+  // Peers of left_ whose endpoints were being connected.
   struct GivenUp {
     Peer* peer = nullptr;
     ucp_ep_h endpoint = nullptr;
