@@ -30,7 +30,8 @@ void check_layout(const Config& config, const Layout& layout) {
   __extension__ using Wide = unsigned __int128;
   Wide bytes = size_of(layout.type);
   for (size_t i = 0; i < rank; ++i) {
-    TAILRACE_REQUIRE(layout.shape[i] > 0);
+    // An extent is 0 only where a parameter gives it.
+    TAILRACE_REQUIRE(layout.shape[i] > 0 || layout.sources.shape[i] != kNoParameter);
     TAILRACE_REQUIRE(Wide{layout.offset[i]} + layout.shape[i] <= layout.global_shape[i]);
     TAILRACE_REQUIRE(std::isfinite(layout.spacing[i]) && layout.spacing[i] != 0);
     TAILRACE_REQUIRE(std::isfinite(layout.origin[i]));
