@@ -1,11 +1,12 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
+.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers fuzz soak mutants sanitizers format
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
 	@echo "make build   install missing packages, build all into build/release, put the Python package into .venv"
 	@echo "make test    build, then run all tests"
+	@echo "make test-slow   the tests that take minutes each, which make test omits: HDF5's own longest ones"
 	@echo "make bench   build, then run the benchmarks"
 	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
 	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"
@@ -29,6 +30,9 @@ demo:
 
 test:
 	@tools/test.sh
+
+test-slow:
+	@tools/test.sh slow
 
 bench: build
 	@tools/setup.sh bench

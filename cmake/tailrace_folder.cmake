@@ -79,6 +79,8 @@ add_library(tailrace_warnings INTERFACE)
 target_compile_options(tailrace_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 # GCC 12 sees overlaps in additions of strings that are not there (GCC bug 105651).
 target_compile_options(tailrace_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
+# In joined sources (joined_sources) a name of one may hide one of another.
+target_compile_options(tailrace_warnings INTERFACE $<$<BOOL:$<TARGET_PROPERTY:TAILRACE_JOINED>>:-Wno-shadow>)
 # … and with sanitizers, values that are not set in std::regex, which are (GCC bug 105562).
 if(TAILRACE_SANITIZE)
   target_compile_options(tailrace_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)

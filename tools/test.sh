@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds, then runs every test: ctest of the preset release, and pytest. Prints their results at the end, and writes
+# Builds, then runs the tests: ctest of the preset release, and pytest. Prints their results at the end, and writes
 # them to build/results; the whole output is in build/logs.
 #
-#   tools/test.sh
+#   tools/test.sh        all that are not slow
+#   tools/test.sh slow   the slow ones, which are marked so in tests/hdf5
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -13,6 +14,10 @@ tools/build_hdf5_tests.sh || say "there is no HDF5 with tests of its own: those 
 tools/build.sh
 rm -f build/results
 code=0
+if [ "${1:-}" = slow ]; then
+  run_pytest -m slow
+  exit
+fi
 run_ctest release || code=$?
 run_pytest || code=$?
 exit "$code"

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import sources
 
-FOLDERS = ("include/", "src/", "testing/")
+FOLDERS = ("include/", "src/")
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 

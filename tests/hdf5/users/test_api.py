@@ -94,7 +94,7 @@ def test_the_api_tests_end_as_without_the_connector(tmp_path):
 
 
 @pytest.mark.parametrize("program, arguments", [
-    ("dtypes", ()), ("dsets", ()),
+    ("dtypes", ()), pytest.param("dsets", (), marks=pytest.mark.slow),
     ("testhdf5", [word for name in (*WITH_LARGE_ONLY, LONG) for word in ("-exclude", name)])])
 def test_other_tests_end_as_without_the_connector(tmp_path, program, arguments):
     plain, carried = in_each_configuration(tmp_path, program, arguments)
@@ -102,6 +102,7 @@ def test_other_tests_end_as_without_the_connector(tmp_path, program, arguments):
         assert_same(plain, each, name)
 
 
+@pytest.mark.slow
 def test_long_tests_end_as_without_the_connector(tmp_path):
     selections = ("testhdf5", ("-only", LONG))
     large = ("testhdf5", [word for name in WITH_LARGE_ONLY for word in ("-only", name)])
