@@ -33,16 +33,6 @@ inline ForwardKey key_of(unsigned char first) {
   return key;
 }
 
-inline Terms terms_for(ForwardTerms::Role role, const std::string& name, uint32_t window = 0) {
-  ForwardTerms terms;
-  terms.role = role;
-  terms.window = window;
-  std::memcpy(terms.name, name.data(), name.size());
-  Terms bytes;
-  std::memcpy(bytes.data(), &terms, sizeof terms);
-  return bytes;
-}
-
 // A log that keeps its messages.
 class KeptLog final : public Log {
  public:
@@ -68,7 +58,7 @@ class ForwarderNode {
         storage(doorbell),
         engine(storage, fifo, clock, engine_options),
         endpoint(network.endpoint(doorbell, host)),
-        links(*endpoint, clock, log, key, terms_for(ForwardTerms::Role::forwarder, host, options.window),
+        links(*endpoint, clock, log, key, encode_terms(ForwardTerms::Role::forwarder, host, options.window),
               link_options()),
         forwarder(links, engine, bytes, clock, log, options,
                   [](const Forwarder::View& view) { return std::to_string(view.clients.size()) + " clients"; }) {

@@ -138,6 +138,16 @@ void add_output(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"thread", "core"}))
       ->option_text("{thread,core} = thread")
       ->group(group);
+  auto* const forward =
+      app.add_option("--forward", o.forward, "tailrace: hand the output to this forwarder (may be repeated)")
+          ->allow_extra_args(false)
+          ->option_text("HOST:PORT")
+          ->group(group);
+  app.add_option("--key", o.key, "tailrace: the key file of the forwarders")
+      ->needs(forward)
+      ->option_text("FILE")
+      ->group(group);
+  forward->needs("--key");
   app.add_option("--file-per", o.file_per, "tailrace: one file per process or per node")
       ->check(CLI::IsMember({"process", "node"}))
       ->option_text("{process,node} = process")

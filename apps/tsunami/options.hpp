@@ -42,6 +42,8 @@ struct Options {
   std::string durability = "written";
   std::string backend = "auto";
   std::string place = "thread";
+  std::vector<std::string> forward;  // addresses of forwarders
+  std::string key;                   // their key file
   std::string file_per = "process";
   std::string compress = "none";
   std::string stored = "full";

@@ -45,6 +45,8 @@ struct OutputSpec {
   std::string durability = "written";   // tailrace
   std::string backend = "auto";         // tailrace
   std::string place = "thread";         // tailrace
+  std::vector<std::string> forward;     // tailrace: addresses of forwarders; empty: this node writes itself
+  std::string key;                      // of the forwarders
   std::string file_per = "process";     // tailrace
   std::string compress = "none";        // tailrace
   std::string stored = "full";          // tailrace: the precision in files

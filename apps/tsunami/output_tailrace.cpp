@@ -32,6 +32,13 @@ std::string place(const OutputSpec& spec) {
   return "{kind: " + spec.place + ", clients: " + std::to_string(spec.processes_of_node) + "}";
 }
 
+std::string forward(const OutputSpec& spec) {
+  if (spec.forward.empty()) return "";
+  std::string servers;
+  for (const std::string& address : spec.forward) servers += (servers.empty() ? "" : ", ") + quoted(address);
+  return "forward: {servers: [" + servers + "], key: " + quoted(spec.key) + "}\n";
+}
+
 std::string configuration(const OutputSpec& spec) {
   std::ostringstream yaml;
   yaml << "tailrace: 1\n"
@@ -40,7 +47,7 @@ std::string configuration(const OutputSpec& spec) {
        << "memory: {budget: " << spec.budget << ", when_full: block}\n"
        << "storage: {existing: replace, path: " << quoted(spec.directory) << ", backend: " << spec.backend
        << ", durability: " << spec.durability << ", file_per: " << spec.file_per << "}\n"
-       << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
+       << forward(spec) << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
        << "layouts:\n"
        << "  field:\n"
        << "    type: " << (spec.precision == Precision::float32 ? "float32" : "float64") << "\n"

@@ -53,6 +53,7 @@ void put_parameters(JsonWriter& json, const Options& o, const Result& r) {
   json.text("sync", name_of(o.sync));
   json.text("durability", o.durability);
   json.text("place", o.place);
+  json.number("forwarders", static_cast<double>(o.forward.size()));
   json.text("file_per", o.file_per);
   json.text("compress", o.compress);
   json.text("stored", o.stored);

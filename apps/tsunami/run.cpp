@@ -56,6 +56,8 @@ OutputSpec make_spec(const Options& options, const Raster& whole, const Raster& 
   spec.durability = options.durability;
   spec.backend = options.backend;
   spec.place = options.place;
+  spec.forward = options.forward;
+  spec.key = options.key;
   spec.file_per = options.file_per;
   spec.compress = options.compress;
   spec.stored = options.stored;

@@ -122,9 +122,7 @@ ForwardClient* Forwarder::present(uint64_t name) {
 }
 
 void Forwarder::welcome(LinkEvent& event) {
-  ForwardTerms terms;
-  static_assert(sizeof terms == sizeof event.terms);
-  std::memcpy(&terms, event.terms.data(), sizeof terms);
+  const ForwardTerms terms = decode_terms(event.terms);
   const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
   if (!known) return links_.distrust(event.peer, "it is no client");
   if (leaving_ || clients_.size() >= options_.most_clients) {
@@ -419,7 +417,8 @@ void Forwarder::answer(Work& work) {
   work.answered = true;
   if (client == nullptr) return;
   std::vector<iovec> bulk;
-  std::byte* memory = work.memory.bytes.data() + bytes_of_writes(work.records);
+  const std::span<std::byte> own = work.memory.bytes.subspan(bytes_of_writes(work.records));
+  std::byte* memory = own.data();
   for (size_t i = 0; i < work.records.size(); ++i) {
     if (work.records[i].kind != TransferRecord::Kind::read) continue;
     if (work.results[i] > 0) bulk.push_back({memory, static_cast<size_t>(work.results[i])});
@@ -427,7 +426,7 @@ void Forwarder::answer(Work& work) {
   }
   const uint64_t tag = bulk.empty() ? next_tag_++ : work.tag;
   if (!bulk.empty()) work.answering = clock_.now();
-  links_.send(client->peer, encode_ends(work.number, work.results), bulk, tag);
+  links_.send(client->peer, encode_ends(work.number, work.results), bulk, tag, own);
 }
 
 void Forwarder::report_loss(Work& work, uint32_t index, const Status& status) {

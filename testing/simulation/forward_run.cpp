@@ -29,15 +29,6 @@ ForwardKey key_of_all() {
   return key;
 }
 
-Terms terms_of(ForwardTerms::Role role, uint32_t window) {
-  ForwardTerms terms;
-  terms.role = role;
-  terms.window = window;
-  Terms bytes;
-  std::memcpy(bytes.data(), &terms, sizeof terms);
-  return bytes;
-}
-
 class Silence final : public Log {
  public:
   explicit Silence(Story& story) : story_(story) {}
@@ -268,7 +259,7 @@ Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
               storage_of(SplitDice(of.seed_, "forward sizes", number), of.options_.without), name),
       engine(storage, fifo, of.world_.clock(), engine_of(SplitDice(of.seed_, "forward engine", number))),
       endpoint(of.network_.endpoint(doorbell, name)),
-      links(*endpoint, of.world_.clock(), of.log_, key_of_all(), terms_of(ForwardTerms::Role::forwarder, 8),
+      links(*endpoint, of.world_.clock(), of.log_, key_of_all(), encode_terms(ForwardTerms::Role::forwarder, "", 8),
             [] {
               Links::Options options;
               options.silence = std::chrono::seconds(20);

@@ -227,6 +227,7 @@ TEST(right, every_key) {
   EXPECT_EQ(config.forward.key, "~/.config/tailrace/key");
   EXPECT_EQ(config.forward.on_loss, OnForwarderLoss::direct);
   EXPECT_EQ(config.forward.confirm, Confirm::durable);
+  EXPECT_TRUE(config.forward.encrypt);
   EXPECT_EQ(config.forward.transports, "tcp");
   EXPECT_EQ(config.forward.listen, "0.0.0.0:0");
   EXPECT_EQ(config.forward.roots, (std::vector<std::string>{"/scratch", "/work"}));

@@ -16,7 +16,7 @@ class LinksTest : public ::testing::Test {
   struct End {
     End(LinksTest& test, const std::string& host, const ForwardKey& key, Links::Options options = {})
         : endpoint(test.network_.endpoint(doorbell, host)),
-          links(*endpoint, test.clock_, log, key, terms_for(ForwardTerms::Role::client, host), options) {}
+          links(*endpoint, test.clock_, log, key, encode_terms(ForwardTerms::Role::client, host), options) {}
     void poll() { links.poll(events); }
     size_t count(Kind kind) const {
       return static_cast<size_t>(
@@ -61,6 +61,17 @@ class LinksTest : public ::testing::Test {
     return peer;
   }
 
+  // Lets the message that `from` has just sent arrive at `to`, and returns its bulk data.
+  std::vector<std::byte> fetch(End& from, End& to) {
+    pass(std::chrono::milliseconds(5), from, to);
+    const LinkEvent message = to.last(Kind::message);
+    std::vector<std::byte> got(message.bulk);
+    to.links.receive(message.peer, message.arrival, got, 9);
+    pass(std::chrono::milliseconds(5), from, to);
+    EXPECT_TRUE(to.last(Kind::received).status.ok());
+    return got;
+  }
+
   SimClock clock_;
   SimNetwork network_{clock_, 1, {}};
 };
@@ -77,8 +88,8 @@ TEST_F(LinksTest, BothEndsLearnTheTermsOfTheOther) {
   connect(client, server);
   ASSERT_EQ(client.count(Kind::ready), 1u);
   ASSERT_EQ(server.count(Kind::ready), 1u);
-  EXPECT_EQ(server.last(Kind::ready).terms, terms_for(ForwardTerms::Role::client, "client"));
-  EXPECT_EQ(client.last(Kind::ready).terms, terms_for(ForwardTerms::Role::client, "server"));
+  EXPECT_EQ(server.last(Kind::ready).terms, encode_terms(ForwardTerms::Role::client, "client"));
+  EXPECT_EQ(client.last(Kind::ready).terms, encode_terms(ForwardTerms::Role::client, "server"));
 }
 
 TEST_F(LinksTest, MessagesArriveWithTheirData) {
@@ -102,6 +113,38 @@ TEST_F(LinksTest, MessagesArriveWithTheirData) {
   EXPECT_EQ(got, data);
   ASSERT_EQ(client.count(Kind::sent), 1u);
   EXPECT_EQ(client.last(Kind::sent).tag, 5u);
+}
+
+// One of the ends wants bulk data to be encrypted: both encrypt.
+TEST_F(LinksTest, DataAreEncryptedIfOneEndWantsIt) {
+  Links::Options encrypting;
+  encrypting.encrypts_bulk = true;
+  for (const bool server_wants : {false, true}) {
+    SCOPED_TRACE(server_wants);
+    End server(*this, "server", key_of(1), server_wants ? encrypting : Links::Options{});
+    End client(*this, "client", key_of(1), server_wants ? Links::Options{} : encrypting);
+    const PeerId peer = connect(client, server);
+    const std::vector<std::byte> data = bytes_from("some bytes of data, and some more");
+    // In the sender's own memory: two segments with a gap, which are joined where they lie.
+    std::vector<std::byte> own = data;
+    own.insert(own.begin() + 10, 7, std::byte{});
+    const iovec segments[] = {{own.data(), 10}, {own.data() + 17, data.size() - 10}};
+    client.links.send(peer, bytes_from("own"), segments, 5, own);
+    const std::vector<std::byte> travelling(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(data.size()));
+    EXPECT_NE(travelling, data);
+    EXPECT_EQ(fetch(client, server), data);
+    EXPECT_EQ(client.last(Kind::sent).tag, 5u);
+    // From memory that stays as it is. What is encrypted is a copy: changes after the call do not matter.
+    std::vector<std::byte> kept = data;
+    const iovec whole{kept.data(), kept.size()};
+    client.links.send(peer, bytes_from("copy"), {&whole, 1}, 6);
+    EXPECT_EQ(kept, data);
+    kept[3] = std::byte{};
+    EXPECT_EQ(fetch(client, server), data);
+    // The other way.
+    server.links.send(server.last(Kind::message).peer, bytes_from("back"), {&whole, 1}, 7);
+    EXPECT_EQ(fetch(server, client), kept);
+  }
 }
 
 TEST_F(LinksTest, AnotherKeyIsRefusedAndNothingOfItIsHeard) {
@@ -179,7 +222,7 @@ TEST_F(LinksTest, AMessageThatIsSentTwiceIsRefused) {
   // A client by hand, so that it can send the same bytes again.
   Doorbell doorbell;
   const auto endpoint = network_.endpoint(doorbell, "client");
-  ClientHandshake handshake(key_of(1), {1, 1}, terms_for(ForwardTerms::Role::client, "client"));
+  ClientHandshake handshake(key_of(1), {1, 1}, encode_terms(ForwardTerms::Role::client, "client"));
   const PeerId peer = endpoint->connect("server");
   End other(*this, "other", key_of(1));
   std::vector<TransportEvent> heard;

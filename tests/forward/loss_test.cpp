@@ -241,6 +241,20 @@ TEST_F(Loss, AClientThatDiesFreesWhatItHeld) {
   of->run_until_idle();
 }
 
+// A forwarder is tried again and again; the log says once that it is lost.
+TEST_F(Loss, IsLoggedOnce) {
+  ForwardedClient of = client(OnLoss::next);
+  rig_.kill("io1");
+  rig_.kill("io2");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(of.files().open(scratch_ / std::to_string(i), OpenMode::create, 0).ok());
+  }
+  const auto losses = std::count_if(of.log.lines.begin(), of.log.lines.end(), [](const std::string& line) {
+    return line.find("is lost") != std::string::npos;
+  });
+  EXPECT_EQ(losses, 2) << of.log.lines.size() << " lines, the last: " << of.log.lines.back();
+}
+
 TEST(NoForwarder, IsAClearErrorThatNamesTheAddresses) {
   ForwardRig rig;
   Doorbell doorbell;

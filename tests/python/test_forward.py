@@ -7,6 +7,7 @@ without forwarders, or with values that the tests compute.
 import contextlib
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -18,11 +19,14 @@ import pytest
 import tailrace
 from tailrace import cli
 from tailrace.cli import forwarder
+from tailrace.cli import run as run_command
 
 try:
     forwarder.find()
 except forwarder.Missing as missing:
     pytest.skip(str(missing), allow_module_level=True)
+
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/release"
 
 WRITER = """\
 import sys
@@ -182,6 +186,27 @@ def test_a_forwarder_is_killed_and_nothing_is_lost(tmp_path, key, start, kind, l
     check_series(tmp_path / "out", range(12))
 
 
+def test_a_forwarder_starts_again_at_its_address(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with tailrace.open(file, 0) as out:
+        for step in range(3):
+            out.write("u", step, step + np.arange(200_000.0))
+            out.write("small", step, np.full(7, step, dtype="f4"))
+            out.end_iteration(step)
+            out.flush()
+            io.kill()  # it ends its connections first, which the system remembers
+            io = start(forward={"listen": io.address})
+    check_series(tmp_path / "out", range(3))
+
+
+def test_two_forwarders_cannot_have_one_address(tmp_path, key, start):
+    io = start()
+    with pytest.raises(AssertionError, match="Address already in use"):
+        start("other", forward={"listen": io.address})
+    assert forwarder.status(io.address, key)["clients"] == []
+
+
 def test_a_loss_is_an_error_if_that_is_asked(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key, on_forwarder_loss="fail")
@@ -297,6 +322,67 @@ def test_an_unchanged_program_hands_its_data_to_a_forwarder(tmp_path, key, start
         for i in range(5):
             assert np.array_equal(file[f"a{i}"][...], np.arange(300_000.0) + i)
     assert forwarder.status(io.address, key)["bytes_written"] >= 5 * 8 * 300_000, result.stderr
+
+
+def built(program):
+    path = BUILD / program
+    if not path.is_file():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_random_hdf5_programs_leave_what_plain_hdf5_reads(tmp_path, key, start, place):
+    io = start()
+    words = f"tailrace place={place} budget=16777216 smallest=1 forward={io.address} key={key}"
+    env = {**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS), "HDF5_VOL_CONNECTOR": words,
+           "TMPDIR": str(tmp_path / "out")}
+    result = subprocess.run([built("tests/hdf5/hdf5_random"), "3"], cwd=tmp_path / "out", env=env, text=True,
+                            capture_output=True, check=False, timeout=240)
+    assert result.returncode == 0, result.stdout + result.stderr + io.messages()
+    state = forwarder.status(io.address, key)
+    assert state["bytes_written"] > 0
+    assert state["clients"] == [] and state["files"] == 0 and state["memory_held_bytes"] == 0
+
+
+def test_the_demonstration_leaves_the_same_fields(tmp_path, key, start, capsys):
+    io = start()
+    directory = tmp_path / "out/demo"
+    command = ["demo", "--quick", "--keep", "--dir", str(directory), "--tsunami", str(built("apps/tsunami/tsunami"))]
+    assert cli.main([*command, "--forward", io.address, "--key", str(key)]) == 0
+    assert "h5py opens all 8" in capsys.readouterr().out
+    fields = 0
+    for plain in sorted((directory / "hdf5").glob("tsunami_*.h5")):
+        step = int(plain.stem.split("_")[-1])
+        with h5py.File(plain) as one, h5py.File(directory / f"tailrace/tsunami_c0_{step:06d}.h5") as other:
+            for variable in ("eta", "hu", "hv"):
+                fields += 1
+                path = f"data/{step}/meshes/{variable}"
+                assert one[path][...].tobytes() == other[path][...].tobytes()
+    assert fields == 24
+    assert forwarder.status(io.address, key)["bytes_written"] > 0
+
+
+def test_a_demonstration_wants_key_and_forwarder(capsys):
+    for words in (["--forward", "io1:4711"], ["--key", "key"]):
+        with pytest.raises(SystemExit):
+            cli.main(["demo", *words])
+        assert "without --" in capsys.readouterr().err
+
+
+def test_encrypted_data_are_those_that_were_written(tmp_path, key, start):
+    io = start(forward={"encrypt": True})
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    with tailrace.open(file, 0) as out:
+        for step in range(3):
+            out.write("u", step, step + np.arange(200_000.0))
+            out.write("small", step, np.full(7, step, dtype="f4"))
+            out.end_iteration(step)
+        out.flush()
+        assert np.array_equal(out.read("u", 2), 2 + np.arange(200_000.0))
+    check_series(tmp_path / "out", range(3))
+    assert io.stop() == 0
+    assert io.messages() == ""
 
 
 def test_no_forwarder_is_a_clear_error_at_open(tmp_path, key):

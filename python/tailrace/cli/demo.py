@@ -36,15 +36,22 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the numbers to FILE")
     parser.add_argument("--tsunami", type=pathlib.Path, metavar="PATH",
                         help="the solver (default: where `make build` puts it)")
-    parser.set_defaults(run=run)
+    parser.add_argument("--forward", metavar="HOST:PORT", action="append", default=[],
+                        help="let this forwarder (tailrace serve forward) write tailrace's files; may be repeated")
+    parser.add_argument("--key", metavar="FILE", default="", help="the key file of the forwarders")
+    parser.set_defaults(run=run, wrong=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
+    if bool(arguments.forward) != bool(arguments.key):
+        arguments.wrong("found --forward without --key FILE" if arguments.forward else
+                        "found --key without --forward HOST:PORT")
     begin = time.monotonic()
     try:
         program = demo_runs.find_program(arguments.tsunami)
         settings = demo_runs.QUICK if arguments.quick else demo_runs.FULL
+        settings = dataclasses.replace(settings, forward=tuple(arguments.forward), key=arguments.key)
         if arguments.rounds:
             settings = dataclasses.replace(settings, rounds=arguments.rounds, seconds=float("inf"))
         rounds = demo_runs.run_rounds(program, arguments.dir, settings, keep=arguments.keep)

@@ -56,6 +56,8 @@ class Settings:
     output_every: int
     rounds: int
     seconds: float  # no round starts that would probably end later
+    forward: tuple[str, ...] = ()  # addresses of forwarders, which write tailrace's files
+    key: str = ""  # their key file
 
 
 # About 10 MiB for an output, and about as much computing as writing, so that there is output to hide and computing to
@@ -116,6 +118,8 @@ def _run(program: pathlib.Path, topo: pathlib.Path, directory: pathlib.Path, set
         f"--gaussian={longitude},{latitude},{width},{height}", "--precision", "float64", "--progress",
         "--steps", str(settings.steps), "--output-every", str(settings.output_every),
         "--out", str(directory), "--json", str(report), *_ARGUMENTS[directory.name]]
+    if directory.name == "tailrace" and settings.forward:
+        command += [word for address in settings.forward for word in ("--forward", address)] + ["--key", settings.key]
     said = b""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as process:

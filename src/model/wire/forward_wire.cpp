@@ -1,5 +1,6 @@
 #include "model/wire/forward_wire.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "model/extents.hpp"
@@ -85,6 +86,23 @@ uint64_t bytes_of(std::span<const TransferRecord> records, TransferRecord::Kind 
 }
 
 }  // namespace
+
+std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms::Role role, std::string_view name,
+                                                         uint32_t window) {
+  ForwardTerms terms;
+  terms.role = role;
+  terms.window = window;
+  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
+  std::array<std::byte, sizeof terms> bytes;
+  std::memcpy(bytes.data(), &terms, sizeof terms);
+  return bytes;
+}
+
+ForwardTerms decode_terms(const std::array<std::byte, sizeof(ForwardTerms)>& bytes) {
+  ForwardTerms terms;
+  std::memcpy(&terms, bytes.data(), sizeof terms);
+  return terms;
+}
 
 uint64_t bytes_of_writes(std::span<const TransferRecord> records) {
   return bytes_of(records, TransferRecord::Kind::write);

@@ -6,12 +6,14 @@
 // function made.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -33,7 +35,8 @@ struct ForwardTerms {
   enum class Role : uint32_t { client = 1, forwarder = 2, inspector = 3 };
   Role role = Role::client;
   uint32_t window = 0;  // of a forwarder: messages of one client that may be unanswered
-  char name[56] = {};   // of the node and process, for logs; UTF-8, filled with NUL
+  char name[55] = {};   // of the node and process, for logs; UTF-8, filled with NUL
+  uint8_t link = 0;     // for Links
 };
 static_assert(sizeof(ForwardTerms) == 64);
 static_assert(std::is_trivially_copyable_v<ForwardTerms>);
@@ -150,6 +153,11 @@ struct ForwardAnswer {
   std::string text = {};
   std::vector<uint32_t> servers = {};
 };
+
+// `name` is cut off if it is too long.
+std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms::Role role, std::string_view name,
+                                                         uint32_t window = 0);
+ForwardTerms decode_terms(const std::array<std::byte, sizeof(ForwardTerms)>& bytes);
 
 std::vector<std::byte> encode_transfers(uint64_t number, std::span<const TransferRecord> records);
 std::vector<std::byte> encode_call(uint64_t number, const ForwardCallMessage& call);

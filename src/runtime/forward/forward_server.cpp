@@ -31,18 +31,6 @@ namespace {
 // A client need not answer as fast as a forwarder: its thread may be busy with other things.
 constexpr Nanoseconds kSilence = std::chrono::seconds(20);
 
-Terms forwarder_terms(uint32_t window) {
-  ForwardTerms terms;
-  terms.role = ForwardTerms::Role::forwarder;
-  terms.window = window;
-  const std::string name = name_of_process();
-  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
-  Terms bytes;
-  static_assert(sizeof terms == sizeof bytes);
-  std::memcpy(bytes.data(), &terms, sizeof terms);
-  return bytes;
-}
-
 // Returns the time, on the steady clock, at which the system clock began: a moment that all nodes have in common.
 Nanoseconds common_origin(const Clock& clock) {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -90,7 +78,9 @@ Status build(Parts& parts, const Config& config, Log& log) {
   Forwarder::Options options;
   Links::Options link_options;
   link_options.silence = kSilence;
-  parts.links.emplace(*parts.transport, parts.clock, log, key.value(), forwarder_terms(options.window), link_options);
+  link_options.encrypts_bulk = config.forward.encrypt;
+  parts.links.emplace(*parts.transport, parts.clock, log, key.value(),
+                      encode_terms(ForwardTerms::Role::forwarder, name_of_process(), options.window), link_options);
   parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, options,
                           [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {
                             return forward_view(config, view, clock.now() - begun);

@@ -1,8 +1,5 @@
 #include "runtime/forward/forward_status.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
@@ -13,20 +10,6 @@
 #include "transport/ucx_loader/load_ucx.hpp"
 
 namespace tailrace::impl {
-namespace {
-
-Terms inspector_terms() {
-  ForwardTerms terms;
-  terms.role = ForwardTerms::Role::inspector;
-  const std::string name = name_of_process();
-  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
-  Terms bytes;
-  std::memcpy(bytes.data(), &terms, sizeof terms);
-  return bytes;
-}
-
-}  // namespace
-
 Result<std::string> forward_status(const std::string& address, const std::string& key_file) {
   if (!is_address(address)) {
     return Status(TAILRACE_INVALID_ARGUMENT, "the forwarder's address: found '" + address + "', expected HOST:PORT");
@@ -39,7 +22,8 @@ Result<std::string> forward_status(const std::string& address, const std::string
   Doorbell doorbell;
   auto transport = load_ucx_transport(doorbell, {.rings = false});
   if (!transport.ok()) return transport.status();
-  Links links(*transport.value(), clock, *log.value(), key.value(), inspector_terms(), {});
+  Links links(*transport.value(), clock, *log.value(), key.value(),
+              encode_terms(ForwardTerms::Role::inspector, name_of_process()), {});
   ForwarderSet forwarders(links, clock, doorbell, *log.value(), {.addresses = {address}});
   ForwardCallMessage message;
   message.record.call = ForwardCall::status;

@@ -179,9 +179,7 @@ void ForwarderSet::take(LinkEvent& event) {
   switch (event.kind) {
     case LinkEvent::Kind::ready: {
       if (!current) return;
-      ForwardTerms terms;
-      static_assert(sizeof terms == sizeof event.terms);
-      std::memcpy(&terms, event.terms.data(), sizeof terms);
+      const ForwardTerms terms = decode_terms(event.terms);
       if (terms.role != ForwardTerms::Role::forwarder || terms.window == 0) {
         return misbehaves(*current, "it is no forwarder");
       }

@@ -71,8 +71,10 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
       const size_t one = (home + i) % forwarders_.size();
       if (forwarders_.is_usable(one) == lost) continue;
       const Status reached = forwarders_.reach(one);
-      if (reached.ok() && forwarders_.is_usable(one)) return one;
-      if (!reached.ok()) log_.warning("{}", reached.fault().message);
+      if (!reached.ok() && complained_.insert(one).second) log_.warning("{}", reached.fault().message);
+      if (!reached.ok()) continue;
+      complained_.erase(one);
+      if (forwarders_.is_usable(one)) return one;
     }
   }
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,7 @@ class RemoteFiles final : public FileSystem {
   FileTable<File> files_;
   std::vector<FileHandle> open_;  // all that are
   std::list<Held> locks_;
+  std::set<size_t> complained_;  // forwarders whose loss the log has, and which have not answered since
   ReadNow read_;
   SyncNow sync_;
 };

@@ -31,16 +31,6 @@ void append_first(std::vector<iovec>& to, std::span<const iovec> segments, uint6
   }
 }
 
-Terms terms_of(const std::string& name) {
-  ForwardTerms terms;
-  terms.role = ForwardTerms::Role::client;
-  std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
-  Terms bytes;
-  static_assert(sizeof terms == sizeof bytes);
-  std::memcpy(bytes.data(), &terms, sizeof terms);
-  return bytes;
-}
-
 int64_t error_of(const Status& failure) {
   const int error = failure.fault().system_errno;
   return error != 0 ? -error : -EIO;
@@ -70,7 +60,7 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
                     kMostSegments, 1},
       transport_(std::move(transport)),
       local_(std::move(local)),
-      links_(*transport_, clock, log, key, terms_of(options.name), options.links),
+      links_(*transport_, clock, log, key, encode_terms(ForwardTerms::Role::client, options.name), options.links),
       forwarders_(links_, clock, doorbell, log, {.addresses = options.servers}),
       files_(forwarders_, log, options.on_loss, local_ ? &local_->files() : nullptr),
       slots_(options.depth + 1),  // one for now()

@@ -17,13 +17,26 @@ static_assert(kMostSealed == Transport::kMostHead);
 
 Versions only(uint16_t version) { return {version, version}; }
 
+// The last byte of the terms says whether this end wants bulk data to be encrypted.
+constexpr std::byte kEncrypts{1};
+
+Terms with_link_byte(Terms terms, const Links::Options& options) {
+  terms.back() = options.encrypts_bulk ? kEncrypts : std::byte{};
+  return terms;
+}
+
 Status broken(std::string why) { return Status(TAILRACE_IO_ERROR, std::move(why)); }
 
 }  // namespace
 
 Links::Links(Transport& transport, const Clock& clock, Log& log, const ForwardKey& key, const Terms& terms,
              const Options& options)
-    : transport_(transport), clock_(clock), log_(log), key_(key), terms_(terms), options_(options) {}
+    : transport_(transport),
+      clock_(clock),
+      log_(log),
+      key_(key),
+      terms_(with_link_byte(terms, options)),
+      options_(options) {}
 
 Links::~Links() {
   for (const auto& [name, peer] : peers_) transport_.close(name);
@@ -67,10 +80,10 @@ void Links::end(PeerId name, Peer& peer, std::optional<Status> why) {
   peer.end = std::move(why);
 }
 
-// ---- sending
-// -------------------------------------------------------------------------------------------------------
+// ---- sending ---------------------------------------------------------------------------------------------------
 
-void Links::send(PeerId name, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag) {
+void Links::send(PeerId name, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag,
+                 std::span<std::byte> own) {
   TAILRACE_REQUIRE(!body.empty());
   TAILRACE_REQUIRE(body.size() <= kMostBody);
   TAILRACE_REQUIRE(tag < kMostTag);
@@ -78,6 +91,7 @@ void Links::send(PeerId name, std::span<const std::byte> body, std::span<const i
   TAILRACE_REQUIRE(found != peers_.end());
   if (found->second.state == State::ending) return fail(LinkEvent::Kind::sent, name, tag);
   TAILRACE_REQUIRE(found->second.state == State::ready);
+  if (found->second.encrypts && !bulk.empty()) return send_hidden(name, found->second, body, bulk, tag, own);
   send_sealed(name, found->second, body, bulk, tag);
 }
 
@@ -90,6 +104,23 @@ void Links::send_sealed(PeerId name, Peer& peer, std::span<const std::byte> body
   const Status sealed = peer.sealer->seal(body, bulk, head_);
   TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
   transport_.send(name, head_, bulk, tag);
+  ++peer.outstanding;
+  peer.spoke = clock_.now();
+}
+
+void Links::send_hidden(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
+                        uint64_t tag, std::span<std::byte> own) {
+  size_t bytes = 0;
+  for (const iovec& segment : bulk) bytes += segment.iov_len;
+  if (own.empty()) {
+    const auto [copy, is_new] = peer.hidden.emplace(tag, bytes);
+    TAILRACE_REQUIRE(is_new);
+    own = copy->second;
+  }
+  const Status sealed = peer.sealer->seal_hidden(body, bulk, own.first(bytes), head_);
+  TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
+  const iovec whole{own.data(), bytes};
+  transport_.send(name, head_, std::span(&whole, 1), tag);
   ++peer.outstanding;
   peer.spoke = clock_.now();
 }
@@ -153,6 +184,7 @@ void Links::take(TransportEvent& event, std::vector<LinkEvent>& events) {
     case TransportEvent::Kind::sent:
       --peer.outstanding;
       if (event.tag == kOwnTag) return;
+      peer.hidden.erase(event.tag);
       events.push_back({.kind = LinkEvent::Kind::sent, .peer = event.peer, .tag = event.tag, .status = event.status});
       return;
     case TransportEvent::Kind::received:
@@ -213,9 +245,10 @@ Status Links::hear_greeting(PeerId name, Peer& peer, std::span<const std::byte> 
   return {};
 }
 
-void Links::take_keys(Peer& peer, const SessionKeys& keys) {
-  peer.sealer.emplace(peer.caller ? keys.to_server : keys.to_client, false);
-  peer.opener.emplace(peer.caller ? keys.to_client : keys.to_server, false);
+void Links::take_keys(Peer& peer, const SessionKeys& keys) const {
+  peer.encrypts = options_.encrypts_bulk || keys.peer_terms.back() == kEncrypts;
+  peer.sealer.emplace(peer.caller ? keys.to_server : keys.to_client, peer.encrypts);
+  peer.opener.emplace(peer.caller ? keys.to_client : keys.to_server, peer.encrypts);
   peer.terms = keys.peer_terms;
 }
 
@@ -253,8 +286,7 @@ void Links::check_bulk(PeerId name, Peer& peer, TransportEvent& event, std::vect
   events.push_back({.kind = LinkEvent::Kind::received, .peer = name, .tag = event.tag, .status = status});
 }
 
-// ---- time
-// ----------------------------------------------------------------------------------------------------------
+// ---- time ------------------------------------------------------------------------------------------------------
 
 void Links::keep_time(std::vector<LinkEvent>& events) {
   const Nanoseconds now = clock_.now();

@@ -3,7 +3,8 @@
 //
 // Both ends of forwarding use it; it knows nothing of the messages' meaning. A peer that has not proved that it has
 // the key is never heard: all that its caller sees of it is a line in the log. An idle connection carries a beat, so
-// that a peer whose node is gone is noticed within Options::silence. One thread; poll() must be called at due().
+// that a peer whose node is gone is noticed within Options::silence. Bulk data are encrypted if one of the ends wants
+// that. One thread; poll() must be called at due().
 #pragma once
 
 #include <chrono>
@@ -54,9 +55,10 @@ class Links {
     Nanoseconds silence = std::chrono::milliseconds(1900);  // a peer that is silent for so long is lost
     size_t most_strangers = 64;                             // connections without a handshake; the oldest gives way
     uint16_t version = 1;                                   // of the messages
+    bool encrypts_bulk = false;                             // of links where one of the ends wants it
   };
 
-  // Borrows all but the key and the options. `terms` is told to each peer.
+  // Borrows all but the key and the options. `terms` is told to each peer; their last byte belongs to the links.
   Links(Transport& transport, const Clock& clock, Log& log, const ForwardKey& key, const Terms& terms,
         const Options& options);
   ~Links();
@@ -69,10 +71,14 @@ class Links {
   // Ends a link whose peer does what it may not; the log says `why`.
   void distrust(PeerId peer, const std::string& why);
 
-  // Sends a message; see Transport::send. `body` is not empty. Tags are below kMostTag. If the link has ended, and
-  // poll() has not reported that yet, this and receive() end with failure, before `lost`.
+  // Sends a message; see Transport::send. `body` is not empty. Tags are below kMostTag, and each send that has bulk
+  // data has one of its own until it has ended. If the link has ended, and poll() has not reported that yet, this and
+  // receive() end with failure, before `lost`. Encrypted bulk data are written to `own`, memory of the caller in
+  // which `bulk` lies, as Sealer::seal_hidden requires; without `own`, into a copy that is kept until the send has
+  // ended.
   static constexpr uint64_t kMostTag = uint64_t{1} << 62;
-  void send(PeerId peer, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag);
+  void send(PeerId peer, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag,
+            std::span<std::byte> own = {});
   void receive(PeerId peer, uint64_t arrival, std::span<std::byte> into, uint64_t tag);
   void refuse(PeerId peer, uint64_t arrival);
   // Returns true if `peer` is a link that is ready.
@@ -104,25 +110,29 @@ class Links {
     Nanoseconds since{0};  // it has been in this state
     Nanoseconds heard{0};
     Nanoseconds spoke{0};
-    size_t outstanding = 0;                 // sends and receives that have not ended
-    std::map<uint64_t, BulkTag> waiting;    // by arrival
-    std::map<uint64_t, Arriving> arriving;  // by tag
-    bool told = false;                      // `ready` was reported
-    bool refused = false;                   // it was told why it may not come in
-    std::optional<Status> end;              // why it is ending; none: its caller knows
+    size_t outstanding = 0;                             // sends and receives that have not ended
+    std::map<uint64_t, BulkTag> waiting;                // by arrival
+    std::map<uint64_t, Arriving> arriving;              // by tag
+    std::map<uint64_t, std::vector<std::byte>> hidden;  // encrypted bulk data under way; by tag
+    bool encrypts = false;                              // bulk data, too
+    bool told = false;                                  // `ready` was reported
+    bool refused = false;                               // it was told why it may not come in
+    std::optional<Status> end;                          // why it is ending; none: its caller knows
   };
 
   void take(TransportEvent& event, std::vector<LinkEvent>& events);
   void greet(PeerId name, Peer& peer);
   void hear(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events);
   Status hear_greeting(PeerId name, Peer& peer, std::span<const std::byte> head);
-  static void take_keys(Peer& peer, const SessionKeys& keys);
+  void take_keys(Peer& peer, const SessionKeys& keys) const;
   void hear_sealed(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events);
   void become_ready(PeerId name, Peer& peer, std::vector<LinkEvent>& events);
   void check_bulk(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events);
   void send_plain(PeerId name, Peer& peer, std::span<const std::byte> head);
   void send_sealed(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
                    uint64_t tag);
+  void send_hidden(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
+                   uint64_t tag, std::span<std::byte> own);
   void keep_time(std::vector<LinkEvent>& events);
   void limit_strangers();
   void fail(LinkEvent::Kind kind, PeerId name, uint64_t tag);

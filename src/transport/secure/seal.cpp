@@ -61,7 +61,7 @@ BulkMac mac_of(const SealKeys& keys, uint64_t sequence, std::span<const iovec> b
 void gather(std::span<const iovec> from, std::span<std::byte> into) {
   for (const iovec& segment : from) {
     const bool is_there = segment.iov_len == 0 || segment.iov_base == into.data();
-    if (!is_there) std::memcpy(into.data(), segment.iov_base, segment.iov_len);
+    if (!is_there) std::memmove(into.data(), segment.iov_base, segment.iov_len);
     into = into.subspan(segment.iov_len);
   }
 }

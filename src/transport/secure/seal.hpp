@@ -51,8 +51,8 @@ class Sealer {
   // session is needed.
   Status seal(std::span<const std::byte> body, std::span<const iovec> bulk, std::vector<std::byte>& message);
   // Makes a message for bulk data that travel encrypted: encrypts them into `into`, which is as long as they are.
-  // They may be one segment that lies in the same place; else they and `into` must not overlap. Requires that this
-  // end encrypts bulk data.
+  // Requires that this end encrypts bulk data, and that each segment lies apart from `into`, or in it and not before
+  // the place that it gets.
   Status seal_hidden(std::span<const std::byte> body, std::span<const iovec> bulk, std::span<std::byte> into,
                      std::vector<std::byte>& message);
 

@@ -50,6 +50,9 @@ Status UcxWorker::open_context(const UcxOptions& options) {
   // before 1.13 has no such setting: that is no failure.
   (void)ucp_config_modify(raw, "RCACHE_ENABLE", "n");
 
+  // A listener that starts again takes its port, though the system keeps old connections of it for a minute.
+  (void)ucp_config_modify(raw, "CM_REUSEADDR", "y");
+
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
