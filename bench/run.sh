@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
-# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), and what
+# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast a
+# forwarder is (`tailrace bench forward`), how its schedulers do in the simulated study (`forward_study`), and what
 # handing over, a variable, measuring and merging cost.
 #
 #   bench/run.sh          the real sizes, three quarters of an hour; results in out/bench, with a report to look at
@@ -25,7 +26,7 @@ case "${1:-}" in
     quick=(--quick)
     ;;
   *)
-    sed -n '2,8p' "$0"
+    sed -n '2,9p' "$0"
     exit 2
     ;;
 esac
@@ -40,6 +41,8 @@ printf '\n-- tailrace bench jitter\n'
 printf '\n-- tailrace bench small\n'
 "$tailrace" bench small "${quick[@]}" --dir "$results/files" --json "$results/small.json"
 "$tailrace" report "$results/pattern.json" "$results/jitter.json" "$results/small.json" --out "$results/report.html"
+printf '\n-- tailrace bench forward\n'
+"$tailrace" bench forward "${quick[@]}" --dir "$results/files" --json "$results/forward.json"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- bench_variables\n'
@@ -52,4 +55,6 @@ printf '\n-- merge_cost\n'
 build/release/testing/merge_cost "${tiny[@]}"
 printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
-printf '\n10 benchmark programs ran\n'
+printf '\n-- forward_study\n'
+build/release/testing/forward_study/forward_study "${tiny[@]}"
+printf '\n12 benchmark programs ran\n'

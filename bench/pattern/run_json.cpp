@@ -22,6 +22,7 @@ Json switches(const WriteOptions& write) {
     json["direct"] = write.direct;
     json["queue_depth"] = write.queue_depth;
     json["throttle"] = write.throttle;
+    json["forwarded"] = !write.forward.empty();
   }
   if (write.writer == Writer::sync || write.writer == Writer::bare) json["direct"] = write.direct;
   if (write.writer == Writer::tailrace || write.writer == Writer::posix_aio) json["budget"] = write.budget;

@@ -18,9 +18,9 @@ std::vector<std::byte> some_bytes(size_t count) {
 
 // Returns a path whose file belongs to the forwarder `host`, which is found by trying.
 std::string path_at(ForwardRig& rig, ForwardedClient& client, const ScratchDirectory& scratch,
-                    const std::string& host) {
+                    const std::string& host, const std::string& name = "f") {
   for (int i = 0;; ++i) {
-    std::string path = scratch / ("f" + std::to_string(i));
+    std::string path = scratch / (name + std::to_string(i));
     const FileHandle file = client.open(path);
     const bool there = rig.forwarders.at(host)->forwarder.open_files() > 0;
     client.files().close(file);
@@ -239,6 +239,30 @@ TEST_F(Loss, AClientThatDiesFreesWhatItHeld) {
   rig_.kill("io1");
   rig_.network.cut("dying", "io1");
   of->run_until_idle();
+}
+
+// Only the connection breaks, and the forwarder keeps the lock for its old session, which still writes.
+TEST_F(Loss, ALockIsTakenAgainWhenTheOldSessionHasWritten) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string lock_path = path_at(rig_, of, scratch_, "io1", "lock");
+  const FileHandle file = of.open(path_at(rig_, of, scratch_, "io1"));
+  const auto lock = of.files().lock(lock_path, "process 1 on node");
+  ASSERT_TRUE(lock.ok());
+  begin_writes(of, file);
+  rig_.network.cut("node", "io1");
+  int turns = 0;
+  rig_.during_turn = [&] {
+    if (++turns == 200) rig_.forwarders.at("io1")->storage.held = false;
+  };
+  of.run_until_idle();
+  rig_.during_turn = {};
+  EXPECT_GT(turns, 200);
+  expect_all_written(of);
+  for (const std::string& line : of.log.lines) {
+    EXPECT_EQ(line.find("nobody keeps other programs away"), std::string::npos) << line;
+  }
+  ForwardedClient other(rig_, {"io1", "io2"}, OnLoss::next, TransferRecord::Confirm::written, "other");
+  EXPECT_EQ(other.files().lock(lock_path, "process 2 on other").status().code(), TAILRACE_CLIENT_IN_USE);
 }
 
 // A forwarder is tried again and again; the log says once that it is lost.

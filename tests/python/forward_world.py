@@ -1,5 +1,6 @@
 """Forwarders and programs as real processes, for the tests of forwarding."""
 
+import contextlib
 import json
 import os
 import select
@@ -9,8 +10,9 @@ import sys
 import h5py
 import numpy as np
 
-# Writes iterations FIRST to LAST - 1 of `file` as client CLIENT. Prints "begun STEP" when the program goes on after
-# an iteration, and "kept STEP" when all iterations up to that one have been published.
+# Writes iterations FIRST to LAST - 1 of `file` as client CLIENT. Prints "begun STEP" when an iteration has been handed
+# over, and goes on after a line of input, or without any when the input has ended. Prints "kept STEP" when all
+# iterations up to that one have been published.
 PROGRAM = """\
 import sys
 import numpy as np, tailrace
@@ -21,6 +23,7 @@ with tailrace.open(file, client) as out:
         out.write("small", step, np.full(7, step, dtype="f4"))
         out.end_iteration(step)
         print("begun", step, flush=True)
+        sys.stdin.readline()
         if step % 3 == 2:
             out.flush()
             print("kept", step, flush=True)
@@ -71,17 +74,23 @@ class Program:
         with open(self.errors, "a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(self.config), str(self.client), str(first), str(self.last)],
-                stdout=subprocess.PIPE, stderr=log, text=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 
     def read(self):
-        """Takes one line; returns False at the end of the output."""
+        """Takes one line, and lets the program go on; returns False at the end of the output."""
         line = self.process.stdout.readline()
+        if line.startswith("begun ") and not self.process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.write("\n")
+                self.process.stdin.flush()
         if line.startswith("kept "):
             self.kept = max(self.kept, int(line.split()[1]))
         return bool(line)
 
     def end(self):
         """Waits for the end; returns the exit code."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         while self.read():
             pass
         self.process.stdout.close()

@@ -309,11 +309,12 @@ def test_the_real_program(tmp_path, capsys, pattern):
     file, trace = tmp_path / "result.json", tmp_path / "trace.json"
     assert cli.main(["bench", "pattern", "--quick", "--dir", str(tmp_path / "out"), "--pattern", str(pattern),
                      "--variables", "2", "--json", str(file), "--trace", str(trace), "--writers",
-                     "sync-hdf5,posix-aio,tailrace-alloc,tailrace-write,tailrace-borrow"]) == 0
+                     "sync-hdf5,posix-aio,tailrace-alloc,tailrace-write,tailrace-borrow,tailrace-write-forwarded,"
+                     "tailrace-borrow-tcp"]) == 0
     said = capsys.readouterr().out
     assert "× the limit" in said and "failed" not in said and "excess" in said
     series = result.load(file).points[0]["series"]
-    assert len(series) == 7 and all(len(one["runs"]) == 2 for one in series.values())
+    assert len(series) == 9 and all(len(one["runs"]) == 2 for one in series.values())
     assert len({run["result_hash"] for one in series.values() for run in one["runs"]}) == 1
     assert json.loads(trace.read_text())["otherData"]["tailrace_trace"] == 1
     assert not (tmp_path / "out").exists()

@@ -18,6 +18,12 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+std::string forward_section(const WriteOptions& options) {
+  if (options.forward.empty()) return "";
+  const std::string transports = options.transports.empty() ? "" : ", transports: " + quoted(options.transports);
+  return "forward: {servers: [" + quoted(options.forward) + "], key: " + quoted(options.key) + transports + "}\n";
+}
+
 }  // namespace
 
 TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders& folders, int iterations_held,
@@ -36,6 +42,7 @@ TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders&
   text += ", durability: " + std::string(bypasses ? "written" : "durable");
   if (options.throttle != "none") text += ", throttle: " + options.throttle;
   text += ", queue_depth: " + std::to_string(options.queue_depth) + "}\n";
+  text += forward_section(options);
   if (trace) text += "measurements: {trace: true}\n";
   text += "layouts:\n  block: {type: uint8, shape: [" + std::to_string(options.block_bytes()) + "]}\nvariables:\n";
   for (int variable = 0; variable < options.variables; ++variable) {

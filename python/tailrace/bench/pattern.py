@@ -9,6 +9,7 @@ predict. Prints nothing, but reports to an Observer.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import pathlib
 import statistics
@@ -19,6 +20,7 @@ from typing import Any
 import tailrace
 
 from . import command, evaluate, machine, measure, writers
+from .forwarder import Forwarder
 from .pattern_settings import Settings
 from .program import Failed, Program, Report
 from .result import VERSION, Result
@@ -60,13 +62,18 @@ class Observer:
 
 def run(program: Program, settings: Settings, observer: Observer) -> Result:
     """Makes all runs; raises Failed."""
-    with Scratch(settings.directories, settings.keep) as scratch:
-        return _Runs(program, settings, observer, scratch).all()
+    with Scratch(settings.directories, settings.keep) as scratch, contextlib.ExitStack() as more:
+        forwarder = None
+        if any(writers.parse(name).transports is not None for name in _names(settings)):
+            forwarder = more.enter_context(Forwarder(scratch.directories, 4 * settings.bytes + (64 << 20)))
+        return _Runs(program, settings, observer, scratch, forwarder).all()
 
 
 class _Runs:
-    def __init__(self, program: Program, settings: Settings, observer: Observer, scratch: Scratch) -> None:
+    def __init__(self, program: Program, settings: Settings, observer: Observer, scratch: Scratch,
+                 forwarder: Forwarder | None) -> None:
         self._program = program
+        self._forwarder = forwarder
         self._settings = settings
         self._observer = observer
         self._scratch = scratch
@@ -190,6 +197,8 @@ class _Runs:
         arguments = [*self._kernel(), "--passes", str(passes), "--iterations", str(s.iterations), "--bytes",
                      str(s.bytes), "--variables", str(s.variables), "--queue-depth", str(s.queue_depth),
                      *self._scratch.arguments(writer.name), *writer.arguments, *more]
+        if self._forwarder and writer.transports is not None:
+            arguments += self._forwarder.arguments(writer.transports)
         if keep:
             self._scratch.empty(writer.name)  # what was kept at an earlier C/W
             arguments.append("--keep")

@@ -17,6 +17,8 @@ SWITCHES = {
     "malloc": ["--buffers", "malloc"],
     "unaligned": ["--buffers", "unaligned"],
     "throttled": ["--throttle", "auto"],
+    "forwarded": [],  # by a forwarder on this machine, over the transport that UCX chooses
+    "tcp": [],  # the same over TCP, as between machines without a faster network
 }
 DEFAULT = ("none", "sync", "tailrace-alloc", "tailrace-write")
 
@@ -36,6 +38,7 @@ class Writer:
     arguments: tuple[str, ...]  # for `pattern run`
     copies: bool = False  # what is handed over is copied: the limit includes a memcpy for each iteration
     model: str | None = None  # predicts its total; None: no model does
+    transports: str | None = None  # of UCX, by which a forwarder is reached, "": its choice; None: no forwarder
 
     @property
     def is_tailrace(self) -> bool:
@@ -65,12 +68,13 @@ def parse(name: str) -> Writer:
     # The server copies lent arrays whose addresses no direct transfer can use.
     copies = verb == "write" or bool({"malloc", "unaligned"} & set(switches))
     return Writer(name, " ".join([first, *rest]), ("--write", "tailrace", "--verb", verb, *arguments),
-                  copies=copies, model=_model(verb, switches))
+                  copies=copies, model=_model(verb, switches),
+                  transports="tcp" if "tcp" in switches else "" if "forwarded" in switches else None)
 
 
 def _model(verb: str, switches: list[str]) -> str | None:
     # W is measured with aligned blocks that bypass the page cache as fast as they can, from memory touched before.
-    if set(switches) & {"buffered", "malloc", "unaligned", "throttled"}:
+    if set(switches) & {"buffered", "malloc", "unaligned", "throttled", "forwarded", "tcp"}:
         return None
     return "model2_copy" if verb == "write" else "model2"
 

@@ -13,7 +13,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import bench_core, bench_jitter, bench_options, bench_small, output
+from . import bench_core, bench_forward, bench_jitter, bench_options, bench_small, output
 
 if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
@@ -26,8 +26,8 @@ SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _EPILOG = """\
 writers: none, sync (pwrite, bypassing the page cache), sync-buffered, sync-hdf5, bare (a thread and two buffers),
 posix-aio (glibc), and tailrace-VERB with VERB alloc, write or borrow, and optionally -unpinned, -buffered, -malloc,
--unaligned or -throttled appended, such as tailrace-alloc-buffered. none and sync always run, since the limit and OO
-are computed from them.
+-unaligned, -throttled, -forwarded (through a forwarder on this machine) or -tcp (the same over TCP) appended, such as
+tailrace-alloc-buffered. none and sync always run, since the limit and OO are computed from them.
 
 Exit code 1 if it cannot run, 2 if the options are wrong."""
 
@@ -48,6 +48,7 @@ def register(subparsers: Any) -> None:
     bench_core.register(kinds)
     bench_jitter.register(kinds)
     bench_small.register(kinds)
+    bench_forward.register(kinds)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,9 @@ _MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 TITLES = {"open": "open, and the first output", "places": "place core beside place thread",
           "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
-          "restart": "the server is killed"}
+          "restart": "the server is killed",
+          "forward chosen": "through a forwarder, over the transport that UCX chooses",
+          "forward tcp": "through a forwarder, over TCP", "ucx_perftest": "UCX's own program"}
 
 
 class Printer:

@@ -241,7 +241,8 @@ void ForwarderSet::take_message(size_t forwarder, LinkEvent& event) {
     case ForwardKind::lost: {
       const std::optional<LossRecord> loss = decode_loss(event.body);
       if (!loss) return misbehaves(forwarder, "it sent a message that cannot be read");
-      events_.push_back({.kind = ForwarderEvent::Kind::failed, .forwarder = forwarder, .loss = *loss});
+      events_.push_back(
+          {.kind = ForwarderEvent::Kind::failed, .forwarder = forwarder, .number = event.peer, .loss = *loss});
       return;
     }
     case ForwardKind::transfers:

@@ -26,7 +26,7 @@ struct ForwarderEvent {
     sent,      // the bulk data of message `number` are not needed any more
     ended,     // the answer to transfers `number`: `results`, and `bulk` bytes that wait for receive() or refuse()
     received,  // the bulk data of receive() with tag `number` are there, or not: `status`
-    failed,    // a write that was confirmed as received has failed: `loss`
+    failed,    // a write that was confirmed as received on the link `number` has failed: `loss`
     leaving,   // the forwarder will end when everything is answered
     lost       // the link `number` is gone; what was sent on it and not answered never will be
   };

@@ -51,6 +51,11 @@ constexpr Nanoseconds kBetween = std::chrono::milliseconds(200);
 constexpr Nanoseconds kAtOnce = std::chrono::seconds(1);
 constexpr int kRounds = 5;  // of attempts to reach the first forwarder
 
+// Returns true if a lock was refused since `holder` has it.
+bool is_held_by(const std::string& holder, const Status& refusal) {
+  return refusal.code() == TAILRACE_CLIENT_IN_USE && refusal.fault().message.ends_with(" is locked by " + holder);
+}
+
 Status too_long(const char* operation, const std::string& path) {
   return Status::of_errno(operation, path, ENAMETOOLONG);
 }
@@ -177,10 +182,10 @@ bool RemoteFiles::move_from_lost() {
   return any;
 }
 
-void RemoteFiles::fail_file(size_t forwarder, uint32_t remote, const Status& why) {
+void RemoteFiles::fail_file(uint64_t link, uint32_t remote, const Status& why) {
   for (const FileHandle handle : open_) {
     File& file = files_.at(handle);
-    if (!file.here && file.forwarder == forwarder && file.remote == remote && file.failure.ok()) file.failure = why;
+    if (!file.here && file.link == link && file.remote == remote && file.failure.ok()) file.failure = why;
   }
 }
 
@@ -264,6 +269,11 @@ void RemoteFiles::move(Held& lock) {
     lock.gone = !taken.ok();
   } else if (on_loss_ == OnLoss::next) {
     auto asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, lock.holder), "lock");
+    const Nanoseconds until = forwarders_.now() + kPatience;
+    while (!asked.ok() && is_held_by(lock.holder, asked.status()) && forwarders_.now() < until) {
+      forwarders_.pause(kBetween);  // an earlier session of this process ends when its last transfer has ended
+      asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, lock.holder), "lock");
+    }
     if (asked.ok()) {
       lock.forwarder = asked.value().forwarder;
       lock.link = forwarders_.link(lock.forwarder);

@@ -54,8 +54,9 @@ class RemoteFiles final : public FileSystem {
   // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
   // that nobody can open get their failure.
   bool move_from_lost();
-  // Notes that a write to a file, by the forwarder's number, has failed after it was confirmed.
-  void fail_file(size_t forwarder, uint32_t remote, const Status& why);
+  // Notes that a write to a file has failed after it was confirmed. The file is that which was opened by `link` and
+  // has the number `remote` there. One that has moved since has got its failure when it moved.
+  void fail_file(uint64_t link, uint32_t remote, const Status& why);
 
   // FileSystem
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;

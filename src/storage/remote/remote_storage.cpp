@@ -228,7 +228,7 @@ void RemoteStorage::take(ForwarderEvent& event) {
     }
     case ForwarderEvent::Kind::ended: return note_ends(event.forwarder, event);
     case ForwarderEvent::Kind::received: return note_received(event);
-    case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.forwarder);
+    case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.number);
     case ForwarderEvent::Kind::leaving: return;
     case ForwarderEvent::Kind::lost: return take_back(event.number);
   }
@@ -332,9 +332,9 @@ void RemoteStorage::settle(uint64_t number, Message& message) {
 }
 
 // A write that was confirmed as received has failed: whatever depends on the whole file must not succeed.
-void RemoteStorage::note_loss(const LossRecord& loss, size_t forwarder) {
+void RemoteStorage::note_loss(const LossRecord& loss, uint64_t link) {
   files_.fail_file(
-      forwarder, loss.file,
+      link, loss.file,
       Status::of_errno(fmt::format("write {} bytes at {}, confirmed as received,", loss.length, loss.offset), "",
                        loss.system_errno));
 }

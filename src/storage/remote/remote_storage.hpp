@@ -96,7 +96,7 @@ class RemoteStorage final : public Storage {
   void note_received(ForwarderEvent& event);
   void scatter(Message& message);
   void settle(uint64_t number, Message& message);
-  void note_loss(const LossRecord& loss, size_t forwarder);
+  void note_loss(const LossRecord& loss, uint64_t link);
   void take_back(uint64_t link);
   void send_waiting();
   bool add(Batch& batch, uint32_t slot);

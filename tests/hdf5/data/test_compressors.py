@@ -35,10 +35,10 @@ with h5py.File(path, "w") as file:
     for name, way in ways[family].items():
         for type in types:
             for more in around if family != "blosc" else around[made % 4:made % 4 + 1]:
-                values = numpy.zeros((35, 45, 30), type)
+                values = numpy.zeros((35, 45, 10), type)
                 for field in values.dtype.names or [()]:
                     values[field] = random.integers(0, 50, values.shape)
-                data = file.create_dataset(str(made), values.shape, type, chunks=(16, 23, 30), **{**way, **more})
+                data = file.create_dataset(str(made), values.shape, type, chunks=(16, 23, 10), **{**way, **more})
                 made += 1
                 data[:] = values                                # chunks at the edge, too
                 data[16:32] = values[:16]                       # whole chunks, again
