@@ -59,8 +59,8 @@ std::string config_of(const Options& options) {
 
 // Results in seconds.
 struct Result {
-  double handed = 0;             // until the last write call had returned
-  double whole = 0;              // until everything was written, or read
+  double handed = 0;              // until the last write call had returned
+  double whole = 0;               // until everything was written, or read
   std::vector<double> latencies;  // of each request, if each is waited for
 };
 

@@ -91,8 +91,8 @@ void add_write(CLI::App& app, WriteOptions& write) {
         return plain ? std::string() : "found '" + text + "', expected none, auto or a rate such as 800MiB/s";
       })
       ->option_text("none|auto|RATE = none");
-  auto* const forward = app.add_option("--forward", write.forward, "tailrace: a forwarder that writes")
-                            ->option_text("HOST:PORT");
+  auto* const forward =
+      app.add_option("--forward", write.forward, "tailrace: a forwarder that writes")->option_text("HOST:PORT");
   app.add_option("--key", write.key, "the forwarder's key file")->needs(forward)->option_text("FILE");
   forward->needs("--key");
   app.add_option("--transports", write.transports, "those of UCX that lead to the forwarder")

@@ -10,9 +10,9 @@ import sys
 import h5py
 import numpy as np
 
-# Writes iterations FIRST to LAST - 1 of `file` as client CLIENT. Prints "begun STEP" when an iteration has been handed
-# over, and goes on after a line of input, or without any when the input has ended. Prints "kept STEP" when all
-# iterations up to that one have been published.
+# Writes iterations FIRST to LAST - 1 of `file` as client CLIENT. Prints "begun STEP" when an iteration has been
+# handed over, and goes on after a line of input, or without any when the input has ended. Prints "kept STEP" when
+# all iterations up to that one have been published.
 PROGRAM = """\
 import sys
 import numpy as np, tailrace

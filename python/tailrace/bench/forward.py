@@ -1,4 +1,4 @@
-"""The study of `tailrace bench forward`: one program and one forwarder on this machine, beside the disk and UCX alone.
+"""The study of `tailrace bench forward`: one program and one forwarder on this machine, beside the disk and UCX.
 
 Each round writes and reads one raw file directly, through the forwarder over the transport that UCX chooses, and over
 TCP; and waits for single small writes to a file in memory, so that the network's part of their time shows. UCX's own
@@ -102,7 +102,8 @@ class _Study:
         found = {f"forward {name}": self._bars(name, runs) for name in TRANSPORTS}
         for part, each in found.items():
             self._observer.part(part, each)
-        missing = [] if self._peer else [{"part": "ucx_perftest", "why": "it is not installed (Debian package ucx-utils)"}]
+        missing = [] if self._peer else [{"part": "ucx_perftest",
+                                          "why": "it is not installed (Debian package ucx-utils)"}]
         for one in missing:
             self._observer.missing(one["part"], one["why"])
         return self._document([bar for each in found.values() for bar in each], missing)

@@ -1,4 +1,4 @@
-"""UCX's own program, ucx_perftest (Debian package ucx-utils), as a peer: what the transport can do on this machine."""
+"""UCX's own program, ucx_perftest (Debian package ucx-utils), as a peer: what the transport can do here."""
 
 from __future__ import annotations
 

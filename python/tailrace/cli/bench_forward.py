@@ -1,6 +1,7 @@
 """`tailrace bench forward`: one program and one forwarder on this machine, beside the disk and UCX alone.
 
-Reads the options and passes them to tailrace.bench.forward; bench_bars.py prints the results. Measures nothing itself.
+Reads the options and passes them to tailrace.bench.forward; bench_bars.py prints the results. Measures nothing
+itself.
 """
 
 from __future__ import annotations
