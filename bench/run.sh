@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
-# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast a
-# forwarder is (`tailrace bench forward`), how its schedulers do in the simulated study (`forward_study`), and what
+# core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast
+# a forwarder is (`tailrace bench forward`), how its schedulers do in the simulated study (`forward_study`), and what
 # handing over, a variable, measuring and merging cost.
 #
 #   bench/run.sh          the real sizes, three quarters of an hour; results in out/bench, with a report to look at
