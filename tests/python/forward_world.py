@@ -74,18 +74,26 @@ class Program:
         with open(self.errors, "a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(self.config), str(self.client), str(first), str(self.last)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0)
+        self.text = b""  # that was read, and holds the lines that were not taken
+
+    def has_line(self):
+        return b"\n" in self.text
 
     def read(self):
         """Takes one line, and lets the program go on; returns False at the end of the output."""
-        line = self.process.stdout.readline()
-        if line.startswith("begun ") and not self.process.stdin.closed:
+        while not self.has_line():
+            piece = os.read(self.process.stdout.fileno(), 4096)
+            if not piece:
+                return False
+            self.text += piece
+        line, _, self.text = self.text.partition(b"\n")
+        if line.startswith(b"begun ") and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.write("\n")
-                self.process.stdin.flush()
-        if line.startswith("kept "):
+                self.process.stdin.write(b"\n")
+        if line.startswith(b"kept "):
             self.kept = max(self.kept, int(line.split()[1]))
-        return bool(line)
+        return True
 
     def end(self):
         """Waits for the end; returns the exit code."""
@@ -129,6 +137,9 @@ def write_config(directory, out, servers, key):
 
 def next_line(programs):
     """Waits until one of the programs has printed a line, or has ended, and returns that program."""
+    for program in programs:
+        if program.has_line():
+            return program
     streams = {program.process.stdout: program for program in programs}
     ready, _, _ = select.select(list(streams), [], [], 120)
     assert ready, "no program has printed anything for two minutes"

@@ -385,6 +385,33 @@ def test_encrypted_data_are_those_that_were_written(tmp_path, key, start):
     assert io.messages() == ""
 
 
+FORKS = """\
+import os, sys, numpy as np, tailrace
+out = tailrace.open(sys.argv[1], 0)
+if os.fork() == 0:
+    try:
+        tailrace.open(sys.argv[1], 1)
+    except tailrace.Error as error:
+        print("child:", error, flush=True)
+    os._exit(0)
+os.wait()
+out.write("u", 0, np.arange(200_000.0))
+out.write("small", 0, np.zeros(7, "f4"))
+out.end_iteration(0)
+out.close()
+"""
+
+
+def test_a_forked_child_is_told_that_it_cannot_forward(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+    result = subprocess.run([sys.executable, "-c", FORKS, str(file)], capture_output=True, text=True, check=False,
+                            timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert "child:" in result.stdout and "UCX does not work in a forked child" in result.stdout
+    check_series(tmp_path / "out", range(1))
+
+
 def test_no_forwarder_is_a_clear_error_at_open(tmp_path, key):
     file = write_config(tmp_path, tmp_path / "out", ["127.0.0.1:9"], key)
     with pytest.raises(tailrace.Error, match=re.escape("127.0.0.1:9")) as raised:

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <link.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <vector>
 
@@ -97,12 +99,24 @@ Result<const UcxModule*> load_module(const std::string& file) {
                                                   file, module != nullptr ? module->build : 0, kUcxModuleBuild));
 }
 
+// UCX does not work in a child that was forked by a process which uses it: connections wait for ever.
+Status check_process() {
+  static std::atomic<pid_t> first_user{0};  // one compare and exchange decides: nothing else is published
+  pid_t found = 0;
+  if (first_user.compare_exchange_strong(found, getpid(), std::memory_order_relaxed) || found == getpid()) return {};
+  return Status(TAILRACE_UNSUPPORTED,
+                fmt::format("found a process that process {} has forked, which uses UCX; expected one that was started "
+                            "anew, by exec or multiprocessing's 'spawn': UCX does not work in a forked child",
+                            found));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Transport>> load_ucx_transport(Doorbell& doorbell, UcxOptions options,
                                                       const std::string& file) {
   const Result<std::string> path = file.empty() ? find_module() : Result<std::string>(file);
   if (!path.ok()) return path.status();
+  if (Status status = check_process(); !status.ok()) return status;
   options.others_use_ucx = options.others_use_ucx || is_loaded("libucs.so.0");
   const Result<const UcxModule*> module = load_module(path.value());
   if (!module.ok()) return module.status();
