@@ -104,10 +104,11 @@ Status check_process() {
   static std::atomic<pid_t> first_user{0};  // one compare and exchange decides: nothing else is published
   pid_t found = 0;
   if (first_user.compare_exchange_strong(found, getpid(), std::memory_order_relaxed) || found == getpid()) return {};
-  return Status(TAILRACE_UNSUPPORTED,
-                fmt::format("found a process that process {} has forked, which uses UCX; expected one that was started "
-                            "anew, by exec or multiprocessing's 'spawn': UCX does not work in a forked child",
-                            found));
+  return Status(
+      TAILRACE_UNSUPPORTED,
+      fmt::format("found a process that process {} has forked, which uses UCX; expected one that was started "
+                  "anew, by exec or multiprocessing's 'spawn': UCX does not work in a forked child",
+                  found));
 }
 
 }  // namespace
