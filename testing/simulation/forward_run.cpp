@@ -21,6 +21,7 @@ namespace tailrace::impl::simulation {
 namespace {
 
 constexpr uint64_t kMostFile = 40'000;
+constexpr int kMostDisturbances = 2000;
 constexpr uint64_t kMemory = 2 * kMostForwarded;
 
 ForwardKey key_of_all() {
@@ -188,18 +189,16 @@ class ForwardRun {
     return options;
   }
 
-  // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left.
+  // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left. After
+  // kMostDisturbances all forwarders stay: no client gets through if its connections never last.
   void disturb() {
-    while (working_ > 0) {
+    for (int disturbances = 0; working_ > 0 && disturbances < kMostDisturbances; ++disturbances) {
       pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000))));
       if (working_ == 0) return;
       const std::string& host = hosts_[dice_.below(hosts_.size())];
       Node* const node = current_[host];
       if (node->dead || node->over) {
-        network_.restore("*", host);
-        for (int i = 0; i < 3; ++i) network_.restore(fmt::format("node{}", i), host);
-        story_.tell("starts {}", host);
-        start(host);
+        revive(host);
       } else if (dice_.chance(30)) {
         const std::string client = fmt::format("node{}", dice_.below(3));
         story_.tell("cuts {} from {}", client, host);
@@ -216,6 +215,16 @@ class ForwardRun {
         }
       }
     }
+    for (const std::string& host : hosts_) {
+      if (working_ > 0 && (current_[host]->dead || current_[host]->over)) revive(host);
+    }
+  }
+
+  void revive(const std::string& host) {
+    network_.restore("*", host);
+    for (int i = 0; i < 3; ++i) network_.restore(fmt::format("node{}", i), host);
+    story_.tell("starts {}", host);
+    start(host);
   }
 
   size_t alive() const {

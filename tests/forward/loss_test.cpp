@@ -252,11 +252,11 @@ TEST_F(Loss, ALockIsTakenAgainWhenTheOldSessionHasWritten) {
   rig_.network.cut("node", "io1");
   int turns = 0;
   rig_.during_turn = [&] {
-    if (++turns == 200) rig_.forwarders.at("io1")->storage.held = false;
+    if (++turns == 20) rig_.forwarders.at("io1")->storage.held = false;
   };
   of.run_until_idle();
   rig_.during_turn = {};
-  EXPECT_GT(turns, 200);
+  EXPECT_GT(turns, 20);
   expect_all_written(of);
   for (const std::string& line : of.log.lines) {
     EXPECT_EQ(line.find("nobody keeps other programs away"), std::string::npos) << line;

@@ -35,7 +35,7 @@ class Forwarder:
         config = below / "io.yaml"
         config.write_text(json.dumps({  # JSON is YAML
             "tailrace": 1, "name": "bench", "memory": {"budget": self._budget},
-            "forward": {"listen": "127.0.0.1:0", "roots": [str(root) for root in self._roots],
+            "forward": {"listen": "127.0.0.1:0", "roots": [str(root.resolve()) for root in self._roots],
                         "key": str(self.key)}}))
         self._process = subprocess.Popen([*_TAILRACE, "serve", "forward", "--config", str(config)],
                                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -6,10 +6,13 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 
 from .program import Failed
 
 _SECONDS = 120.0
+_TRIES = 50
+_PAUSE = 0.1  # seconds
 PROGRAM = "ucx_perftest"
 
 
@@ -28,9 +31,12 @@ def seconds_of_message(test: str, size: int, count: int, transports: str) -> flo
     command = [PROGRAM, "127.0.0.1", "-p", port, "-t", test, "-s", str(size), "-n", str(count),
                "-w", str(max(1, count // 10)), "-f"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS,
-                              env=environment, check=False)
-        server.wait(timeout=_SECONDS)
+        for _ in range(_TRIES):  # until the server listens
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=_SECONDS, env=environment, check=False)
+            if done.returncode == 0 or server.poll() is not None:
+                break
+            time.sleep(_PAUSE)
     except subprocess.TimeoutExpired:
         raise Failed(f"{PROGRAM} {test} has not ended within {_SECONDS:.0f} s") from None
     finally:

@@ -46,6 +46,7 @@ ForwardCallMessage call_on(ForwardCall call, std::string text, std::string secon
 
 // If no forwarder can be reached, all are tried again for this time: connections may break in numbers.
 constexpr Nanoseconds kPatience = std::chrono::seconds(10);
+constexpr Nanoseconds kOwnSession = std::chrono::seconds(2);  // for an earlier session to let go of its locks
 constexpr size_t kTries = 16;  // most forwarders that are lost in the middle of one call
 constexpr Nanoseconds kBetween = std::chrono::milliseconds(200);
 constexpr Nanoseconds kAtOnce = std::chrono::seconds(1);
@@ -269,7 +270,7 @@ void RemoteFiles::move(Held& lock) {
     lock.gone = !taken.ok();
   } else if (on_loss_ == OnLoss::next) {
     auto asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, lock.holder), "lock");
-    const Nanoseconds until = forwarders_.now() + kPatience;
+    const Nanoseconds until = forwarders_.now() + kOwnSession;
     while (!asked.ok() && is_held_by(lock.holder, asked.status()) && forwarders_.now() < until) {
       forwarders_.pause(kBetween);  // an earlier session of this process ends when its last transfer has ended
       asked = ask(lock.path, call_on(ForwardCall::lock, lock.path, lock.holder), "lock");
