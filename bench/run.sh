@@ -5,7 +5,7 @@
 # a forwarder is (`tailrace bench forward`), how its schedulers do in the simulated study (`forward_study`), and what
 # handing over, a variable, measuring and merging cost.
 #
-#   bench/run.sh          the real sizes, three quarters of an hour; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, about an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
