@@ -2,7 +2,8 @@
 
 Each round writes and reads one raw file directly, through the forwarder over the transport that UCX chooses, and over
 TCP; and waits for single small writes to a file in memory, so that the network's part of their time shows. UCX's own
-program sends the same sizes. A bar says how much slower the forwarder may be. Prints nothing, but reports to an Observer.
+program sends the same sizes. A bar says how much slower the forwarder may be. Prints nothing, but reports to an
+Observer.
 """
 
 from __future__ import annotations
