@@ -69,7 +69,7 @@ THIRD_PARTY = [
     (r"nlohmann/", ["src/runtime", "bench", "tests"]),
     (r"spdlog/", ["src/base"]),
     (r"liburing", ["src/storage/uring", "tests"]),
-    (r"sodium", ["src/transport/secure"]),
+    (r"sodium|gcrypt", ["src/transport/secure"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
     (r"zlib\.h$", ["apps", "tests"]),

@@ -4,7 +4,8 @@
     known_answers.py            compares known_answers.hpp, which known_answer_test.cpp checks the library against
     known_answers.py --write    writes it
 
-Python has BLAKE2b; X25519 (RFC 7748), ChaCha20 and Poly1305 (RFC 8439) are here, for these few bytes alone.
+Python has BLAKE2b; X25519 (RFC 7748), ChaCha20 and Poly1305 (RFC 8439), AES (FIPS 197) and GCM (NIST SP 800-38D) are
+here, for these few bytes alone.
 """
 
 import hashlib
@@ -73,11 +74,78 @@ def aead_ietf(key, sequence, text, covered):
     return cipher + poly1305(once, padded + struct.pack("<QQ", len(covered), len(cipher)))
 
 
-def aead_long(key, sequence, text):
-    """libsodium's crypto_aead_chacha20poly1305: 64 bits each of counter and nonce, no padding; nothing else is
-    covered."""
-    cipher, once = encrypt(key, lambda block: struct.pack("<QQ", block, sequence), text)
-    return cipher, poly1305(once, struct.pack("<Q", 0) + cipher + struct.pack("<Q", len(cipher)))
+def times_x(byte):
+    return (byte << 1 ^ (0x11b if byte & 0x80 else 0)) & 0xff
+
+
+def s_box():
+    """FIPS 197, 5.1.1: the inverse in GF(2^8), then an affine map. The powers of 3 give all inverses."""
+    power, value = [], 1
+    for _ in range(255):
+        power.append(value)
+        value ^= times_x(value)
+    box = []
+    for byte in range(256):
+        inverse = power[-power.index(byte) % 255] if byte else 0
+        turned = inverse | inverse << 8
+        box.append((turned ^ turned >> 7 ^ turned >> 6 ^ turned >> 5 ^ turned >> 4) & 0xff ^ 0x63)
+    return box
+
+
+S_BOX = s_box()
+
+
+def aes_round_keys(key):
+    """FIPS 197, 5.2, for 8 words of key and 14 rounds."""
+    words = [list(key[i:i + 4]) for i in range(0, 32, 4)]
+    constant = 1
+    while len(words) < 60:
+        word = words[-1]
+        if len(words) % 8 == 0:
+            word = [S_BOX[byte] for byte in word[1:] + word[:1]]
+            word[0] ^= constant
+            constant = times_x(constant)
+        elif len(words) % 8 == 4:
+            word = [S_BOX[byte] for byte in word]
+        words.append([a ^ b for a, b in zip(word, words[-8])])
+    return [sum(words[i:i + 4], []) for i in range(0, 60, 4)]
+
+
+def aes(key, block):
+    keys = aes_round_keys(key)
+    state = [a ^ b for a, b in zip(block, keys[0])]
+    for number, round_key in enumerate(keys[1:], 1):
+        state = [S_BOX[state[(i + 4 * (i % 4)) % 16]] for i in range(16)]  # bytes substituted, rows shifted
+        if number < 14:
+            columns = [state[i:i + 4] for i in range(0, 16, 4)]
+            state = [times_x(c[i]) ^ times_x(c[(i + 1) % 4]) ^ c[(i + 1) % 4] ^ c[(i + 2) % 4] ^ c[(i + 3) % 4]
+                     for c in columns for i in range(4)]
+        state = [a ^ b for a, b in zip(state, round_key)]
+    return bytes(state)
+
+
+def ghash(key, text):
+    """SP 800-38D, 6.4. The leftmost bit is the coefficient of x^0."""
+    total = 0
+    for i in range(0, len(text), 16):
+        total ^= int.from_bytes(text[i:i + 16], "big")
+        product, factor = 0, int.from_bytes(key, "big")
+        for bit in reversed(range(128)):
+            if total >> bit & 1:
+                product ^= factor
+            factor = factor >> 1 ^ (0xe1 << 120 if factor & 1 else 0)
+        total = product
+    return total.to_bytes(16, "big")
+
+
+def aes_gcm(key, sequence, text, covered):
+    """Returns the cipher text, and the tag; the nonce is four zeros and the number."""
+    nonce = struct.pack("<IQ", 0, sequence)
+    stream = b"".join(aes(key, nonce + struct.pack(">I", 2 + i)) for i in range((len(text) + 15) // 16))
+    cipher = bytes(a ^ b for a, b in zip(text, stream))
+    padded = b"".join(part + bytes(-len(part) % 16) for part in (covered, cipher))
+    mac = ghash(aes(key, bytes(16)), padded + struct.pack(">QQ", 8 * len(covered), 8 * len(cipher)))
+    return cipher, bytes(a ^ b for a, b in zip(mac, aes(key, nonce + struct.pack(">I", 1))))
 
 
 def derive(key, number, context, size=32):
@@ -126,7 +194,7 @@ def refusal(psk, hello):
 
 
 def sealed(key, sequence, flags, body, bulk, tag):
-    covered = struct.pack("<IIQQ", 1, flags, sequence, len(bulk))
+    covered = struct.pack("<IIQQ", 2, flags, sequence, len(bulk))
     return covered + aead_ietf(derive(key, 1, b"tr.seal1"), sequence, body + tag, covered)
 
 
@@ -134,13 +202,13 @@ def answers():
     psk = bytes(range(0x40, 0x60))
     name, hello, answer, proof, to_server, to_client = handshake(psk)
     bulk = bytes(range(256))
-    once = derive(derive(to_server, 2, b"tr.seal1"), 1, b"tr.bulk1")
-    hidden, tag = aead_long(derive(to_client, 3, b"tr.seal1"), 0, bulk)
+    _, open_tag = aes_gcm(derive(to_server, 2, b"tr.seal1"), 1, b"", bulk)
+    hidden, tag = aes_gcm(derive(to_client, 3, b"tr.seal1"), 0, bulk, b"")
     return {
         "name": name, "hello": hello, "answer": answer, "proof": proof, "refusal": refusal(psk, hello),
         "to_server": to_server, "to_client": to_client,
         "message_0": sealed(to_server, 0, 0, b"a body alone", b"", bytes(16)),
-        "message_1": sealed(to_server, 1, 0, b"a body with bulk data", bulk, poly1305(once, bulk)),
+        "message_1": sealed(to_server, 1, 0, b"a body with bulk data", bulk, open_tag),
         "hidden_message": sealed(to_client, 0, 1, b"", bulk, tag),
         "hidden_bulk": hidden,
     }

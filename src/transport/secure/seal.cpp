@@ -13,21 +13,8 @@ namespace {
 
 static_assert(crypto_aead_chacha20poly1305_ietf_KEYBYTES == sizeof(Secret));
 static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == kSealTag);
-static_assert(crypto_aead_chacha20poly1305_KEYBYTES == sizeof(Secret));
-static_assert(crypto_aead_chacha20poly1305_ABYTES == kSealTag);
-static_assert(crypto_onetimeauth_poly1305_KEYBYTES == sizeof(Secret));
-static_assert(crypto_onetimeauth_poly1305_BYTES == kSealTag);
 
-using BulkMac = std::array<unsigned char, kSealTag>;
-
-// The message's number as a nonce of 64 bits, little-endian.
-struct LongNonce {
-  explicit LongNonce(uint64_t sequence) { std::memcpy(bytes, &sequence, sizeof sequence); }
-  unsigned char bytes[crypto_aead_chacha20poly1305_NPUBBYTES];
-};
-static_assert(sizeof(LongNonce) == sizeof(uint64_t));
-
-// … and as one of 96 bits, which begins with four zeros.
+// The message's number as a nonce of 96 bits: four zeros, then the number, little-endian.
 struct HeadNonce {
   explicit HeadNonce(uint64_t sequence) { std::memcpy(bytes + 4, &sequence, sizeof sequence); }
   unsigned char bytes[crypto_aead_chacha20poly1305_ietf_NPUBBYTES] = {};
@@ -44,19 +31,9 @@ uint64_t total(std::span<const iovec> segments) {
   return bytes;
 }
 
-// Returns the tag of bulk data that travel as they are.
-BulkMac mac_of(const SealKeys& keys, uint64_t sequence, std::span<const iovec> bulk) {
-  const Secret once = derive(keys.bulk, sequence, "tr.bulk1");
-  crypto_onetimeauth_poly1305_state state;
-  crypto_onetimeauth_poly1305_init(&state, once.bytes.data());
-  for (const iovec& segment : bulk) {
-    crypto_onetimeauth_poly1305_update(&state, static_cast<const unsigned char*>(segment.iov_base), segment.iov_len);
-  }
-  BulkMac mac;
-  crypto_onetimeauth_poly1305_final(&state, mac.data());
-  sodium_memzero(&state, sizeof state);
-  return mac;
-}
+// The subkeys of a direction's key.
+Secret head_key(const Secret& key) { return derive(key, 1, "tr.seal1"); }
+Secret bulk_key(const Secret& key, bool encrypts_bulk) { return derive(key, encrypts_bulk ? 3 : 2, "tr.seal1"); }
 
 void gather(std::span<const iovec> from, std::span<std::byte> into) {
   for (const iovec& segment : from) {
@@ -87,18 +64,16 @@ Status out_of_numbers() {
 
 }  // namespace
 
-SealKeys::SealKeys(const Secret& key)
-    : head(derive(key, 1, "tr.seal1")), bulk(derive(key, 2, "tr.seal1")), hidden_bulk(derive(key, 3, "tr.seal1")) {}
-
 Sealer::Sealer(const Secret& key, bool encrypts_bulk, uint64_t first)
-    : keys_(key), encrypts_bulk_(encrypts_bulk), next_(first) {
+    : head_key_(head_key(key)), bulk_(bulk_key(key, encrypts_bulk)), encrypts_bulk_(encrypts_bulk), next_(first) {
   start_sodium();
 }
 
 Status Sealer::check_number() const { return next_ < kSequenceLimit ? Status() : out_of_numbers(); }
 
 // Makes the message and counts it. The plain text is encrypted where it lies.
-void Sealer::put(std::span<const std::byte> body, uint64_t bulk, const Tag& tag, std::vector<std::byte>& message) {
+void Sealer::put(std::span<const std::byte> body, uint64_t bulk, const BulkCipher::Tag& tag,
+                 std::vector<std::byte>& message) {
   TAILRACE_REQUIRE(body.size() <= kMostSealedBody);
   SealHead head;
   head.flags = encrypts_bulk_ ? kBulkIsEncrypted : 0;
@@ -111,14 +86,14 @@ void Sealer::put(std::span<const std::byte> body, uint64_t bulk, const Tag& tag,
   std::memcpy(text + body.size(), tag.data(), tag.size());
   const HeadNonce nonce(head.sequence);
   crypto_aead_chacha20poly1305_ietf_encrypt(chars(text), nullptr, chars(text), body.size() + tag.size(), chars(head),
-                                            sizeof head, nullptr, nonce.bytes, keys_.head.bytes.data());
+                                            sizeof head, nullptr, nonce.bytes, head_key_.bytes.data());
 }
 
 Status Sealer::seal(std::span<const std::byte> body, std::span<const iovec> bulk, std::vector<std::byte>& message) {
   const uint64_t bytes = total(bulk);
   TAILRACE_REQUIRE(bytes == 0 || !encrypts_bulk_);
   if (Status status = check_number(); !status.ok()) return status;
-  put(body, bytes, bytes == 0 ? Tag{} : mac_of(keys_, next_, bulk), message);
+  put(body, bytes, bytes == 0 ? BulkCipher::Tag{} : bulk_.cover(next_, bulk), message);
   return {};
 }
 
@@ -126,18 +101,19 @@ Status Sealer::seal_hidden(std::span<const std::byte> body, std::span<const iove
                            std::vector<std::byte>& message) {
   TAILRACE_REQUIRE(encrypts_bulk_ && total(bulk) == into.size());
   if (Status status = check_number(); !status.ok()) return status;
-  Tag tag = {};
+  BulkCipher::Tag tag = {};
   if (!into.empty()) {
     gather(bulk, into);
-    crypto_aead_chacha20poly1305_encrypt_detached(chars(into.data()), tag.data(), nullptr, chars(into.data()),
-                                                  into.size(), nullptr, 0, nullptr, LongNonce(next_).bytes,
-                                                  keys_.hidden_bulk.bytes.data());
+    tag = bulk_.encrypt(next_, into);
   }
   put(body, into.size(), tag, message);
   return {};
 }
 
-Opener::Opener(const Secret& key, bool encrypts_bulk) : keys_(key), encrypts_bulk_(encrypts_bulk) { start_sodium(); }
+Opener::Opener(const Secret& key, bool encrypts_bulk)
+    : head_key_(head_key(key)), bulk_(bulk_key(key, encrypts_bulk)), encrypts_bulk_(encrypts_bulk) {
+  start_sodium();
+}
 
 // Everything here can be a lie, until the tag is checked: the messages tell what the sender says.
 Status Opener::check_head(const SealHead& head, uint64_t bulk_bytes) const {
@@ -181,7 +157,7 @@ Result<Unsealed> Opener::open(std::span<const std::byte> message, uint64_t bulk_
   const HeadNonce nonce(head.sequence);
   if (crypto_aead_chacha20poly1305_ietf_decrypt(chars(opened.body.data()), nullptr, nullptr, chars(text.data()),
                                                 text.size(), chars(head), sizeof head, nonce.bytes,
-                                                keys_.head.bytes.data()) != 0) {
+                                                head_key_.bytes.data()) != 0) {
     return refuse_message(EBADMSG,
                           fmt::format("message {} has a wrong tag: it was changed on the way, or is not from "
                                       "the other end of this session",
@@ -194,24 +170,21 @@ Result<Unsealed> Opener::open(std::span<const std::byte> message, uint64_t bulk_
   return opened;
 }
 
-Status Opener::check_bulk(const BulkTag& tag, std::span<const iovec> bulk) const {
+Status Opener::check_bulk(const BulkTag& tag, std::span<const iovec> bulk) {
   TAILRACE_REQUIRE(!encrypts_bulk_ && total(bulk) == tag.bytes);
   if (tag.bytes == 0) return {};
-  const BulkMac mac = mac_of(keys_, tag.sequence, bulk);
-  return equal(std::as_bytes(std::span(mac)), std::as_bytes(std::span(tag.tag))) ? Status() : refuse_bulk(tag);
+  const BulkCipher::Tag found = bulk_.cover(tag.sequence, bulk);
+  return equal(std::as_bytes(std::span(found)), std::as_bytes(std::span(tag.tag))) ? Status() : refuse_bulk(tag);
 }
 
-Status Opener::open_bulk(const BulkTag& tag, std::span<std::byte> bulk) const {
+Status Opener::open_bulk(const BulkTag& tag, std::span<std::byte> bulk) {
   if (!encrypts_bulk_) {
     const iovec whole{bulk.data(), bulk.size()};
     return check_bulk(tag, std::span(&whole, 1));
   }
   TAILRACE_REQUIRE(bulk.size() == tag.bytes);
   if (tag.bytes == 0) return {};
-  const bool is_right = crypto_aead_chacha20poly1305_decrypt_detached(
-                            chars(bulk.data()), nullptr, chars(bulk.data()), bulk.size(), tag.tag.data(), nullptr, 0,
-                            LongNonce(tag.sequence).bytes, keys_.hidden_bulk.bytes.data()) == 0;
-  return is_right ? Status() : refuse_bulk(tag);
+  return bulk_.decrypt(tag.sequence, bulk, tag.tag) ? Status() : refuse_bulk(tag);
 }
 
 }  // namespace tailrace::impl

@@ -6,9 +6,9 @@
 // is used with one nonce twice:
 //
 // - head and body: ChaCha20-Poly1305 (IETF) under subkey 1 with nonce n. The head is covered, the body encrypted.
-// - bulk data as they are (default): Poly1305 under the n-th subkey of subkey 2, which exists for this message alone.
-//   Its tag is in the encrypted part of the message, so a message and its bulk data cannot be separated.
-// - encrypted bulk data: ChaCha20-Poly1305 (64-bit nonce) under subkey 3 with nonce n; its tag lies there, too.
+// - bulk data as they are (default): GMAC (AES-256-GCM that encrypts nothing) under subkey 2 with nonce n. Its tag is
+//   in the encrypted part of the message, so a message and its bulk data cannot be separated.
+// - encrypted bulk data: AES-256-GCM under subkey 3 with nonce n; its tag lies there, too.
 //
 // Both ends must have the same value of `encrypts_bulk`: else every message is refused.
 //
@@ -17,26 +17,18 @@
 
 #include <sys/uio.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/status.hpp"
+#include "transport/secure/bulk_cipher.hpp"
 #include "transport/secure/replay_window.hpp"
 #include "transport/secure/seal_wire.hpp"
 #include "transport/secure/secret.hpp"
 
 namespace tailrace::impl {
-
-// The subkeys of a direction's key.
-struct SealKeys {
-  explicit SealKeys(const Secret& key);
-  Secret head;
-  Secret bulk;
-  Secret hidden_bulk;
-};
 
 class Sealer {
  public:
@@ -57,12 +49,12 @@ class Sealer {
                      std::vector<std::byte>& message);
 
  private:
-  using Tag = std::array<unsigned char, kSealTag>;
-
   Status check_number() const;
-  void put(std::span<const std::byte> body, uint64_t bulk, const Tag& tag, std::vector<std::byte>& message);
+  void put(std::span<const std::byte> body, uint64_t bulk, const BulkCipher::Tag& tag,
+           std::vector<std::byte>& message);
 
-  SealKeys keys_;
+  const Secret head_key_;
+  BulkCipher bulk_;
   bool encrypts_bulk_;
   uint64_t next_;
 };
@@ -71,7 +63,7 @@ class Sealer {
 struct BulkTag {
   uint64_t sequence = 0;
   uint64_t bytes = 0;
-  std::array<unsigned char, kSealTag> tag = {};
+  BulkCipher::Tag tag = {};
 };
 
 struct Unsealed {
@@ -92,15 +84,16 @@ class Opener {
 
   // Checks bulk data that have come as they are. `bulk` has as many bytes as the tag says. Requires that the ends do
   // not encrypt bulk data. May be called more than once.
-  Status check_bulk(const BulkTag& tag, std::span<const iovec> bulk) const;
-  // Checks bulk data in one piece; and if the ends encrypt bulk data, decrypts them in place, once. Wrong ones stay
-  // encrypted or become zeros.
-  Status open_bulk(const BulkTag& tag, std::span<std::byte> bulk) const;
+  Status check_bulk(const BulkTag& tag, std::span<const iovec> bulk);
+  // Checks bulk data in one piece; and if the ends encrypt bulk data, decrypts them in place, once. Wrong ones become
+  // zeros then.
+  Status open_bulk(const BulkTag& tag, std::span<std::byte> bulk);
 
  private:
   Status check_head(const SealHead& head, uint64_t bulk_bytes) const;
 
-  SealKeys keys_;
+  const Secret head_key_;
+  BulkCipher bulk_;
   bool encrypts_bulk_;
   ReplayWindow window_;
 };

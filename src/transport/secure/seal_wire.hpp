@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 static_assert(std::endian::native == std::endian::little, "the numbers of a sealed message are little-endian");
 
-inline constexpr uint32_t kSealVersion = 1;
+inline constexpr uint32_t kSealVersion = 2;
 inline constexpr size_t kSealTag = 16;                         // bytes
 inline constexpr size_t kMostSealed = size_t{32} << 10;        // bytes of a message: Transport::kMostHead
 inline constexpr uint64_t kSequenceLimit = uint64_t{1} << 63;  // all numbers are below
