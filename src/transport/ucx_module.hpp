@@ -20,7 +20,6 @@ struct UcxOptions {
   std::string transports = {};           // those that UCX may use, as UCX_TLS names them ("tcp"); empty: UCX chooses
   size_t most_eager = size_t{16} << 10;  // bulk data up to this size travel with the message, to UCX's memory
   bool ipv6 = false;                     // addresses are of IPv6 and not of IPv4: UCX's TCP carries only one of them
-  bool rings = true;                     // false: the owner sleeps in wait() only, and no thread is needed
   bool others_use_ucx = false;           // set by the loader: UCX was in the process before
 };
 
@@ -31,7 +30,7 @@ struct UcxModule {
 };
 
 // Changes with the layout of what crosses. Raise the first number if a meaning changes and no size does.
-constexpr uint64_t kUcxModuleBuild = uint64_t{1} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
+constexpr uint64_t kUcxModuleBuild = uint64_t{2} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
                                      uint64_t{sizeof(UcxOptions)} << 16 | uint64_t{sizeof(Fault)};
 
 constexpr const char* kUcxModuleFile = "libtailrace_ucx.so";

@@ -21,7 +21,8 @@ void EventFd::raise() const {
   world.choose();
 }
 
-void EventFd::take(std::optional<Nanoseconds> limit) const {
+// No simulated server has another descriptor.
+void EventFd::take(std::optional<Nanoseconds> limit, int /*other*/) const {
   World& world = World::now();
   world.choose();
   if (limit && world.event(fd_) == 0) {

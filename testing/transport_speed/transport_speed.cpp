@@ -232,7 +232,6 @@ void print_comparison(const std::string& transports) {
 
 Settings read(int count, char** arguments, bool& is_tiny) {
   Settings settings;
-  settings.ucx.rings = false;
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     const auto value = [&] { return std::string(i + 1 < count ? arguments[++i] : ""); };
@@ -246,7 +245,6 @@ Settings read(int count, char** arguments, bool& is_tiny) {
   }
   if (is_tiny) settings.seconds = 0.01;
   settings.segments = std::clamp<size_t>(settings.segments, 1, Transport::kMostSegments);
-  settings.ucx.rings = settings.idle > 0;
   return settings;
 }
 

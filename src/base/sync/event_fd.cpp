@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -14,12 +15,14 @@ namespace tailrace::impl {
 
 namespace {
 
-// An interruption counts as the end of the time: whoever sleeps looks again anyway.
-bool is_raised_within(int fd, Nanoseconds limit) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::max(limit, Nanoseconds::zero()));
-  const timespec time{seconds.count(), (std::max(limit, Nanoseconds::zero()) - seconds).count()};
-  pollfd event{fd, POLLIN, 0};
-  return ppoll(&event, 1, &time, nullptr) > 0;
+// Returns true if `fd` became readable within `limit` (none: at some time). Returns early if `other` did. An
+// interruption counts as the end of the time: whoever sleeps looks again anyway. ppoll() ignores descriptors below 0.
+bool is_raised_within(int fd, std::optional<Nanoseconds> limit, int other) {
+  const Nanoseconds most = std::max(limit.value_or(Nanoseconds::zero()), Nanoseconds::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);
+  const timespec time{seconds.count(), (most - seconds).count()};
+  std::array<pollfd, 2> events{{{fd, POLLIN, 0}, {other, POLLIN, 0}}};
+  return ppoll(events.data(), events.size(), limit ? &time : nullptr, nullptr) > 0 && events[0].revents != 0;
 }
 
 }  // namespace
@@ -37,8 +40,8 @@ void EventFd::raise() const {
   TAILRACE_ASSERT(put == sizeof one);
 }
 
-void EventFd::take(std::optional<Nanoseconds> limit) const {
-  if (limit && !is_raised_within(fd_, *limit)) return;
+void EventFd::take(std::optional<Nanoseconds> limit, int other) const {
+  if ((limit || other >= 0) && !is_raised_within(fd_, limit, other)) return;
   uint64_t count = 0;
   ssize_t got = 0;
   do {

@@ -20,8 +20,9 @@ class EventFd {
 
   // Wakes the thread that sleeps in take(), or its next take(). Any thread.
   void raise() const;
-  // Sleeps until the counter has been raised since the last take(), or for `limit` (none: for ever).
-  void take(std::optional<Nanoseconds> limit = std::nullopt) const;
+  // Sleeps until the counter has been raised since the last take(), or for `limit` (none: for ever); or, with
+  // `other`, until that descriptor is readable.
+  void take(std::optional<Nanoseconds> limit = std::nullopt, int other = -1) const;
 
   // Returns the descriptor: others raise the counter by writing the 64-bit number 1 to it. Owned by this object.
   int fd() const { return fd_; }

@@ -103,6 +103,7 @@ void CoreAcceptor::begin_round() {
 }
 
 void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
+  limit = doorbell_.bounded(limit);
   if (!strangers_.empty()) {
     const Nanoseconds left = strangers_.front().until.left();
     limit = std::min(limit.value_or(left), left);

@@ -336,6 +336,9 @@ Status CoreServer::prepare(const Config& config) {
     shared_locks_ = std::move(locks).value();
   }
   parts_ = std::move(parts).value();
+  if (const int network = doorbell_.also_listens_to(); network >= 0) {
+    if (Status status = acceptor_->watch(network); !status.ok()) return status;
+  }
   if (run_.empty()) run_ = new_run();
   common_ = config;
   const auto format = [this](int client, const Config& of) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,7 +135,7 @@ void OwnServer::work(Nanoseconds at_most) {
 }
 
 void OwnServer::wait(std::optional<Nanoseconds> limit) {
-  if (wait_for_events(doorbell_.fd(), POLLIN, std::min(at_most_, limit.value_or(at_most_))) != 0) doorbell_.sleep();
+  doorbell_.sleep(std::min(at_most_, limit.value_or(at_most_)));
 }
 
 void OwnServer::distrusted(int client, const Status& why) {

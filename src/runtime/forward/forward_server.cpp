@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "base/descriptor_limit.hpp"
@@ -30,6 +31,10 @@ namespace {
 
 // A client need not answer as fast as a forwarder: its thread may be busy with other things.
 constexpr Nanoseconds kSilence = std::chrono::seconds(20);
+
+// A client that waits for each of its small writes sends the next one soon. To be woken takes longer than all the
+// rest of such a write, so after each message the forwarder looks for another one for so long before it sleeps.
+constexpr Nanoseconds kLook = std::chrono::microseconds(100);
 
 // Returns the time, on the steady clock, at which the system clock began: a moment that all nodes have in common.
 Nanoseconds common_origin(const Clock& clock) {
@@ -90,9 +95,17 @@ Status build(Parts& parts, const Config& config, Log& log) {
 
 void serve(Parts& parts, ForwardStop& stop) {
   Forwarder& forwarder = *parts.forwarder;
+  Nanoseconds awake_until{0};
   while (!forwarder.has_left()) {
     if (stop.asked) forwarder.leave();
-    if (forwarder.step()) continue;
+    if (forwarder.step()) {
+      awake_until = parts.clock.now() + kLook;
+      continue;
+    }
+    if (parts.clock.now() < awake_until) {
+      std::this_thread::yield();  // others of this machine come first
+      continue;
+    }
     parts.doorbell.prepare();
     if (forwarder.step() || (stop.asked && forwarder.has_left())) {
       parts.doorbell.cancel();

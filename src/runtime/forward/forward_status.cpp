@@ -20,7 +20,7 @@ Result<std::string> forward_status(const std::string& address, const std::string
   if (!log.ok()) return log.status();
   const SteadyClock clock;
   Doorbell doorbell;
-  auto transport = load_ucx_transport(doorbell, {.rings = false});
+  auto transport = load_ucx_transport(doorbell, {});
   if (!transport.ok()) return transport.status();
   Links links(*transport.value(), clock, *log.value(), key.value(),
               encode_terms(ForwardTerms::Role::inspector, name_of_process()), {});

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 
 #include "base/deadline.hpp"
 #include "transport/ucx/quiet_ucx.hpp"
@@ -18,7 +17,8 @@ Result<std::unique_ptr<UcxTransport>> UcxTransport::create(Doorbell& doorbell, c
   Result<std::unique_ptr<UcxWorker>> worker = UcxWorker::create(options);
   if (!worker.ok()) return worker.status();
   std::unique_ptr<UcxTransport> made(new UcxTransport(doorbell, options, std::move(worker).value()));
-  if (Status begun = made->begin(options); !begun.ok()) return begun;
+  if (Status begun = made->messages_.begin(); !begun.ok()) return begun;
+  doorbell.listen_also_to({made->worker_->descriptor(), kLongestSleep});
   return made;
 }
 
@@ -28,20 +28,9 @@ UcxTransport::UcxTransport(Doorbell& doorbell, const UcxOptions& options, std::u
       connections_(*worker_, events_, options.ipv6 ? AF_INET6 : AF_INET),
       messages_(*worker_, connections_, events_, options.most_eager) {}
 
-Status UcxTransport::begin(const UcxOptions& options) {
-  if (Status status = messages_.begin(); !status.ok()) return status;
-  if (!options.rings) return {};
-  try {
-    watcher_.emplace(worker_->descriptor(), doorbell_, kLongestSleep);
-  } catch (const std::system_error& error) {
-    return Status::of_errno("start a thread", "tailrace-net", error.code().value());
-  }
-  return {};
-}
-
 UcxTransport::~UcxTransport() {
   const QuietUcx quiet;
-  watcher_.reset();
+  doorbell_.listen_also_to({});
   connections_.end_all(kLongestEnd);
   messages_.end();
   worker_.reset();  // may still call callbacks of the other two
@@ -93,10 +82,7 @@ void UcxTransport::refuse(PeerId id, uint64_t arrival) {
 }
 
 // UCX may have work after a call, or something may have ended in it: there must be a poll() before the next sleep.
-void UcxTransport::disturb() {
-  is_armed_ = false;
-  doorbell_.ring();
-}
+void UcxTransport::disturb() { doorbell_.ring(); }
 
 bool UcxTransport::advance() {
   const bool progressed = worker_->progress();
@@ -105,33 +91,28 @@ bool UcxTransport::advance() {
   return progressed || advanced;
 }
 
-// Arms UCX's descriptor only if there is nothing to report: otherwise the owner polls again before it sleeps.
+// Arms UCX's descriptor only if the owner is about to sleep and there is nothing to report: otherwise the owner polls
+// again before it sleeps. Arming costs system calls here, and at peers that then wake an owner who is awake.
 void UcxTransport::poll(std::vector<TransportEvent>& events) {
   const QuietUcx quiet;
-  if (watcher_) watcher_->disarm();
-  is_armed_ = false;
+  bool is_armed = false;
   bool moves = true;
   for (int round = 0; moves && round < kMostRounds; ++round) {
     moves = advance();
-    if (!moves && events_.empty()) {
-      is_armed_ = worker_->arm();
-      moves = !is_armed_;
+    if (!moves && events_.empty() && doorbell_.is_prepared()) {
+      is_armed = worker_->arm();
+      moves = !is_armed;
     }
   }
   events.insert(events.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
   events_.clear();
-  if (!is_armed_) {
-    doorbell_.ring();
-  } else if (watcher_) {
-    watcher_->arm();
-  }
+  if (!is_armed) doorbell_.ring();
 }
 
 void UcxTransport::wait(Nanoseconds limit) {
-  if (!is_armed_) return;
-  if (watcher_) watcher_->disarm();
-  const short ready = wait_for_events(worker_->descriptor(), POLLIN, std::min(limit, kLongestSleep));
-  if (ready != 0) is_armed_ = false;
+  const QuietUcx quiet;
+  if (events_.empty() && worker_->arm())
+    wait_for_events(worker_->descriptor(), POLLIN, std::min(limit, kLongestSleep));
 }
 
 void UcxTransport::use_memory(std::span<std::byte> memory) {

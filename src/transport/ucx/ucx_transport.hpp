@@ -3,7 +3,9 @@
 //
 // Small bulk data travel with their message and wait in UCX's memory; larger ones wait at the sender (rendezvous). A
 // connection that is being made counts as connected when the listener's welcome has come, since UCX connects late.
-// Host names are resolved inside connect() and listen(), which is the one thing that may take time there.
+// UCX's descriptor becomes readable when poll() may have something, and the doorbell listens to it. UCX must be told
+// before each sleep that its owner sleeps (arming); poll() does so when the owner has prepared its doorbell. Host
+// names are resolved inside connect() and listen(), which is the one thing that may take time there.
 #pragma once
 
 #include <memory>
@@ -15,7 +17,6 @@
 #include "base/sync/doorbell.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/connections.hpp"
-#include "transport/ucx/descriptor_watcher.hpp"
 #include "transport/ucx/messages.hpp"
 #include "transport/ucx/ucx_worker.hpp"
 #include "transport/ucx_module.hpp"
@@ -45,7 +46,6 @@ class UcxTransport final : public Transport {
 
  private:
   UcxTransport(Doorbell& doorbell, const UcxOptions& options, std::unique_ptr<UcxWorker> worker);
-  Status begin(const UcxOptions& options);
   Peer& known(PeerId id);
   void disturb();
   bool advance();
@@ -55,8 +55,6 @@ class UcxTransport final : public Transport {
   std::vector<TransportEvent> events_;  // since the last poll()
   Connections connections_;
   Messages messages_;
-  std::optional<DescriptorWatcher> watcher_;
-  bool is_armed_ = false;  // UCX makes its descriptor readable at the next event
 };
 
 }  // namespace tailrace::impl
