@@ -108,8 +108,10 @@ class ForwardRig {
   Result<std::unique_ptr<RemoteStorage>> connect(Doorbell& doorbell, Log& log, const std::string& host,
                                                  std::vector<std::string> servers,
                                                  RemoteFiles::OnLoss on_loss = RemoteFiles::OnLoss::next,
-                                                 TransferRecord::Confirm confirm = TransferRecord::Confirm::written) {
+                                                 TransferRecord::Confirm confirm = TransferRecord::Confirm::written,
+                                                 bool spread = false) {
     RemoteStorage::Options options;
+    options.spread = spread;
     options.servers = std::move(servers);
     options.on_loss = on_loss;
     options.confirm = confirm;
@@ -150,8 +152,9 @@ class ForwardedClient {
  public:
   ForwardedClient(ForwardRig& rig, std::vector<std::string> servers,
                   RemoteFiles::OnLoss on_loss = RemoteFiles::OnLoss::next,
-                  TransferRecord::Confirm confirm = TransferRecord::Confirm::written, std::string host = "node")
-      : rig_(rig), storage_(rig.connect(doorbell, log, host, std::move(servers), on_loss, confirm)) {
+                  TransferRecord::Confirm confirm = TransferRecord::Confirm::written, std::string host = "node",
+                  bool spread = false)
+      : rig_(rig), storage_(rig.connect(doorbell, log, host, std::move(servers), on_loss, confirm, spread)) {
     EXPECT_TRUE(storage_.ok()) << storage_.status().fault().message;
   }
 

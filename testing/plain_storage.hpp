@@ -2,7 +2,7 @@
 // storage.hpp.
 //
 // What it does follows from the calls alone, and several of them may use one directory, as the forwarders of one file
-// system do. A test can make its next transfers fail, or hold their completions back.
+// system do. A test can make its next transfers fail, or hold their completions back, or have its files in stripes.
 #pragma once
 
 #include <sys/uio.h>
@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/sync/doorbell.hpp"
 #include "storage/os/os_file_system.hpp"
@@ -20,7 +22,7 @@ namespace tailrace::impl {
 
 class PlainStorage final : public Storage {
  public:
-  explicit PlainStorage(Doorbell& doorbell) : doorbell_(doorbell) {}
+  explicit PlainStorage(Doorbell& doorbell) : doorbell_(doorbell), files_(stripes) {}
 
   const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return files_; }
@@ -41,8 +43,22 @@ class PlainStorage final : public Storage {
   int failure = 0;    // errno of the transfers from now on; 0: they succeed
   bool held = false;  // completions stay here
   uint64_t writes = 0;
+  std::optional<StripeMap> stripes;  // of files that are opened from now on
 
  private:
+  class Names final : public OsFileSystem {
+   public:
+    explicit Names(const std::optional<StripeMap>& stripes) : stripes_(stripes) {}
+    Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
+      Result<Opened> opened = OsFileSystem::open(path, mode, device);
+      if (opened.ok() && stripes_) opened.value().stripes = *stripes_;
+      return opened;
+    }
+
+   private:
+    const std::optional<StripeMap>& stripes_;
+  };
+
   int64_t carry_out(const Transfer& transfer) {
     if (failure != 0) return -failure;
     const int fd = files_.at(transfer.file).os.buffered();
@@ -62,7 +78,7 @@ class PlainStorage final : public Storage {
 
   Doorbell& doorbell_;
   const Capabilities capabilities_{"plain", 16, 64, 0};
-  OsFileSystem files_;
+  Names files_;
   std::deque<Completion> done_;
 };
 

@@ -59,8 +59,8 @@ bool is_address(std::string_view text, int least_port) {
 }
 
 void read_forward(const YamlValue& value, Config& config) {
-  value.only(
-      {"servers", "key", "on_forwarder_loss", "confirm", "encrypt", "transports", "listen", "roots", "number"});
+  value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "encrypt", "transports", "listen", "roots",
+              "number"});
   auto& forward = config.forward;
   if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
   if (const auto listen = value.find("listen")) {
@@ -79,6 +79,7 @@ void read_forward(const YamlValue& value, Config& config) {
     constexpr Confirm choices[] = {Confirm::written, Confirm::durable, Confirm::received};
     forward.confirm = choices[confirm->choice({"written", "durable", "received"})];
   }
+  if (const auto spread = value.find("spread")) forward.spread = spread->choice({"files", "domains"}) == 1;
   if (const auto encrypt = value.find("encrypt")) forward.encrypt = encrypt->flag();
   if (const auto transports = value.find("transports")) {
     forward.transports = transports->text("transports of UCX, such as tcp");

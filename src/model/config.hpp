@@ -189,6 +189,7 @@ struct Config {
     std::string key;                   // the key file
     OnForwarderLoss on_loss = OnForwarderLoss::next;
     Confirm confirm = Confirm::written;
+    bool spread = false;     // each forwarder has its domains of each file, not all of some files
     bool encrypt = false;    // the data of files, too: one end that wants it is enough
     std::string transports;  // that UCX may use; empty: UCX chooses
     // For a forwarder itself:

@@ -39,13 +39,24 @@ class Silence final : public Log {
   Story& story_;
 };
 
-SimStorageOptions storage_of(SplitDice dice, const Without& without) {
+SimStorageOptions storage_of(SplitDice dice, const Without& without, const StripeMap& stripes) {
   SimStorageOptions options;
+  options.stripes = stripes;
   options.depth = dice.between32(1, 12);
   options.max_segments = dice.between32(1, 6);
   options.most_delay = without.delays ? 0 : dice.between(0, 300'000);
   options.least_delay = dice.below(options.most_delay + 1);
   return options;
+}
+
+// The file system's stripes, which all forwarders see.
+StripeMap stripes_of(SplitDice dice) {
+  StripeMap stripes;
+  if (dice.chance(30)) return stripes;
+  stripes.unit = dice.between(1, 12'000);
+  stripes.servers.clear();
+  for (uint64_t i = dice.between(1, 5); i > 0; --i) stripes.servers.push_back(dice.between32(0, 6));
+  return stripes;
 }
 
 // Faults that pass: whatever fails for good is told, which other programs of the simulator check.
@@ -147,7 +158,9 @@ class ForwardRun {
         network_(world_.clock(), mixed(seed), network_options()),
         loss_(options.without.server_deaths || dice_.chance(70) ? RemoteFiles::OnLoss::next
                                                                 : RemoteFiles::OnLoss::direct),
-        confirm_(dice_.chance(70) ? TransferRecord::Confirm::written : TransferRecord::Confirm::durable) {
+        confirm_(dice_.chance(70) ? TransferRecord::Confirm::written : TransferRecord::Confirm::durable),
+        spread_(dice_.chance(50)),
+        stripes_(stripes_of(SplitDice(seed, "forward stripes"))) {
     for (uint64_t i = dice_.between(2, 3); i > 0; --i) hosts_.push_back(fmt::format("io{}", i));
   }
 
@@ -190,7 +203,8 @@ class ForwardRun {
   }
 
   // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left. After
-  // kMostDisturbances all forwarders stay: no client gets through if its connections never last.
+  // kMostDisturbances all forwarders stay: no client gets through if its connections never last. A forwarder that
+  // leaves is not cut off: nobody could reach it again, and it may still write (docs/forwarding.md).
   void disturb() {
     for (int disturbances = 0; working_ > 0 && disturbances < kMostDisturbances; ++disturbances) {
       pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000))));
@@ -199,7 +213,7 @@ class ForwardRun {
       Node* const node = current_[host];
       if (node->dead || node->over) {
         revive(host);
-      } else if (dice_.chance(30)) {
+      } else if (!node->leaves && dice_.chance(30)) {
         const std::string client = fmt::format("node{}", dice_.below(3));
         story_.tell("cuts {} from {}", client, host);
         network_.cut(client, host);
@@ -253,6 +267,8 @@ class ForwardRun {
   SimNetwork network_;
   const RemoteFiles::OnLoss loss_;
   const TransferRecord::Confirm confirm_;
+  const bool spread_;
+  const StripeMap stripes_;
   std::vector<std::string> hosts_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*> current_;
@@ -265,7 +281,7 @@ Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
       host(name),
       bytes(std::make_unique_for_overwrite<std::byte[]>(kMemory)),
       storage(of.world_, of.disk_, of.faults_, doorbell, SplitDice(of.seed_, "forward storage", number),
-              storage_of(SplitDice(of.seed_, "forward sizes", number), of.options_.without), name),
+              storage_of(SplitDice(of.seed_, "forward sizes", number), of.options_.without, of.stripes_), name),
       engine(storage, fifo, of.world_.clock(), engine_of(SplitDice(of.seed_, "forward engine", number))),
       endpoint(of.network_.endpoint(doorbell, name)),
       links(*endpoint, of.world_.clock(), of.log_, key_of_all(), encode_terms(ForwardTerms::Role::forwarder, "", 8),
@@ -334,6 +350,7 @@ void Guest::begin() {
   options.on_loss = run_.loss_;
   options.confirm = run_.confirm_;
   options.depth = dice_.between32(1, 40);
+  options.spread = run_.spread_;
   std::unique_ptr<Storage> local;
   if (run_.loss_ == RemoteFiles::OnLoss::direct) {
     local = std::make_unique<SimStorage>(run_.world_, run_.disk_, run_.faults_, doorbell_,

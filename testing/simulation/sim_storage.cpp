@@ -68,7 +68,7 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
   InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
   if (inode == nullptr && mode == OpenMode::update) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
-  return Opened{put({path, mode, inode, 0})};
+  return Opened{put({path, mode, inode, 0}), options_.stripes};
 }
 
 FileHandle SimStorage::put(File file) {

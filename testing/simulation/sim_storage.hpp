@@ -28,6 +28,7 @@ struct SimStorageOptions {
   uint64_t least_delay = 1'000;  // nanoseconds
   uint64_t most_delay = 100'000;
   uint64_t descriptors = UINT64_MAX;  // most that its process may have open for iterations
+  StripeMap stripes = {};             // of all files
 };
 
 // The state that the disks of a run's processes share.

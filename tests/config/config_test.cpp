@@ -226,6 +226,7 @@ TEST(right, every_key) {
   EXPECT_EQ(config.forward.servers, (std::vector<std::string>{"io1:4711", "[fe80::1]:4712"}));
   EXPECT_EQ(config.forward.key, "~/.config/tailrace/key");
   EXPECT_EQ(config.forward.on_loss, OnForwarderLoss::direct);
+  EXPECT_TRUE(config.forward.spread);
   EXPECT_EQ(config.forward.confirm, Confirm::durable);
   EXPECT_TRUE(config.forward.encrypt);
   EXPECT_EQ(config.forward.transports, "tcp");

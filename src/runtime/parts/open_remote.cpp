@@ -45,6 +45,7 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   options.servers = config.forward.servers;
   options.on_loss = on_loss_of(config.forward.on_loss);
   options.confirm = confirm_of(config.forward.confirm);
+  options.spread = config.forward.spread;
   options.name = name_of_process();
   options.links.encrypts_bulk = config.forward.encrypt;
   auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), key.value(), clock, doorbell,

@@ -7,7 +7,7 @@
 
 namespace tailrace::impl {
 
-class OsFileSystem final : public FileSystem {
+class OsFileSystem : public FileSystem {
  public:
   // `want_direct`: files may also be used past the page cache, if the file system supports that.
   explicit OsFileSystem(bool want_direct = false) : want_direct_(want_direct) {}

@@ -186,22 +186,29 @@ bool RemoteFiles::move_from_lost() {
 void RemoteFiles::fail_file(uint64_t link, uint32_t remote, const Status& why) {
   for (const FileHandle handle : open_) {
     File& file = files_.at(handle);
-    if (!file.here && file.link == link && file.remote == remote && file.failure.ok()) file.failure = why;
+    if (!file.here && file.link == link && file.remote == remote && file.failure.ok()) fail(file, why);
   }
+}
+
+// A file whose part fails fails, too: nothing that depends on the whole file may succeed.
+void RemoteFiles::fail(File& file, const Status& why) {
+  file.failure = why;
+  if (!file.whole) return;
+  File& whole = files_.at(*file.whole);
+  if (whole.failure.ok()) whole.failure = why;
 }
 
 void RemoteFiles::move(File& file) {
   const size_t from = file.forwarder;
   const std::string& old = forwarders_.address(from);
   if (file.unsure && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
-    file.failure = Status(
-        TAILRACE_SERVER_LOST,
-        fmt::format("'{}': its forwarder {} is lost, with writes that it had confirmed as received", file.path, old));
-    return;
+    return fail(file, Status(TAILRACE_SERVER_LOST,
+                             fmt::format("'{}': its forwarder {} is lost, with writes that it had confirmed as "
+                                         "received",
+                                         file.path, old)));
   }
   if (on_loss_ == OnLoss::fail) {
-    file.failure = Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost", file.path, old));
-    return;
+    return fail(file, Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost", file.path, old)));
   }
   // If only the connection was lost, the forwarder may still carry out what it has. It orders what it gets now behind
   // that; another one could not.
@@ -216,18 +223,18 @@ void RemoteFiles::move(File& file) {
       status = open_at(*to, file);
     }
     if (status.code() == TAILRACE_SERVER_LOST) continue;
-    file.failure = status;
-    if (status.ok())
-      log_.warning("'{}': the connection with its forwarder {} was lost; {} goes on", file.path, old,
-                   forwarders_.address(*to));
-    return;
+    if (!status.ok()) return fail(file, status);
+    return log_.warning("'{}': the connection with its forwarder {} was lost; {} goes on", file.path, old,
+                        forwarders_.address(*to));
   }
   if (on_loss_ == OnLoss::direct && !file.renaming.empty() && has_name(file, file.renaming))
     file.path = file.renaming;
-  file.failure = on_loss_ == OnLoss::direct
-                     ? open_here(file)
-                     : Status(TAILRACE_SERVER_LOST,
-                              fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path, old));
+  const Status status =
+      on_loss_ == OnLoss::direct
+          ? open_here(file)
+          : Status(TAILRACE_SERVER_LOST,
+                   fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path, old));
+  if (!status.ok()) fail(file, status);
 }
 
 Status RemoteFiles::open_at(size_t forwarder, File& file) {
@@ -307,12 +314,50 @@ Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_
   } else {
     return asked.status();
   }
+  const bool spreads = spread_ && !file.here && mode != OpenMode::directory && forwarders_.size() > 1;
+  if (spreads) file.domains.emplace(stripes, forwarders_.size(), file.forwarder);
   const FileHandle handle = files_.put(std::move(file));
   open_.push_back(handle);
   return Opened{handle, std::move(stripes)};
 }
 
+RemoteFiles::Domain RemoteFiles::domain_at(FileHandle handle, uint64_t offset, uint64_t length) {
+  const File& file = files_.at(handle);
+  if (!file.domains || file.here || !file.failure.ok()) return {handle, length};
+  const uint64_t part = file.domains->length_at(offset, length);
+  return {part_at(handle, file.domains->forwarder_of(offset)), part};
+}
+
+// Returns the opening of a file at a forwarder; or the file itself, if that has it already, or cannot open it now.
+FileHandle RemoteFiles::part_at(FileHandle whole, size_t forwarder) {
+  File& file = files_.at(whole);
+  const auto found = file.parts.find(forwarder);
+  if (found != file.parts.end()) return found->second;
+  FileHandle part = whole;
+  File opening{.path = file.path, .mode = file.mode, .device = file.device};
+  opening.whole = whole;
+  const bool there = forwarder != file.forwarder && forwarders_.is_usable(forwarder) &&
+                     forwarders_.reach(forwarder).ok() && open_at(forwarder, opening).ok();
+  if (there) {
+    part = files_.put(std::move(opening));
+    open_.push_back(part);
+  }
+  files_.at(whole).parts[forwarder] = part;
+  return part;
+}
+
+std::vector<FileHandle> RemoteFiles::all_of(FileHandle whole) const {
+  std::vector<FileHandle> all{whole};
+  for (const auto& [forwarder, part] : files_.at(whole).parts) {
+    if (part != whole) all.push_back(part);
+  }
+  return all;
+}
+
 void RemoteFiles::close(FileHandle handle) {
+  for (const FileHandle part : all_of(handle)) {
+    if (part != handle) close(part);
+  }
   File& file = files_.at(handle);
   if (file.here) {
     local_->close(file.local);
@@ -369,7 +414,8 @@ Status RemoteFiles::truncate(FileHandle handle, uint64_t size) {
 Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replace) {
   File& file = files_.at(handle);
   const std::string path = absolute(to);
-  file.renaming = path;
+  const std::vector<FileHandle> all = all_of(handle);
+  for (const FileHandle part : all) files_.at(part).renaming = path;
   Status status;
   for (size_t tries = 0; tries < kTries; ++tries) {
     if (!file.here && !is_linked(file)) move_from_lost();
@@ -380,7 +426,10 @@ Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replac
     if (status.ok() || (tries > 0 && has_name(file, path))) file.path = path;
     if (status.code() != TAILRACE_SERVER_LOST) break;
   }
-  file.renaming.clear();
+  for (const FileHandle part : all) {
+    files_.at(part).renaming.clear();
+    if (file.path == path) files_.at(part).path = path;
+  }
   if (file.path == path) return {};
   return status.ok() ? lost("rename", file) : status;
 }

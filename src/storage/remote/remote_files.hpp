@@ -4,18 +4,25 @@
 // to this node itself, or nowhere, as Options::on_loss says. Calls that a loss interrupts are made again, marked as
 // repeated. It moves no data: see RemoteStorage. One thread, the engine's.
 //
+// If files are spread, other forwarders open the same file for the transfers in their domains (domains.hpp), when the
+// first one comes. Such an opening is a file of its own here, a part, which moves by itself. Calls on the file are
+// made of the forwarder that has the whole file.
+//
 // More than 35 functions: 17 are the port's.
 #pragma once
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
 #include "storage/file_table.hpp"
+#include "storage/remote/domains.hpp"
 #include "storage/remote/forwarder_set.hpp"
 
 namespace tailrace::impl {
@@ -39,16 +46,30 @@ class RemoteFiles final : public FileSystem {
     uint64_t volume = 0;  // of the file, to recognise it after a rename whose answer was lost
     uint64_t number = 0;
     std::string renaming = {};  // the name that a call is giving it
+    // If it is spread:
+    std::optional<Domains> domains = {};
+    std::map<size_t, FileHandle> parts = {};  // by forwarder; the file itself where no other opening is needed
+    std::optional<FileHandle> whole = {};     // of a part
+  };
+  // The transfers of a range of a file.
+  struct Domain {
+    FileHandle file = 0;  // whose forwarder has them
+    uint64_t length = 0;  // bytes that it has, without a gap
   };
 
-  // Borrows all. `local`: carries out what no forwarder does, for OnLoss::direct; else null.
-  RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, FileSystem* local)
-      : forwarders_(forwarders), log_(log), on_loss_(on_loss), local_(local) {}
+  // Borrows all. `spread`: files are spread over all forwarders. `local`: carries out what no forwarder does, for
+  // OnLoss::direct; else null.
+  RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, FileSystem* local)
+      : forwarders_(forwarders), log_(log), on_loss_(on_loss), spread_(spread), local_(local) {}
 
   // Connects to a forwarder. Fails if none can be reached and OnLoss is not `direct`.
   Status begin();
 
   File& at(FileHandle file) { return files_.at(file); }
+  // Returns the file, or its part, that has the range from `offset` on, `length` at most; opens it if need be.
+  Domain domain_at(FileHandle file, uint64_t offset, uint64_t length);
+  // Returns the file and its parts.
+  std::vector<FileHandle> all_of(FileHandle file) const;
   // Returns true if the forwarder has the file open, and the link by which it opened it is there.
   bool is_linked(const File& file) const { return is_linked(file.forwarder, file.link); }
   // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
@@ -115,6 +136,8 @@ class RemoteFiles final : public FileSystem {
   Result<ForwardAnswer> ask_of(File& file, ForwardCallMessage message, const char* operation);
   Status lost(const char* operation, const File& file) const;
   Status open_at(size_t forwarder, File& file);
+  FileHandle part_at(FileHandle file, size_t forwarder);
+  void fail(File& file, const Status& why);
   void adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const;
   bool is_linked(size_t forwarder, uint64_t link) const {
     return forwarders_.is_usable(forwarder) && forwarders_.link(forwarder) == link;
@@ -132,6 +155,7 @@ class RemoteFiles final : public FileSystem {
   ForwarderSet& forwarders_;
   Log& log_;
   const OnLoss on_loss_;
+  const bool spread_;
   FileSystem* const local_;
   FileTable<File> files_;
   std::vector<FileHandle> open_;  // all that are

@@ -21,12 +21,14 @@ uint64_t bytes_of(std::span<const iovec> segments) {
   return bytes;
 }
 
-// Appends the first `length` bytes of `segments`.
-void append_first(std::vector<iovec>& to, std::span<const iovec> segments, uint64_t length) {
+// Appends the `length` bytes of `segments` that follow the first `skip`.
+void append_part(std::vector<iovec>& to, std::span<const iovec> segments, uint64_t skip, uint64_t length) {
   for (const iovec& segment : segments) {
     if (length == 0) return;
-    const size_t part = std::min<uint64_t>(segment.iov_len, length);
-    if (part > 0) to.push_back({segment.iov_base, part});
+    const size_t before = std::min<uint64_t>(segment.iov_len, skip);
+    skip -= before;
+    const size_t part = std::min<uint64_t>(segment.iov_len - before, length);
+    if (part > 0) to.push_back({static_cast<std::byte*>(segment.iov_base) + before, part});
     length -= part;
   }
 }
@@ -62,7 +64,7 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
       local_(std::move(local)),
       links_(*transport_, clock, log, key, encode_terms(ForwardTerms::Role::client, options.name), options.links),
       forwarders_(links_, clock, doorbell, log, {.addresses = options.servers}),
-      files_(forwarders_, log, options.on_loss, local_ ? &local_->files() : nullptr),
+      files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       slots_(options.depth + 1),  // one for now()
       done_(options.depth + 1) {
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) free_slots_.push_back(slot);
@@ -70,9 +72,10 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
       [this](FileHandle file, uint64_t offset, std::span<std::byte> to) -> Result<size_t> {
         size_t done = 0;
         while (done < to.size()) {
-          const iovec into{to.data() + done, to.size() - done};
-          const int64_t result =
-              now({.kind = Transfer::Kind::read, .file = file, .offset = offset + done, .segments = {&into, 1}});
+          const RemoteFiles::Domain domain = files_.domain_at(file, offset + done, to.size() - done);
+          const iovec into{to.data() + done, domain.length};
+          const int64_t result = now(
+              {.kind = Transfer::Kind::read, .file = domain.file, .offset = offset + done, .segments = {&into, 1}});
           if (result < 0) return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
           if (result == 0) break;
           done += static_cast<size_t>(result);
@@ -80,8 +83,11 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
         return done;
       },
       [this](FileHandle file) {
-        const int64_t result = now({.kind = Transfer::Kind::sync, .file = file});
-        return result < 0 ? Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result)) : Status();
+        for (const FileHandle part : files_.all_of(file)) {
+          const int64_t result = now({.kind = Transfer::Kind::sync, .file = part});
+          if (result < 0) return Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result));
+        }
+        return Status();
       });
 }
 
@@ -91,11 +97,69 @@ void RemoteStorage::use_memory(std::span<std::byte> memory) { transport_->use_me
 
 // ---- submitting ------------------------------------------------------------------------------------------------
 
-void RemoteStorage::submit(const Transfer& transfer) { waiting_.push_back(take_slot(transfer)); }
+void RemoteStorage::submit(const Transfer& transfer) {
+  if (options_.spread) return cut(transfer);
+  waiting_.push_back(take_slot(transfer));
+}
+
+// Cuts a transfer at the borders of domains. A sync goes to all forwarders that have the file open.
+void RemoteStorage::cut(const Transfer& transfer) {
+  std::vector<Transfer> pieces;
+  std::vector<uint64_t> lengths;
+  if (transfer.kind == Transfer::Kind::sync) {
+    for (const FileHandle part : files_.all_of(transfer.file)) {
+      pieces.push_back(transfer);
+      pieces.back().file = part;
+    }
+    lengths.resize(pieces.size());
+  }
+  const uint64_t bytes = bytes_of(transfer.segments);
+  for (uint64_t at = 0; at < bytes;) {
+    const RemoteFiles::Domain domain = files_.domain_at(transfer.file, transfer.offset + at, bytes - at);
+    pieces.push_back(transfer);
+    pieces.back().file = domain.file;
+    pieces.back().offset += at;
+    lengths.push_back(domain.length);
+    at += domain.length;
+  }
+  if (pieces.size() < 2) return waiting_.push_back(take_slot(pieces.empty() ? transfer : pieces.front()));
+  const auto whole = std::make_shared<Cut>();
+  whole->tag = transfer.tag;
+  whole->left = pieces.size();
+  whole->pieces.resize(pieces.size());
+  uint64_t skip = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Cut::Piece& piece = whole->pieces[i];
+    piece.length = lengths[i];
+    append_part(piece.segments, transfer.segments, skip, piece.length);
+    skip += piece.length;
+    pieces[i].segments = piece.segments;
+    const uint32_t slot = take_slot(pieces[i]);
+    slots_[slot].cut = whole;
+    slots_[slot].piece = i;
+    waiting_.push_back(slot);
+  }
+}
+
+// Returns the result of a transfer whose pieces have all ended: the bytes before the first that is missing, or why it
+// is.
+int64_t RemoteStorage::joined(const Cut& cut) {
+  int64_t done = 0;
+  for (const Cut::Piece& piece : cut.pieces) {
+    if (piece.result < 0) return done > 0 ? done : piece.result;
+    done += piece.result;
+    if (static_cast<uint64_t>(piece.result) < piece.length) break;
+  }
+  return done;
+}
 
 uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
   TAILRACE_REQUIRE(transfer.segments.size() <= kMostSegments);
-  TAILRACE_REQUIRE(!free_slots_.empty());
+  if (free_slots_.empty()) {
+    TAILRACE_REQUIRE(options_.spread);
+    free_slots_.push_back(static_cast<uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
   const uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   slots_[slot] = {.used = true, .transfer = transfer};
@@ -186,7 +250,7 @@ bool RemoteStorage::add(Batch& batch, uint32_t slot) {
   record.offset = moves ? transfer.offset : 0;
   record.length = moves ? length : 0;
   of.length = length;
-  if (transfer.kind == Transfer::Kind::write) append_first(batch.bulk, transfer.segments, length);
+  if (transfer.kind == Transfer::Kind::write) append_part(batch.bulk, transfer.segments, 0, length);
   batch.records.push_back(record);
   batch.slots.push_back(slot);
   batch.bytes += length;
@@ -360,13 +424,20 @@ void RemoteStorage::end(uint32_t slot, int64_t result) {
   of.over = true;
   of.result = result;
   if (of.borrowed > 0 || of.alone) return;
-  done_.push({of.transfer.tag, result});
-  release(slot);
+  if (const std::shared_ptr<Cut> cut = of.cut) {
+    cut->pieces[of.piece].result = result;
+    release(slot);
+    if (--cut->left > 0) return;
+    done_.push({cut->tag, joined(*cut)});
+  } else {
+    done_.push({of.transfer.tag, result});
+    release(slot);
+  }
   doorbell_.ring();
 }
 
 void RemoteStorage::release(uint32_t slot) {
-  slots_[slot].used = false;
+  slots_[slot] = {};
   free_slots_.push_back(slot);
 }
 

@@ -4,7 +4,8 @@
 // Small transfers travel many in one message; large ones alone, straight from the caller's memory. A transfer ends
 // when a forwarder has confirmed it. If a forwarder is lost, its files move (RemoteFiles), and what it had not
 // confirmed is sent again; each transfer has its effect once, since sending it again writes the same bytes to the
-// same place. It needs to be driven at due() even if nothing happens. One thread, the engine's.
+// same place. If files are spread over the forwarders, a transfer is cut at the borders of their domains. It needs to
+// be driven at due() even if nothing happens. One thread, the engine's.
 #pragma once
 
 #include <deque>
@@ -30,6 +31,7 @@ class RemoteStorage final : public Storage {
     std::vector<std::string> servers;  // addresses of the forwarders: "io1:4711"
     RemoteFiles::OnLoss on_loss = RemoteFiles::OnLoss::next;
     TransferRecord::Confirm confirm = TransferRecord::Confirm::written;
+    bool spread = false;   // each forwarder has its domains of each file, not all of some files
     uint32_t depth = 256;  // most transfers in progress
     std::string name;      // of this node and process, for the forwarders' logs
     Links::Options links = {};
@@ -52,7 +54,18 @@ class RemoteStorage final : public Storage {
   std::optional<Nanoseconds> due() const override { return forwarders_.due(); }
 
  private:
-  // A transfer that was submitted and is not reaped.
+  // A transfer that was cut. It ends when all of its pieces have.
+  struct Cut {
+    struct Piece {
+      std::vector<iovec> segments;
+      uint64_t length = 0;  // bytes
+      int64_t result = 0;
+    };
+    uint64_t tag = 0;
+    size_t left = 0;  // pieces that have not ended
+    std::vector<Piece> pieces;
+  };
+  // A transfer that was submitted and is not reaped, or a piece of one.
   struct Slot {
     bool used = false;
     bool over = false;      // `result` is known
@@ -61,6 +74,8 @@ class RemoteStorage final : public Storage {
     Transfer transfer;
     uint64_t length = 0;  // bytes, as sent
     int64_t result = 0;
+    std::shared_ptr<Cut> cut = {};  // of which it is the piece number `piece`
+    size_t piece = 0;
   };
   // Transfers that were sent together.
   struct Message {
@@ -87,6 +102,8 @@ class RemoteStorage final : public Storage {
   RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const ForwardKey& key,
                 const Clock& clock, Doorbell& doorbell, Log& log, const Options& options);
   uint32_t take_slot(const Transfer& transfer);
+  void cut(const Transfer& transfer);
+  static int64_t joined(const Cut& cut);
   int64_t now(Transfer transfer);
   void progress();
   void take(ForwarderEvent& event);
@@ -116,7 +133,7 @@ class RemoteStorage final : public Storage {
   Links links_;
   ForwarderSet forwarders_;
   RemoteFiles files_;
-  std::vector<Slot> slots_;
+  std::deque<Slot> slots_;  // grows if transfers are cut
   std::vector<uint32_t> free_slots_;
   std::deque<uint32_t> waiting_;  // slots that were not sent, or must be sent again
   std::map<uint64_t, Message> messages_;
