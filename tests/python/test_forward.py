@@ -129,6 +129,33 @@ def raw_bytes(path):
                   lambda found: b"#" * len(found[0]), text)
 
 
+@pytest.mark.parametrize("striped", [False, True], ids=["plain", "striped"])
+def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capsys, striped):
+    """Plain files have no stripes: their forwarders take turns every 16 MiB. Striped ones have a server a directory."""
+    directories = [tmp_path / f"disk{i}" for i in range(4)] if striped else [tmp_path / "out"]
+    for directory in directories[:len(directories) * striped]:
+        directory.mkdir()
+    storage = {"storage": {"path": [str(d) for d in directories], "stripe": {"unit": "1 MiB"}}} if striped else {}
+    forwarders = [start(f"io{i}", directories, **storage) for i in range(2)]
+    file = write_config(tmp_path, directories[0], [one.address for one in forwarders], key, spread="domains")
+    with tailrace.open(str(file), 0) as out:
+        raw = out.open_file("big.raw", "truncate")
+        block = np.arange(1 << 20, dtype="u8")  # 8 MiB
+        for i in range(5):
+            raw.write(block + i, i * block.nbytes)
+        raw.close()
+    for one in forwarders:
+        capsys.readouterr()
+        assert cli.main(["inspect", "--forward", one.address, "--key", str(key), "--json"]) == 0
+        status = json.loads(capsys.readouterr().out)
+        assert status["bytes_written"] > 12 << 20
+        assert status["files"] == 0
+    if striped:
+        assert cli.main(["join", str(directories[0]), "--to", str(tmp_path / "out")]) == 0
+    written = np.fromfile(tmp_path / "out" / "big.raw", dtype="u8")
+    assert np.array_equal(written.reshape(5, -1), block + np.arange(5, dtype="u8")[:, None])
+
+
 @pytest.mark.parametrize("kind", ["thread", "core"])
 def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind):
     io = start()
