@@ -16,6 +16,7 @@ bool needs_file(ForwardCall call) {
     case ForwardCall::size:
     case ForwardCall::allocate:
     case ForwardCall::truncate:
+    case ForwardCall::settle:
     case ForwardCall::rename: return true;
     default: return false;
   }
@@ -80,6 +81,7 @@ ForwardAnswer ForwardCalls::carry_out(ForwardClient& client, const ForwardCallMe
       return {};
     case ForwardCall::is_locked: return impl::answer_of(Result<uint64_t>(names.is_locked(call.text) ? 1 : 0));
     case ForwardCall::truncate:
+    case ForwardCall::settle:
     case ForwardCall::status: break;
   }
   TAILRACE_ASSERT(false);

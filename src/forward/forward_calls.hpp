@@ -1,7 +1,8 @@
 // ForwardCalls: carries out a client's calls on names and whole files, at once.
 //
 // It checks what a client may name: files that it has open, locks that it holds. Which paths there are decides the
-// file system that the engine runs on (storage/rooted). Truncations are requests, so the caller makes them.
+// file system that the engine runs on (storage/rooted). Truncations and settling are requests, so the caller makes
+// them.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint32_t kSpare = 8192;  // requests of the engine that are kept for truncations and closes
+constexpr uint32_t kSpare = 8192;  // requests of the engine that are kept for ordered calls and closes
 
 bool may_transfer(const ForwardClient& client, const std::vector<TransferRecord>& records) {
   return client.role == ForwardTerms::Role::client &&
@@ -125,7 +125,7 @@ void Forwarder::welcome(LinkEvent& event) {
   const ForwardTerms terms = decode_terms(event.terms);
   const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
   if (!known) return links_.distrust(event.peer, "it is no client");
-  if (leaving_ || clients_.size() >= options_.most_clients) {
+  if (!admits() || clients_.size() >= options_.most_clients) {
     return links_.distrust(
         event.peer, leaving_ ? "this forwarder is leaving" : fmt::format("there are {} clients", clients_.size()));
   }
@@ -135,6 +135,14 @@ void Forwarder::welcome(LinkEvent& event) {
   client.name = std::string(terms.name, ::strnlen(terms.name, sizeof terms.name));
   client.address = event.address;
   if (client.role == ForwardTerms::Role::client) log_.info("client {} comes from {}", client.name, client.address);
+  if (leaving_) links_.send(client.peer, encode_plain(ForwardKind::leaving), {}, next_tag_++);
+}
+
+// Returns true if clients may come. While a forwarder that leaves still carries out transfers of clients whose
+// connections have broken, these may come back: before their files move, they wait for the end of those (`settle`).
+bool Forwarder::admits() const {
+  if (!leaving_) return true;
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& one) { return one.second.gone; });
 }
 
 void Forwarder::hear(ForwardClient& client, LinkEvent& event) {
@@ -169,22 +177,8 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
   const std::optional<ForwardCallMessage> call = decode_forward_call(event.body);
   if (!call || event.bulk > 0) return distrust(client, "found a call that cannot be read");
   if (!ForwardCalls::is_allowed(client, *call)) return distrust(client, "found a call that it may not make");
-  if (call->record.call == ForwardCall::truncate) {
-    if (engine_.room() < kSpare / 2) {
-      return send_answer(client, head.number, ForwardCalls::answer_of(Status::of_errno("truncate", "", ENOBUFS)), {});
-    }
-    auto truncation = std::make_unique<Truncation>();
-    truncation->of = this;
-    truncation->client = client.peer;
-    truncation->number = head.number;
-    Request request;
-    request.operation = Operation::truncate;
-    request.file = call->record.file;
-    request.size = call->record.length;
-    request.sink = truncation.get();
-    truncations_.emplace(truncation.get(), std::move(truncation));
-    return engine_.submit(std::move(request));
-  }
+  const bool is_ordered = call->record.call == ForwardCall::truncate || call->record.call == ForwardCall::settle;
+  if (is_ordered) return put_in_turn(client, head.number, call->record);
   std::vector<std::byte> bulk;
   ForwardAnswer answer;
   if (call->record.call == ForwardCall::status) {
@@ -197,9 +191,26 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
   send_answer(client, head.number, answer, std::move(bulk));
 }
 
-void Forwarder::truncated(Truncation& truncation, const Request&, const Status& status) {
-  const auto owned = std::move(truncations_.at(&truncation));
-  truncations_.erase(&truncation);
+void Forwarder::put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call) {
+  if (engine_.room() < kSpare / 2) {
+    return send_answer(client, number, ForwardCalls::answer_of(Status::of_errno("order a call", "", ENOBUFS)), {});
+  }
+  auto ordered = std::make_unique<OrderedCall>();
+  ordered->of = this;
+  ordered->client = client.peer;
+  ordered->number = number;
+  Request request;
+  request.operation = call.call == ForwardCall::truncate ? Operation::truncate : Operation::sync;
+  request.file = call.file;
+  request.size = call.length;
+  request.sink = ordered.get();
+  ordered_.emplace(ordered.get(), std::move(ordered));
+  engine_.submit(std::move(request));
+}
+
+void Forwarder::carried_out(OrderedCall& call, const Status& status) {
+  const auto owned = std::move(ordered_.at(&call));
+  ordered_.erase(&call);
   if (ForwardClient* client = present(owned->client)) {
     send_answer(*client, owned->number, ForwardCalls::answer_of(status), {});
   }
@@ -481,9 +492,9 @@ void Forwarder::forget_gone() {
   }
   for (auto it = clients_.begin(); it != clients_.end();) {
     ForwardClient& client = it->second;
-    const bool truncates = std::any_of(truncations_.begin(), truncations_.end(),
-                                       [&](const auto& one) { return one.second->client == client.peer; });
-    if (!client.gone || client.under_way > 0 || truncates) {
+    const bool calls = std::any_of(ordered_.begin(), ordered_.end(),
+                                   [&](const auto& one) { return one.second->client == client.peer; });
+    if (!client.gone || client.under_way > 0 || calls) {
       ++it;
       continue;
     }

@@ -85,12 +85,12 @@ class Forwarder {
 
     void ended(const Request& request, const Status& status) override { of->ended(*this, request, status); }
   };
-  // A truncation, which the engine carries out in its turn.
-  struct Truncation final : public CompletionSink {
+  // A call that the engine carries out in its turn: a truncation, or a sync that settles a file.
+  struct OrderedCall final : public CompletionSink {
     Forwarder* of = nullptr;
     uint64_t client = 0;
     uint64_t number = 0;
-    void ended(const Request& request, const Status& status) override { of->truncated(*this, request, status); }
+    void ended(const Request&, const Status& status) override { of->carried_out(*this, status); }
   };
   // An answer with bulk data of its own.
   struct Text {
@@ -111,7 +111,8 @@ class Forwarder {
   void put(Work& work, Request request);
   uint64_t readable(const TransferRecord& record);
   void ended(Work& work, const Request& request, const Status& status);
-  void truncated(Truncation& truncation, const Request& request, const Status& status);
+  void put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call);
+  void carried_out(OrderedCall& call, const Status& status);
   void finish(Work& work);
   bool make_durable(Work& work);
   void answer(Work& work);
@@ -124,6 +125,7 @@ class Forwarder {
   void forget_gone();
   ForwardClient* client_of(PeerId peer);
   ForwardClient* present(uint64_t client);
+  bool admits() const;
   void distrust(ForwardClient& client, const std::string& why);
 
   Links& links_;
@@ -137,7 +139,7 @@ class Forwarder {
   ForwardCalls calls_;
   std::map<uint64_t, ForwardClient> clients_;        // by the number of the link, which is not used again
   std::map<uint64_t, std::unique_ptr<Work>> works_;  // by tag
-  std::map<const Truncation*, std::unique_ptr<Truncation>> truncations_;
+  std::map<const OrderedCall*, std::unique_ptr<OrderedCall>> ordered_;
   std::map<uint64_t, Text> texts_;       // by tag
   std::map<uint32_t, uint64_t> queued_;  // bytes under way, by data server
   uint64_t next_tag_ = 1;

@@ -203,8 +203,7 @@ class ForwardRun {
   }
 
   // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left. After
-  // kMostDisturbances all forwarders stay: no client gets through if its connections never last. A forwarder that
-  // leaves is not cut off: nobody could reach it again, and it may still write (docs/forwarding.md).
+  // kMostDisturbances all forwarders stay: no client gets through if its connections never last.
   void disturb() {
     for (int disturbances = 0; working_ > 0 && disturbances < kMostDisturbances; ++disturbances) {
       pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000))));
@@ -213,7 +212,7 @@ class ForwardRun {
       Node* const node = current_[host];
       if (node->dead || node->over) {
         revive(host);
-      } else if (!node->leaves && dice_.chance(30)) {
+      } else if (dice_.chance(30)) {
         const std::string client = fmt::format("node{}", dice_.below(3));
         story_.tell("cuts {} from {}", client, host);
         network_.cut(client, host);

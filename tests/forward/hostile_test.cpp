@@ -72,7 +72,7 @@ TEST_F(Hostile, MessagesThatMayNotBeSentEndTheLinkAndAreLogged) {
   expect_cut_off(encode_transfers(1, std::vector{write_of(uint64_t{1} << 63)}), 100, "2^63 bytes");
   expect_cut_off(encode_ends(1, std::vector<int64_t>{1}), 0, "a forwarder's message");
   for (const ForwardCall call : {ForwardCall::close, ForwardCall::size, ForwardCall::allocate, ForwardCall::truncate,
-                                 ForwardCall::rename, ForwardCall::unlock}) {
+                                 ForwardCall::settle, ForwardCall::rename, ForwardCall::unlock}) {
     ForwardCallMessage message;
     message.record.call = call;
     message.record.file = 5;

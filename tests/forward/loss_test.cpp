@@ -223,6 +223,39 @@ TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
   of.files().close(file);
 }
 
+// Transfers of a connection that has broken are still being carried out when the forwarder is asked to leave: another
+// forwarder gets the file when they have ended, not before.
+TEST_F(Loss, AFileSettlesBeforeItMoves) {
+  for (const bool returned : {false, true}) {
+    ForwardedClient of = client(OnLoss::next);
+    const std::string path = path_at(rig_, of, scratch_, "io1", returned ? "r" : "f");
+    const FileHandle file = of.open(path);
+    begin_writes(of, file);
+    ForwarderNode& leaving = *rig_.forwarders.at("io1");
+    rig_.network.cut("node", "io1");
+    for (int i = 0; returned && i < 200; ++i) {
+      of.reap();
+      rig_.turn();
+    }
+    leaving.forwarder.leave();
+    int turns = 0;
+    rig_.during_turn = [&] {
+      const bool moved = rig_.forwarders.at("io2")->forwarder.open_files() > 0;
+      EXPECT_FALSE(leaving.storage.held && moved) << "turn " << turns;
+      if (++turns == 60) leaving.storage.held = false;
+    };
+    of.run_until_idle();
+    EXPECT_GE(turns, 60);
+    expect_all_written(of);
+    EXPECT_EQ(of.run(Kind::write, file, 4000, bytes_), 4000) << "the other one goes on";
+    EXPECT_EQ(rig_.forwarders.at("io2")->forwarder.open_files(), 1u);
+    of.files().close(file);
+    rig_.during_turn = {};
+    rig_.kill("io1");
+    rig_.add_forwarder("io1");
+  }
+}
+
 TEST_F(Loss, AClientThatDiesFreesWhatItHeld) {
   auto of = std::make_unique<ForwardedClient>(rig_, std::vector<std::string>{"io1"}, OnLoss::next,
                                               TransferRecord::Confirm::written, "dying");

@@ -92,7 +92,8 @@ enum class ForwardCall : uint32_t {
   lock = 12,           // text: path; second text: holder → file: the lock's number, value: 1 if it is held
   unlock = 13,         // file: the lock's number; flags: kLeaveFile
   is_locked = 14,      // text → value: 1 if it is
-  status = 15          // → bulk: what the forwarder does, as JSON
+  status = 15,         // → bulk: what the forwarder does, as JSON
+  settle = 16          // file: is answered when all transfers of it that came before have ended, whoever sent them
 };
 
 struct CallRecord {

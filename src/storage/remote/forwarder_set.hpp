@@ -54,6 +54,10 @@ class ForwarderSet {
   const std::string& address(size_t forwarder) const { return forwarders_[forwarder].address; }
   // Returns true if the forwarder takes requests, or may: it was not lost and is not leaving.
   bool is_usable(size_t forwarder) const;
+  // Returns true if it has said that it will end, and still answers.
+  bool is_leaving(size_t forwarder) const { return forwarders_[forwarder].state == State::leaving; }
+  // Returns true if transfers that it was sent are not answered.
+  bool is_busy(size_t forwarder) const { return !forwarders_[forwarder].unanswered.empty(); }
   bool is_lost(size_t forwarder) const { return forwarders_[forwarder].state == State::lost; }
   // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
   uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }

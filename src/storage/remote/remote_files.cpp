@@ -148,7 +148,7 @@ Result<ForwardAnswer> RemoteFiles::ask_of(File& file, ForwardCallMessage message
     if (!is_linked(file)) move_from_lost();
     if (file.here) break;
     if (!file.failure.ok()) return file.failure;
-    if (!is_linked(file)) continue;  // its new link was lost while others moved
+    if (!is_linked(file) && !still_answers(file)) continue;  // its new link was lost while others moved
     message.record.file = file.remote;
     auto answer = forwarders_.call(file.forwarder, message);
     if (answer.ok()) {
@@ -173,6 +173,7 @@ bool RemoteFiles::move_from_lost() {
   for (const FileHandle handle : open_) {
     File& file = files_.at(handle);
     if (file.here || !file.failure.ok() || is_linked(file)) continue;
+    if (still_answers(file) && forwarders_.is_busy(file.forwarder)) continue;  // it may have transfers of this file
     move(file);
     any = true;
   }
@@ -198,8 +199,14 @@ void RemoteFiles::fail(File& file, const Status& why) {
   if (whole.failure.ok()) whole.failure = why;
 }
 
+// A forwarder that leaves may still carry out transfers of an earlier connection: the file settles before it moves.
 void RemoteFiles::move(File& file) {
   const size_t from = file.forwarder;
+  if (still_answers(file)) {
+    ForwardCallMessage settle = call_on(ForwardCall::settle, {});
+    settle.record.file = file.remote;
+    (void)forwarders_.call(from, settle);  // if it is lost now, it is tried again below
+  }
   const std::string& old = forwarders_.address(from);
   if (file.unsure && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
     return fail(file, Status(TAILRACE_SERVER_LOST,
@@ -361,7 +368,7 @@ void RemoteFiles::close(FileHandle handle) {
   File& file = files_.at(handle);
   if (file.here) {
     local_->close(file.local);
-  } else if (file.failure.ok() && is_linked(file)) {
+  } else if (file.failure.ok() && (is_linked(file) || still_answers(file))) {
     ForwardCallMessage message = call_on(ForwardCall::close, {});
     message.record.file = file.remote;
     (void)forwarders_.call(file.forwarder, message);  // a lost forwarder has closed it
@@ -421,7 +428,8 @@ Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replac
     if (!file.here && !is_linked(file)) move_from_lost();
     status = file.failure;
     if (!status.ok() || file.path == path) break;
-    if (!file.here && !is_linked(file)) continue;  // its new link was lost while others moved
+    const bool answers = file.here || is_linked(file) || still_answers(file);
+    if (!answers) continue;  // its new link was lost while others moved
     status = rename_once(file, path, replace);
     if (status.ok() || (tries > 0 && has_name(file, path))) file.path = path;
     if (status.code() != TAILRACE_SERVER_LOST) break;

@@ -139,6 +139,9 @@ class RemoteFiles final : public FileSystem {
   FileHandle part_at(FileHandle file, size_t forwarder);
   void fail(File& file, const Status& why);
   void adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const;
+  bool still_answers(const File& file) const {
+    return forwarders_.is_leaving(file.forwarder) && forwarders_.link(file.forwarder) == file.link;
+  }
   bool is_linked(size_t forwarder, uint64_t link) const {
     return forwarders_.is_usable(forwarder) && forwarders_.link(forwarder) == link;
   }
