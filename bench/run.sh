@@ -2,10 +2,10 @@
 # Runs the benchmarks one after another, alone on the machine as far as this script can tell, and shows what they
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
 # core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast
-# a forwarder is (`tailrace bench forward`), how its schedulers do in the simulated study (`forward_study`), and what
-# handing over, a variable, measuring and merging cost.
+# a forwarder is, and how its schedulers do, with modelled (`tailrace bench forward`) and with simulated data servers;
+# what handing over, a variable, measuring and merging cost.
 #
-#   bench/run.sh          the real sizes, about an hour; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, half an hour to an hour; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,6 +43,8 @@ printf '\n-- tailrace bench small\n'
 "$tailrace" report "$results/pattern.json" "$results/jitter.json" "$results/small.json" --out "$results/report.html"
 printf '\n-- tailrace bench forward\n'
 "$tailrace" bench forward "${quick[@]}" --dir "$results/files" --json "$results/forward.json"
+printf '\n-- tailrace bench forward --schedulers\n'
+"$tailrace" bench forward --schedulers "${quick[@]}" --json "$results/schedulers.json"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- bench_variables\n'
@@ -57,4 +59,4 @@ printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
 printf '\n-- forward_study\n'
 build/release/testing/forward_study/forward_study "${tiny[@]}"
-printf '\n12 benchmark programs ran\n'
+printf '\n13 benchmark programs ran\n'

@@ -26,6 +26,8 @@ class DiskModel {
 
   // Carries out a request, and returns its time.
   Nanoseconds serve(uint64_t position, uint64_t bytes);
+  // Puts the head somewhere, for a disk whose state somebody else keeps.
+  void put_head(uint64_t position) { head_ = position; }
   // Returns the position at which the last request ended.
   uint64_t head() const { return head_; }
   // Returns the time of a seek without the turn.

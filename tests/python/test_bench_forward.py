@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 from tailrace import cli
-from tailrace.bench import forward, program, ucx_peer
+from tailrace.bench import forward, namespaces, program, student, testbed, ucx_peer
 from tailrace.cli import forwarder
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -73,3 +73,57 @@ def test_without_the_peer_that_is_said(tmp_path, capsys, monkeypatch, forward_be
 def test_a_program_that_is_missing(tmp_path, capsys):
     assert cli.main(["bench", "forward", "--program", str(tmp_path / "nothing"), "--dir", str(tmp_path)]) == 1
     assert "forward_bench` is not at" in capsys.readouterr().err
+
+
+@pytest.fixture
+def forward_testbed():
+    path = REPOSITORY / "build/release/testing/forward_testbed/forward_testbed"
+    if not path.is_file():
+        pytest.skip(f"the program is not built: {path}")
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--write", "--pattern", "files", "--disk", "flash"]], ids=["read", "write"])
+def test_schedulers_of_real_forwarders(tmp_path, capsys, monkeypatch, forward_testbed, options):
+    # UCX of tests beside this one would take the virtual cards of namespaces, which vanish.
+    monkeypatch.setattr(namespaces, "_ip", _refuse)
+    file = tmp_path / "schedulers.json"
+    assert cli.main(["bench", "forward", "--schedulers", "--quick", "--program", str(forward_testbed), "--json",
+                     str(file), *options]) == 0
+    document = check_schedulers(file, capsys.readouterr().out)
+    assert document["network"] == "loopback" and document["no_namespaces"] == "not here"
+    picture = tmp_path / "schedulers.png"
+    assert cli.main(["plot", str(file), "--out", str(picture)]) == 0
+    assert picture.stat().st_size > 1000
+
+
+def check_schedulers(file, said):
+    document = json.loads(file.read_text())
+    assert [line["schedule"] for line in document["lines"]] == ["no forwarding", "fifo", "hbrr", "twins 8 ms",
+                                                                "adaptive"]
+    assert all(line["seconds"] > 0 and len(line["each"]) == 2 for line in document["lines"])
+    assert all(line["simulated"] > 0 for line in document["lines"])
+    assert "fastest first, simulated" in said and "say nothing" in said
+    return document
+
+
+def _refuse(*_):
+    raise namespaces.Unavailable("not here")
+
+
+def test_options_of_schedulers_need_it(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["bench", "forward", "--clients", "3"])
+    assert "--clients is an option of --schedulers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("degrees, t", [(1, 212.205), (7, 4.442), (30, 3.230)])
+def test_students_quantile(degrees, t):
+    """The values are scipy.stats.t.ppf(0.9985, degrees)."""
+    assert student.quantile(0.997, degrees) == pytest.approx(t, rel=1e-3)
+    assert student.half_interval([2.0]) == 0.0
+
+
+def test_the_testbeds_settings_are_the_papers():
+    settings = testbed.Settings()
+    assert (settings.clients, settings.request, settings.forwarders, settings.repeats) == (128, 32768, 4, 8)

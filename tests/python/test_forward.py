@@ -131,7 +131,7 @@ def raw_bytes(path):
 
 @pytest.mark.parametrize("striped", [False, True], ids=["plain", "striped"])
 def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capsys, striped):
-    """Plain files have no stripes: their forwarders take turns every 16 MiB. Striped ones have a server a directory."""
+    """Plain files have no stripes: forwarders take turns every 16 MiB. Of striped ones, a directory is a server."""
     directories = [tmp_path / f"disk{i}" for i in range(4)] if striped else [tmp_path / "out"]
     for directory in directories[:len(directories) * striped]:
         directory.mkdir()

@@ -78,7 +78,7 @@ THIRD_PARTY = [
                              "testing"]),
     (r"nanobind/", ["bindings/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "src/api"]),
+    (r"CLI/", ["apps", "bench", "src/api", "testing/forward_testbed"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]

@@ -1,6 +1,7 @@
-"""A forwarder for measurements alone: a process on this machine, with a key that nobody else has.
+"""Forwarders for measurements alone: processes on this machine, with a key that nobody else has.
 
-It is started as users start it, by `tailrace serve forward`.
+Forwarder is started as users start it, by `tailrace serve forward`; start() and end() serve other programs that say
+"listening on …", too.
 """
 
 from __future__ import annotations
@@ -10,13 +11,42 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from .program import Failed
 
 _TAILRACE = (sys.executable, "-m", "tailrace.cli")
 _SECONDS = 30.0
+
+
+def make_key(file: pathlib.Path) -> None:
+    """Makes a key file; raises Failed."""
+    made = subprocess.run([*_TAILRACE, "key", "new", str(file)], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise Failed(f"no key: {made.stderr.strip()}")
+
+
+def start(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[subprocess.Popen[str], str]:
+    """Starts a forwarder, and returns it with its address; raises Failed. `environment`: not this process's."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if line.startswith("listening on "):
+        return process, line.split()[-1]
+    process.kill()
+    raise Failed(f"a forwarder does not start: {process.communicate()[1].strip() or 'it said nothing'}")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Asks a forwarder to end, and waits until it has."""
+    process.terminate()
+    try:
+        process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 class Forwarder:
@@ -31,33 +61,22 @@ class Forwarder:
         self._directory = tempfile.TemporaryDirectory(prefix="tailrace_forward_")
         below = pathlib.Path(self._directory.name)
         self.key = below / "key"
-        made = subprocess.run([*_TAILRACE, "key", "new", str(self.key)], capture_output=True, text=True, check=False)
         config = below / "io.yaml"
         config.write_text(json.dumps({  # JSON is YAML
             "tailrace": 1, "name": "bench", "memory": {"budget": self._budget},
             "forward": {"listen": "127.0.0.1:0", "roots": [str(root.resolve()) for root in self._roots],
                         "key": str(self.key)}}))
-        self._process = subprocess.Popen([*_TAILRACE, "serve", "forward", "--config", str(config)],
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                         text=True)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if made.returncode != 0 or not line.startswith("listening on "):
-            self._process.kill()
-            said = made.stderr + self._process.communicate()[1]
+        try:
+            make_key(self.key)
+            self._process, self.address = start([*_TAILRACE, "serve", "forward", "--config", str(config)])
+        except Failed:
             self._directory.cleanup()
-            raise Failed(f"the forwarder does not start: {said.strip() or 'it said nothing'}")
-        self.address = line.split()[-1]
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        self._process.terminate()
-        try:
-            self._process.communicate(timeout=_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.communicate()
+        end(self._process)
         self._directory.cleanup()
 
     def arguments(self, transports: str) -> list[str]:

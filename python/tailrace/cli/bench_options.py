@@ -68,6 +68,21 @@ def count(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
+def size(least: int, most: int) -> Callable[[str], int]:
+    """Returns the parser of a size, in bytes; a multiple of 1 KiB."""
+    def parse(text: str) -> int:
+        try:
+            found = quantity.parse_size(text)
+        except quantity.QuantityError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        if not least <= found <= most or found % 1024:
+            raise argparse.ArgumentTypeError(f"expected a multiple of 1 KiB from {quantity.format_size(least)} to "
+                                             f"{quantity.format_size(most)}, found {text!r}")
+        return found
+
+    return parse
+
+
 def block_sizes(text: str) -> tuple[int, ...]:
     """Parses sizes of blocks, separated by commas; each is a multiple of a page, since transfers bypass the page
     cache."""

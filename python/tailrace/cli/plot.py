@@ -14,7 +14,8 @@ from . import output
 if TYPE_CHECKING:
     from tailrace.pictures.gallery import Picture
 
-_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "sizes")
+_KINDS = ("auto", "curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "schedulers",
+          "sizes")
 _FORMATS = ("png", "svg")
 
 
@@ -25,7 +26,8 @@ def register(subparsers: Any) -> None:
         description="Draws a result file of `tailrace bench pattern` (curve over C/W, ablation bars) or `make "
                     "bench-peers` "
                     "(bars), a trace (timeline; those of one run, given together, become one), statistics (how busy "
-                    "the writer was over the iterations), a result of `tailrace bench small` (bars), or per-process "
+                    "the writer was over the iterations), a result of `tailrace bench small` or of `bench forward "
+                    "--schedulers` (bars), or per-process "
                     "write times (variability tiles). Prints the paths of the pictures. Exit code 1 if one cannot be "
                     "drawn.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=pathlib.Path,

@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from . import ablation, busy, curve, numbers, peers, requests, sizes, style, tiles, timeline, trace
+from . import ablation, busy, curve, numbers, peers, requests, schedulers, sizes, style, tiles, timeline, trace
 from .fault import PictureError
 from .source import Source
 
-KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "sizes")
+KINDS = ("curve", "tiles", "timeline", "ablation", "peers", "busy", "requests", "schedulers", "sizes")
 _NEEDS = {"curve": 'a result file with "points"', "tiles": "a file of per-process write times", "timeline": "a trace",
           "ablation": 'a result file with "ablation"', "peers": 'a result file with "points"',
           "busy": "statistics of tailrace, of two iterations at least",
           "requests": "a result of `tailrace bench small`",
+          "schedulers": "a result of `tailrace bench forward --schedulers`",
           "sizes": "statistics of tailrace, with requests for files"}
 # The pictures of a kind of file, whatever its content.
-_KIND_OF = {"times": "tiles", "requests": "requests"}
+_KIND_OF = {"times": "tiles", "requests": "requests", "schedulers": "schedulers"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def _require(source: Source, kinds: list[str], kind: str) -> list[str]:
                 *(("sizes",) if source.kind == "statistics" and sizes.shown(source.data.files) else ())}
     if kind not in possible:
         found = {"result": "a result file", "trace": "a trace", "times": "write times",
-                 "statistics": "statistics", "requests": "a study of small requests"}[source.kind]
+                 "statistics": "statistics", "requests": "a study of small requests",
+                 "schedulers": "a study of schedulers"}[source.kind]
         can = f" (it gives {', '.join(sorted(possible))})" if possible else ""
         raise PictureError(source.path, f"no data for {kind}: found {found}{can}; expected {_NEEDS[kind]}")
     return [kind]
@@ -121,7 +123,8 @@ def _draw(source: Source, kind: str) -> Picture:
         if kind == "sizes":
             run = source.data
             return Picture(kind, _stem(source.path), sizes.draw(run.name, run.files), sizes.alt(run.files))
-        drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests}[kind]
+        drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests,
+                  "schedulers": schedulers}[kind]
         return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
 
 

@@ -67,6 +67,8 @@ _CAPTIONS = {
             "spare time.",
     "requests": "A row is a way to write the same pieces, from the least to the most of its runs; dark bars are "
                 "tailrace's. Left of the dashed line is faster than with the compactor off.",
+    "schedulers": "A row is a way to order requests; its bar is the time of all processes, with the interval of "
+                  "confidence. Left of the dashed line is faster than without forwarding.",
     "sizes": "Hatched: how many requests there were of each size; dark: how many accesses of storage they became. "
              "The further the dark bars are to the right of the hatched ones, the more was merged.",
 }

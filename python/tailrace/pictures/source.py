@@ -14,7 +14,7 @@ from typing import Any
 from tailrace import files, iterations
 from tailrace.bench import result as result_file
 
-from . import busy, jitter, requests, sizes, trace, write_times
+from . import busy, jitter, requests, schedulers, sizes, trace, write_times
 from .fault import PictureError
 
 EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
@@ -31,7 +31,7 @@ class Source:
     write_times.Run; `study` is the study of jitter to which write times belong, if any."""
 
     path: pathlib.Path
-    kind: str  # "result", "trace", "statistics", "times", "requests"
+    kind: str  # "result", "trace", "statistics", "times", "requests", "schedulers"
     data: Any
     study: jitter.Study | None = None
 
@@ -54,6 +54,8 @@ def read(path: pathlib.Path) -> Source:
         return Source(path, "statistics", _statistics(path, document))
     if isinstance(document, dict) and "tailrace_small" in document:
         return Source(path, "requests", requests.check(path, document))
+    if isinstance(document, dict) and "tailrace_schedulers" in document:
+        return Source(path, "schedulers", schedulers.check(path, document))
     if isinstance(document, dict) and "tailrace_result" in document:
         return Source(path, "result", _result(path, document))
     other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)

@@ -62,12 +62,13 @@ struct Parts {
   std::optional<Forwarder> forwarder;
 };
 
-Status build(Parts& parts, const Config& config, Log& log) {
+Status build(Parts& parts, const Config& config, const ForwardServerOptions& options, Log& log) {
   Result<ForwardKey> key = read_key(config.forward.key);
   if (!key.ok()) return key.status();
   auto storage = open_local(config, {}, parts.doorbell, log, config.forward.roots);
   if (!storage.ok()) return storage.status();
   parts.storage = std::move(storage).value();
+  if (options.wrap) parts.storage = options.wrap(std::move(parts.storage));
   parts.scheduler = make_scheduler(config, config.forward.number, common_origin(parts.clock));
   const uint64_t budget =
       std::max(config.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage, 2 * kMostForwarded);
@@ -80,13 +81,13 @@ Status build(Parts& parts, const Config& config, Log& log) {
   parts.storage->use_memory(parts.memory->bytes());
   parts.transport->use_memory(parts.memory->bytes());
   parts.engine.emplace(*parts.storage, *parts.scheduler, parts.clock, engine_options(config, true));
-  Forwarder::Options options;
+  Forwarder::Options limits;
   Links::Options link_options;
   link_options.silence = kSilence;
   link_options.encrypts_bulk = config.forward.encrypt;
   parts.links.emplace(*parts.transport, parts.clock, log, key.value(),
-                      encode_terms(ForwardTerms::Role::forwarder, name_of_process(), options.window), link_options);
-  parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, options,
+                      encode_terms(ForwardTerms::Role::forwarder, name_of_process(), limits.window), link_options);
+  parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, limits,
                           [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {
                             return forward_view(config, view, clock.now() - begun);
                           });
@@ -132,7 +133,7 @@ Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop) {
   if (!opened.ok()) return opened.status();
   LimitedLog log(*opened.value(), log_level_of(level));  // clients decide how much is logged
   Parts parts;
-  if (Status status = build(parts, config.value(), log); !status.ok()) return status;
+  if (Status status = build(parts, config.value(), options, log); !status.ok()) return status;
   const Result<std::string> address = parts.links->listen(config.value().forward.listen);
   if (!address.ok()) return address.status();
   stop.bell = parts.doorbell.fd();

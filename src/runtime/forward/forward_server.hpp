@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/status.hpp"
+#include "storage/storage.hpp"
 
 namespace tailrace::impl {
 
@@ -24,6 +26,8 @@ struct ForwardServerOptions {
   std::string log_level;  // empty: as the configuration says
   // Called with the address when it is ready.
   std::function<void(const std::string&)> listening;
+  // For test-beds: gets the storage, and returns the one that is used instead.
+  std::function<std::unique_ptr<Storage>(std::unique_ptr<Storage>)> wrap = {};
 };
 
 Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop);
