@@ -1,7 +1,8 @@
-// TestbedClients: processes that read or write one after another, by themselves or through a forwarder each, as the
-// processes of the study do.
+// run_testbed: runs processes that read or write, by themselves or through a forwarder each, as the processes of the
+// study do.
 //
-// Each is a process of its own, with a storage of its own. They begin together; the time is that of the slowest.
+// Each makes one request after the other, with a storage of its own. They begin together; the time is that of the
+// slowest.
 #pragma once
 
 #include <string>

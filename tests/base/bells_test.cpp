@@ -95,6 +95,31 @@ TEST(Doorbell, ARingWhileAwakeCostsNothingAndIsForgotten) {
   EXPECT_EQ(count, 1u) << "only the ring that found the server asleep may write";
 }
 
+TEST(Doorbell, TheServerAlsoSleepsOnAnotherDescriptor) {
+  Doorbell bell;
+  const EventFd other;
+  bell.listen_also_to({other.fd(), std::chrono::hours(1)});
+  EXPECT_EQ(bell.also_listens_to(), other.fd());
+  other.raise();
+  bell.prepare();
+  EXPECT_TRUE(bell.is_prepared());
+  bell.sleep();  // ends: without a limit, and though nobody rings
+  EXPECT_FALSE(bell.is_prepared());
+  bell.prepare();
+  bell.ring();
+  bell.sleep();
+  eventfd_t count = 0;
+  EXPECT_EQ(eventfd_read(other.fd(), &count), 0) << "the other descriptor is left as it is";
+  EXPECT_EQ(count, 1u);
+  bell.listen_also_to({other.fd(), nanoseconds(1)});
+  EXPECT_EQ(bell.bounded(std::nullopt), nanoseconds(1));
+  EXPECT_EQ(bell.bounded(nanoseconds(0)), nanoseconds(0));
+  bell.prepare();
+  bell.sleep();  // ends: its longest time has passed
+  bell.listen_also_to({});
+  EXPECT_EQ(bell.bounded(std::nullopt), std::nullopt);
+}
+
 TEST(WaitBell, NoRingIsLost) {
   WaitBell bell;
   std::atomic<uint64_t> made{0};

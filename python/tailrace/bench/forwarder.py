@@ -28,7 +28,7 @@ def make_key(file: pathlib.Path) -> None:
 
 
 def start(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[subprocess.Popen[str], str]:
-    """Starts a forwarder, and returns it with its address; raises Failed. `environment`: not this process's."""
+    """Starts a forwarder, and returns it with its address; raises Failed. `environment` replaces ours."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment, text=True)
     assert process.stdout is not None

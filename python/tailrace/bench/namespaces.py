@@ -11,7 +11,6 @@ import os
 import subprocess
 from types import TracebackType
 
-
 _NETWORK = ipaddress.ip_network("10.64.0.0/10")
 _MOST = 16  # namespaces of one process
 
@@ -49,7 +48,8 @@ class Namespaces:
         return str(self._subnet(number)[2])
 
     def _subnet(self, number: int) -> ipaddress.IPv4Network:
-        """Returns a subnet that no other process uses at the same time: process numbers are below 2^16 apart."""
+        """Returns a subnet of this process's own: two processes share one only if the last 16 bits of their numbers
+        are the same."""
         index = (os.getpid() * _MOST + number) % (_NETWORK.num_addresses // 4)
         return ipaddress.ip_network((int(_NETWORK[0]) + 4 * index, 30))
 

@@ -27,8 +27,6 @@ from .namespaces import Namespaces, Unavailable
 from .program import Failed
 
 VERSION = 1
-PATTERNS = ("strided", "contiguous", "files")
-DISKS = ("sata7200", "sas10k", "flash")
 
 _PLACE = pathlib.Path("build/release/testing/forward_testbed/forward_testbed")
 _STUDY = pathlib.Path("build/release/testing/forward_study/forward_study")
@@ -60,13 +58,14 @@ def study(given: pathlib.Path | None, settings: Settings, observer: Observer) ->
     with contextlib.ExitStack() as all_of_them:
         memory = pathlib.Path(all_of_them.enter_context(tempfile.TemporaryDirectory(
             prefix="tailrace_testbed_", dir=_MEMORY if _MEMORY.is_dir() else None)))
-        network: Namespaces | None = None
-        why = ""
+        (memory / "files").mkdir()
+        forwarder.make_key(memory / "key")
         try:
-            network = all_of_them.enter_context(Namespaces(settings.forwarders))
+            with contextlib.ExitStack() as isolated:
+                network = isolated.enter_context(Namespaces(settings.forwarders))
+                return _Testbed(path, settings, observer, memory, network, "", isolated).all()
         except Unavailable as unavailable:
-            why = str(unavailable)
-        return _Testbed(path, settings, observer, memory, network, why, all_of_them).all()
+            return _Testbed(path, settings, observer, memory, None, str(unavailable), all_of_them).all()
 
 
 class _Testbed:
@@ -79,13 +78,11 @@ class _Testbed:
         self._network = network
         self._why = why
         self._stack = stack
-        (memory / "files").mkdir()
         self._key = memory / "key"
         self._servers = ["--state", str(memory / "state"), "--disk", settings.disk]
 
     def all(self) -> dict[str, Any]:
         s = self._settings
-        forwarder.make_key(self._key)
         schedules: dict[str, dict[str, Any] | None] = {"no forwarding": None, "fifo": {"kind": "fifo"},
                                                        "hbrr": {"kind": "hbrr"}}
         schedules |= {f"twins {window} ms": {"kind": "twins", "window": f"{window} ms"} for window in s.windows}
@@ -120,8 +117,13 @@ class _Testbed:
                         "number": number, "transports": "tcp"}}))
         inside = self._network.inside(number) if self._network else []
         environment = self._network.for_ucx_inside(number) if self._network else {}
-        process, address = forwarder.start([*inside, str(self._path), "forward", "--config", str(config),
-                                            *self._servers], {**os.environ, **environment})
+        try:
+            process, address = forwarder.start([*inside, str(self._path), "forward", "--config", str(config),
+                                                *self._servers], {**os.environ, **environment})
+        except Failed as failed:
+            if self._network:
+                raise Unavailable(f"UCX does not work in one: {failed}") from None
+            raise
         self._stack.callback(forwarder.end, process)
         return address
 
@@ -174,4 +176,4 @@ class _Testbed:
                 "pattern": s.pattern, "write": s.write, "disk": s.disk, "request": s.request, "lines": lines}
 
 
-__all__ = ["DISKS", "PATTERNS", "QUICK", "Settings", "study"]
+__all__ = ["QUICK", "Settings", "study"]
