@@ -153,6 +153,8 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> tuple[list[P
     passes = run(folder, ("--pattern", "calibrate", "--compute", compute), None)["passes"]
     print(f"{'':32}{'plain, s':>26}{'carried, s':>26}   ratio (least … most)")
     for pattern in patterns(arguments.quick, passes):
+        if arguments.only not in pattern.title:
+            continue
         connector = f"{arguments.connector} {pattern.words}".strip()
         if (pattern.options, connector) not in runs:
             found = []
@@ -178,6 +180,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", type=pathlib.Path, default=None, help="where to write (default: a temporary folder)")
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="the lines whose titles contain this (default: all)")
     parser.add_argument("--connector", default="", help="what it is told, such as 'place=core budget=67108864'")
     parser.add_argument("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
     parser.add_argument("--vol-async", type=pathlib.Path, default=None, metavar="PREFIX",

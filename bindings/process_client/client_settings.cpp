@@ -22,7 +22,7 @@ std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   const std::string forwarders =
       forward.empty() ? "" : "forward: {servers: [" + in_quotes(forward) + "], key: '" + key + "'}\n";
-  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + "}\nstorage: {path: .}\nmemory: " + memory +
+  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + "}\nstorage: {path: ., direct: false}\nmemory: " + memory +
          "\n" + forwarders + "log: {level: error}\n";
 }
 

@@ -18,16 +18,21 @@ const std::byte* Sieve::find(const tailrace_extent& bytes) {
 
 // Twice as much each time, so that who reads on for a little while only, or whose sieve is forgotten again and again,
 // reads little in vain. A read follows the one before if it leaves out at most four times what it reads.
-tailrace_extent Sieve::wanted(const tailrace_extent& bytes, uint64_t end) {
-  const bool follows = next_ > 0 && bytes.offset >= next_ && bytes.offset - next_ <= 4 * bytes.length;
+std::optional<tailrace_extent> Sieve::wanted(const tailrace_extent& bytes, uint64_t end) {
+  const bool first = next_ == 0;
+  const bool follows = !first && bytes.offset >= next_ && bytes.offset - next_ <= 4 * bytes.length;
   next_ = end_of(bytes);
-  ahead_ = follows ? std::min(2 * std::max(ahead_, bytes.length), kRoom) : 0;
-  return {bytes.offset, std::max(std::min(ahead_, end - bytes.offset), bytes.length)};
+  if (first) return std::nullopt;
+  ahead_ = follows ? std::min(2 * std::max(ahead_, bytes.length), kMost) : 0;
+  return tailrace_extent{bytes.offset, std::max(std::min(ahead_, end - bytes.offset), bytes.length)};
 }
 
-std::byte* Sieve::room() {
+std::byte* Sieve::room(uint64_t bytes) {
   held_ = {};
-  if (room_ == nullptr) room_ = std::make_unique_for_overwrite<std::byte[]>(kRoom);
+  if (size_ < bytes) {
+    room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    size_ = bytes;
+  }
   return room_.get();
 }
 

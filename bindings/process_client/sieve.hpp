@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,11 +26,12 @@ class Sieve {
   // Returns the bytes if all of them are held; else null. They stay until the next call.
   const std::byte* find(const tailrace_extent& bytes);
   // Returns the bytes to be read, if `bytes` are not held: more than `bytes` if this read follows the one before, but
-  // none behind `end`; else just `bytes`, which the caller reads as if there were no sieve.
-  tailrace_extent wanted(const tailrace_extent& bytes, uint64_t end);
-  // Forgets all, and returns the memory to read what is wanted into. filled() says how many bytes from `begin` on it
-  // holds then.
-  std::byte* room();
+  // none behind `end`; else just `bytes`. Returns nullopt for the first read, which the caller makes as if there were
+  // no sieve.
+  std::optional<tailrace_extent> wanted(const tailrace_extent& bytes, uint64_t end);
+  // Forgets all, and returns the memory to read `bytes` bytes into: what is wanted. filled() says how many bytes from
+  // `begin` on it holds then.
+  std::byte* room(uint64_t bytes);
   void filled(uint64_t begin, uint64_t length) { held_ = {begin, length}; }
 
   // Changes the bytes of `extents` that are held to those of `data`, which lie there one after the other.
@@ -38,9 +40,10 @@ class Sieve {
 
  private:
   static constexpr uint64_t kSmall = 16 << 10;  // bytes
-  static constexpr uint64_t kRoom = 64 << 10;   // bytes
+  static constexpr uint64_t kMost = 256 << 10;  // bytes held; at most a read through the server each
 
-  std::unique_ptr<std::byte[]> room_;  // kRoom bytes, from the first that are wanted on
+  std::unique_ptr<std::byte[]> room_;
+  uint64_t size_ = 0;  // of room_, bytes
   tailrace_extent held_{};
   uint64_t next_ = 0;   // where the latest read ended; 0: there was none
   uint64_t ahead_ = 0;  // how many bytes were wanted last, since forget()

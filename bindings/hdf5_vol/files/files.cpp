@@ -210,10 +210,9 @@ const std::byte* File::find_ahead(const tailrace_extent& dataset, const tailrace
   if (!reads_ahead_ || state_ == State::left_alone || !process::Sieve::is_small(bytes.length)) return nullptr;
   process::Sieve& sieve = sieves_.of(dataset.offset);
   if (const std::byte* const found = sieve.find(bytes)) return found;
-  const tailrace_extent wanted = sieve.wanted(bytes, dataset.offset + dataset.length);
-  if (wanted.length == bytes.length) return nullptr;
-  std::byte* const room = sieve.room();
-  sieve.filled(wanted.offset, read_ahead(wanted, room));
+  const std::optional<tailrace_extent> wanted = sieve.wanted(bytes, dataset.offset + dataset.length);
+  if (!wanted) return nullptr;
+  sieve.filled(wanted->offset, read_ahead(*wanted, sieve.room(wanted->length)));
   return sieve.find(bytes);
 }
 
