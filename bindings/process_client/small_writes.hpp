@@ -32,8 +32,8 @@ class SmallWrites {
 
  private:
   static constexpr uint64_t kSmall = 8 << 10;  // bytes
-  static constexpr uint64_t kRoom = 64 << 10;  // bytes
-  static constexpr size_t kMost = 256;         // extents
+  static constexpr uint64_t kRoom = 256 << 10;  // bytes
+  static constexpr size_t kMost = 1024;        // extents
 
   std::unique_ptr<std::byte[]> buffer_;  // kRoom bytes; null before the first write
   std::vector<tailrace_extent> extents_;

@@ -11,9 +11,9 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hdf5_vol/files/chunk_queue.hpp"
@@ -183,7 +183,7 @@ class File {
   bool reads_ahead_ = !parallel_;    // unless that has failed
   uint64_t little_ = 0;              // bytes that is_little() counts
   uint64_t few_ = 0;                 // writes that is_little() counts
-  std::set<uint64_t> pending_;       // where the datasets begin that were written since the file was last complete
+  std::unordered_set<uint64_t> pending_;  // where the datasets begin that were written since the file was last complete
   process::ByteRanges written_;      // what was written since the mark …
   process::ByteRanges before_mark_;  // … and before it
   std::optional<uint64_t> mark_;     // the carrier's
