@@ -20,7 +20,7 @@ class Settings:
     open_compute: float = 0.2  # seconds before each hand-over
     place_bytes: int = 64 << 20  # of a block in places core and thread
     place_iterations: int = 12
-    place_rounds: int = 3
+    place_rounds: int = 9
     copy_bytes: int = 64 << 20
     copies: int = 20
     calls: int = 400
