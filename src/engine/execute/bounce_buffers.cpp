@@ -1,13 +1,25 @@
 #include "engine/execute/bounce_buffers.hpp"
 
+#include <cstring>
+
 #include "base/memory/stream_copy.hpp"
 
 namespace tailrace::impl {
 
-std::byte* BounceBuffers::fill(const void* from, size_t size) {
-  TAILRACE_ASSERT(size <= bytes_);
+std::byte* BounceBuffers::fill(std::span<const iovec> from) {
   std::byte* const buffer = take();
-  if (buffer != nullptr) stream_copy(buffer, static_cast<const std::byte*>(from), size);
+  if (buffer == nullptr) return nullptr;
+  if (from.size() == 1) {
+    TAILRACE_ASSERT(from[0].iov_len <= bytes_);
+    stream_copy(buffer, static_cast<const std::byte*>(from[0].iov_base), from[0].iov_len);
+    return buffer;
+  }
+  uint64_t filled = 0;
+  for (const iovec& part : from) {
+    TAILRACE_ASSERT(filled + part.iov_len <= bytes_);
+    std::memcpy(buffer + filled, part.iov_base, part.iov_len);
+    filled += part.iov_len;
+  }
   return buffer;
 }
 

@@ -1,13 +1,17 @@
 // BounceBuffers: aligned memory through which unaligned bytes bypass the page cache.
 //
 // A direct transfer needs memory that is aligned like the file; the arrays of programs seldom are (malloc and NumPy
-// align to 16 bytes). Their bytes are copied into one of these buffers, which is then transferred directly. All
+// align to 16 bytes). Their bytes, or those of many short requests, are copied into one of these buffers, which is then
+// transferred directly. All
 // buffers are mapped together when the first one is needed; each takes memory on first use. One thread at a time.
 #pragma once
+
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/memory/memory_map.hpp"
@@ -25,8 +29,9 @@ class BounceBuffers {
   // Returns true if all buffers are in use.
   bool all_in_use() const { return memory_.has_value() && free_.empty(); }
 
-  // Copies at most bytes() bytes into a free buffer and returns it. Null if none is free, or if there are none.
-  std::byte* fill(const void* from, size_t size);
+  // Copies the bytes of `from`, at most bytes(), into a free buffer, one after the other, and returns it. Null if none
+  // is free, or if there are none.
+  std::byte* fill(std::span<const iovec> from);
   // Returns a buffer, which is then free again.
   void release(std::byte* buffer) { free_.push_back(buffer); }
 

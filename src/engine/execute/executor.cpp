@@ -168,13 +168,10 @@ PlannedTransfer Executor::plan(const Job& job, const Extent& range) const {
   return next_transfer(job.access, range, limits);
 }
 
-// Copies the bytes of the transfer, which are contiguous, into a buffer and makes the transfer use it. Null if no
-// buffer is free.
+// Copies the bytes of the transfer into a buffer and makes the transfer use it. Null if no buffer is free.
 std::byte* Executor::copy(PlannedTransfer& planned) {
-  TAILRACE_ASSERT(planned.segments.size() == 1);
-  iovec& bytes = planned.segments.front();
-  std::byte* const buffer = bounce_.fill(bytes.iov_base, bytes.iov_len);
-  bytes.iov_base = buffer;
+  std::byte* const buffer = bounce_.fill(planned.segments);
+  if (buffer != nullptr) planned.segments.assign(1, {buffer, planned.extent.length});
   return buffer;
 }
 

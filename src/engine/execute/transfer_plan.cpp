@@ -58,6 +58,7 @@ class Walk {
 // multiples.
 struct Stretch {
   uint64_t length = 0;
+  uint32_t segments = 0;
   size_t end_segment = 0;  // the first segment of the next stretch
 };
 
@@ -66,10 +67,10 @@ Stretch stretch_from(Walk walk, const TransferLimits& limits) {
   const uint64_t enough = std::max(limits.largest, limits.direct_from) + alignment;
   const size_t first = walk.segment();
   Stretch stretch;
-  for (uint32_t segments = 0; segments < limits.max_segments && stretch.length < enough && !walk.done(); ++segments) {
+  for (; stretch.segments < limits.max_segments && stretch.length < enough && !walk.done(); ++stretch.segments) {
     if (walk.memory() == nullptr) break;
     if (reinterpret_cast<uintptr_t>(walk.memory()) % alignment != walk.offset() % alignment) break;
-    if (segments > 0 && walk.offset() % alignment != 0) break;
+    if (stretch.segments > 0 && walk.offset() % alignment != 0) break;
     stretch.length += walk.run();
     walk.pass(walk.run());
   }
@@ -101,24 +102,36 @@ PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& l
   return transfer;
 }
 
-// Returns true if the run that begins here is worth copying into an aligned buffer. Its alignments in memory and file
-// differ; otherwise the walk would be at a stretch.
-bool may_bounce(const Walk& walk, const TransferLimits& limits) {
+// Returns how many bytes to copy into an aligned buffer: the next segments, up to one that needs no buffer. 0 if that is
+// not worth it.
+uint64_t bytes_to_bounce(Walk walk, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
-  if (limits.bounce == 0 || alignment == 0 || walk.memory() == nullptr) return false;
-  return walk.run() >= limits.direct_from + alignment;
+  if (limits.bounce == 0) return 0;
+  const uint64_t enough = limits.bounce + alignment;
+  uint64_t bytes = 0;
+  for (uint32_t segments = 0; segments < limits.max_segments && bytes < enough && !walk.done(); ++segments) {
+    const bool aligned = reinterpret_cast<uintptr_t>(walk.memory()) % alignment == walk.offset() % alignment;
+    if (walk.memory() == nullptr || (aligned && walk.run() >= limits.direct_from + alignment)) break;
+    bytes += walk.run();
+    walk.pass(walk.run());
+  }
+  return bytes >= limits.direct_from + alignment ? bytes : 0;
 }
 
-PlannedTransfer plan_bounce(Walk walk, const TransferLimits& limits) {
+PlannedTransfer plan_bounce(Walk walk, uint64_t bytes, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
   const uint64_t over = walk.offset() % alignment;
   PlannedTransfer transfer;
   transfer.extent.offset = walk.offset();
   transfer.direct = transfer.bounced = over == 0;
   take(transfer, walk,
-       over != 0 ? alignment - over  // the ragged head
-                 : std::min({walk.run() - walk.run() % alignment, limits.bounce, limits.largest}));
+       over != 0 ? std::min(alignment - over, walk.run())  // the ragged head
+                 : std::min({bytes - bytes % alignment, limits.bounce, limits.largest}));
   return transfer;
+}
+
+bool is_fine(const Stretch& stretch, const TransferLimits& limits) {
+  return stretch.length < stretch.segments * limits.least_segment;
 }
 
 }  // namespace
@@ -135,11 +148,12 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   while (!walk.done() && transfer.segments.size() < limits.max_segments) {
     if (walk.segment() >= looked_at) {
       const Stretch stretch = stretch_from(walk, limits);
-      if (stretch.length >= std::max<uint64_t>(limits.direct_from, limits.direct_alignment)) {
-        // The stretch gets a transfer of its own.
-        return transfer.segments.empty() ? plan_stretch(walk, stretch.length, limits) : transfer;
-      }
-      if (may_bounce(walk, limits)) return transfer.segments.empty() ? plan_bounce(walk, limits) : transfer;
+      const bool is_long = stretch.length >= std::max<uint64_t>(limits.direct_from, limits.direct_alignment);
+      const uint64_t bounced = is_long && !is_fine(stretch, limits) ? 0 : bytes_to_bounce(walk, limits);
+      if ((is_long || bounced > 0) && !transfer.segments.empty()) return transfer;
+      // Each of these gets a transfer of its own.
+      if (bounced > 0) return plan_bounce(walk, bounced, limits);
+      if (is_long) return plan_stretch(walk, stretch.length, limits);
       looked_at = stretch.end_segment;
     }
     take(transfer, walk, std::min(walk.run(), largest - transfer.extent.length));

@@ -1,8 +1,9 @@
 // next_transfer: splits an access into transfers. Pure arithmetic, no state.
 //
 // Memory with the same alignment as its place in the file (modulo the page) bypasses the page cache, in large aligned
-// pieces: one long run, or many that meet at pages. A long run with another alignment also does if it can be copied
-// into an aligned buffer first. Ragged ends and all small transfers go through the page cache.
+// pieces: one long run, or many that meet at pages. Long runs with another alignment also do if they can be copied into
+// an aligned buffer first; so do many short ones, since devices accept few segments in one request. Ragged ends and all
+// small transfers go through the page cache.
 #pragma once
 
 #include <sys/uio.h>
@@ -21,6 +22,7 @@ struct TransferLimits {
   uint32_t direct_alignment = 0;         // 0: no direct transfers
   uint64_t largest_cached = UINT64_MAX;  // most bytes of one transfer through the page cache
   uint64_t bounce = 0;  // most bytes of one transfer by an aligned buffer, a multiple of direct_alignment; 0: none
+  uint64_t least_segment = uint64_t{16} << 10;  // bytes; if segments are shorter on average, copying them is faster
 };
 
 struct PlannedTransfer {

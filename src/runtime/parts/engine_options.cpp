@@ -6,7 +6,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr uint64_t kLargestCached = uint64_t{256} << 10;  // bytes
-constexpr uint64_t kBounce = uint64_t{1} << 20;           // bytes of each buffer
+constexpr uint64_t kBounce = uint64_t{2} << 20;           // bytes of each buffer
 
 }  // namespace
 
