@@ -42,8 +42,12 @@ class OddMemory {
   char* at_;
 };
 
-TEST(Bounce, OddMemoryGoesDirectAndArrives) {
-  EngineRig rig(bouncing(4 * kPage, 2));
+class BounceMemory : public ::testing::TestWithParam<bool> {};
+
+TEST_P(BounceMemory, OddMemoryGoesDirectAndArrives) {
+  EngineRigOptions options = bouncing(4 * kPage, 2);
+  options.engine.execute.bounce_prefault = GetParam();
+  EngineRig rig(options);
   const FileId file = rig.create("f", 0);
   OddMemory odd(30 * kPage + 7, 'A');
   const std::string expected = odd.text();
@@ -53,6 +57,29 @@ TEST(Bounce, OddMemoryGoesDirectAndArrives) {
   EXPECT_EQ(rig.text("f.part").substr(kPage), expected);
   EXPECT_EQ(rig.engine.counts().transfers.direct, 7U);     // of 4 pages …
   EXPECT_EQ(rig.engine.counts().transfers.transfers, 8U);  // … and what is too short for it
+  rig.submit(Operation::close, file);
+  rig.run_until_idle();
+}
+
+INSTANTIATE_TEST_SUITE_P(Prefault, BounceMemory, ::testing::Bool());
+
+// Many short pieces, as of the rows of a matrix.
+TEST(Bounce, ShortPiecesGoDirectTogether) {
+  EngineRig rig(bouncing(8 * kPage, 2));
+  const FileId file = rig.create("f", 0);
+  std::vector<OddMemory> rows;
+  std::vector<Piece> pieces;
+  std::string expected;
+  for (uint64_t i = 0; i < 32; ++i) rows.emplace_back(kPage, static_cast<char>('A' + i));
+  for (uint64_t i = 0; i < 32; ++i) {
+    pieces.push_back(rows[i].to(i * kPage));
+    expected += rows[i].text();
+  }
+  rig.submit(Operation::write, file, pieces);
+  rig.run_until_idle();
+  EXPECT_EQ(rig.text("f.part"), expected);
+  EXPECT_EQ(rig.engine.counts().transfers.direct, 4U);
+  EXPECT_EQ(rig.engine.counts().transfers.transfers, 4U);
   rig.submit(Operation::close, file);
   rig.run_until_idle();
 }

@@ -1,10 +1,21 @@
 #include "engine/execute/bounce_buffers.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "base/memory/stream_copy.hpp"
 
 namespace tailrace::impl {
+
+BounceBuffers::BounceBuffers(uint64_t bytes, uint32_t count, bool prefault)
+    : bytes_(bytes), count_(bytes > 0 ? count : 0) {
+  if (!prefault || count_ == 0) return;
+  get_memory();
+  if (!memory_) return;
+  Toucher::Options options;
+  options.take = [this](size_t offset, size_t size) { return memory_->take_aside(offset, size); };
+  toucher_.emplace(memory_->bytes().size(), std::move(options));
+}
 
 std::byte* BounceBuffers::fill(std::span<const iovec> from) {
   std::byte* const buffer = take();

@@ -2,8 +2,8 @@
 //
 // A direct transfer needs memory that is aligned like the file; the arrays of programs seldom are (malloc and NumPy
 // align to 16 bytes). Their bytes, or those of many short requests, are copied into one of these buffers, which is then
-// transferred directly. All
-// buffers are mapped together when the first one is needed; each takes memory on first use. One thread at a time.
+// transferred directly. All buffers are mapped together when the first one is needed, and each takes memory on first
+// use; or a thread of their own takes it from the beginning. Otherwise one thread at a time.
 #pragma once
 
 #include <sys/uio.h>
@@ -15,13 +15,15 @@
 #include <vector>
 
 #include "base/memory/memory_map.hpp"
+#include "base/memory/toucher.hpp"
 
 namespace tailrace::impl {
 
 class BounceBuffers {
  public:
-  // `bytes` is the size of each buffer, a multiple of the page. `count` 0: there are none.
-  BounceBuffers(uint64_t bytes, uint32_t count) : bytes_(bytes), count_(bytes > 0 ? count : 0) {}
+  // `bytes` is the size of each buffer, a multiple of the page. `count` 0: there are none. `prefault`: takes the memory
+  // from the system now, beside the caller.
+  BounceBuffers(uint64_t bytes, uint32_t count, bool prefault);
 
   // Returns the size of a buffer; 0 if there are none, or if the system had no memory for them.
   uint64_t bytes() const { return count_ > 0 ? bytes_ : 0; }
@@ -43,6 +45,7 @@ class BounceBuffers {
   uint32_t count_;
   std::optional<MappedMemory> memory_;  // none until the first buffer is needed
   std::vector<std::byte*> free_;
+  std::optional<Toucher> toucher_;  // of memory_; ends before it
 };
 
 }  // namespace tailrace::impl

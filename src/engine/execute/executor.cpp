@@ -56,7 +56,7 @@ Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
       options_(options),
       pace_(options.rate),
       in_flight_(storage.capabilities().depth),
-      bounce_(options.bounce_bytes, options.bounce_count) {
+      bounce_(options.bounce_bytes, options.bounce_count, options.bounce_prefault) {
   for (uint32_t tag = static_cast<uint32_t>(in_flight_.size()); tag-- > 0;) {
     in_flight_[tag] = std::make_unique<InFlight>();
     in_flight_[tag]->tag = tag;
