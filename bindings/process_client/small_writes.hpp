@@ -31,9 +31,9 @@ class SmallWrites {
   const std::byte* bytes() const { return buffer_.get(); }
 
  private:
-  static constexpr uint64_t kSmall = 8 << 10;  // bytes
+  static constexpr uint64_t kSmall = 8 << 10;   // bytes
   static constexpr uint64_t kRoom = 256 << 10;  // bytes
-  static constexpr size_t kMost = 1024;        // extents
+  static constexpr size_t kMost = 1024;         // extents
 
   std::unique_ptr<std::byte[]> buffer_;  // kRoom bytes; null before the first write
   std::vector<tailrace_extent> extents_;

@@ -179,11 +179,12 @@ class File {
   std::vector<std::string> failures_;  // of fills and chunks
   process::SmallWrites small_;         // not handed over yet
   process::Sieves sieves_;
-  int descriptor_ = -1;              // to read ahead by; -1: not yet, or there cannot be one
-  bool reads_ahead_ = !parallel_;    // unless that has failed
-  uint64_t little_ = 0;              // bytes that is_little() counts
-  uint64_t few_ = 0;                 // writes that is_little() counts
-  std::unordered_set<uint64_t> pending_;  // where the datasets begin that were written since the file was last complete
+  int descriptor_ = -1;            // to read ahead by; -1: not yet, or there cannot be one
+  bool reads_ahead_ = !parallel_;  // unless that has failed
+  uint64_t little_ = 0;            // bytes that is_little() counts
+  uint64_t few_ = 0;               // writes that is_little() counts
+  // Where the datasets begin that were written since the file was last complete.
+  std::unordered_set<uint64_t> pending_;
   process::ByteRanges written_;      // what was written since the mark …
   process::ByteRanges before_mark_;  // … and before it
   std::optional<uint64_t> mark_;     // the carrier's

@@ -42,7 +42,7 @@ class Executor {
     // Buffers that copy unaligned writes, so that these bypass the page cache; 0: such writes go through it.
     uint64_t bounce_bytes = 0;  // size of each
     uint32_t bounce_count = 8;
-    bool bounce_prefault = false;  // takes their memory from the system at the start, beside the caller
+    bool bounce_prefault = false;      // takes their memory from the system at the start, beside the caller
     uint64_t rate = Pace::kUnlimited;  // of writes, in bytes a second; see Pace
     uint32_t patience = 1000;  // transfers in a row without progress (EAGAIN, 0 bytes written) before a job fails
   };

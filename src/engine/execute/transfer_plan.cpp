@@ -102,8 +102,8 @@ PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& l
   return transfer;
 }
 
-// Returns how many bytes to copy into an aligned buffer: the next segments, up to one that needs no buffer. 0 if that is
-// not worth it.
+// Returns how many bytes to copy into an aligned buffer: the next segments, up to one that needs no buffer. 0 if that
+// is not worth it.
 uint64_t bytes_to_bounce(Walk walk, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
   if (limits.bounce == 0) return 0;

@@ -1,9 +1,9 @@
 // next_transfer: splits an access into transfers. Pure arithmetic, no state.
 //
 // Memory with the same alignment as its place in the file (modulo the page) bypasses the page cache, in large aligned
-// pieces: one long run, or many that meet at pages. Long runs with another alignment also do if they can be copied into
-// an aligned buffer first; so do many short ones, since devices accept few segments in one request. Ragged ends and all
-// small transfers go through the page cache.
+// pieces: one long run, or many that meet at pages. Long runs with another alignment also do if they can be copied
+// into an aligned buffer first; so do many short ones, since devices accept few segments in one request. Ragged ends
+// and all small transfers go through the page cache.
 #pragma once
 
 #include <sys/uio.h>
