@@ -97,6 +97,25 @@ def test_schedulers_of_real_forwarders(tmp_path, capsys, monkeypatch, forward_te
     assert picture.stat().st_size > 1000
 
 
+def test_survey_of_access_patterns(tmp_path, capsys, monkeypatch, forward_testbed):
+    monkeypatch.setattr(namespaces, "_ip", _refuse)
+    file = tmp_path / "survey.json"
+    assert cli.main(["bench", "forward", "--survey", "--quick", "--repeats", "1", "--disk", "flash", "--program",
+                     str(forward_testbed), "--json", str(file)]) == 0
+    found = json.loads(file.read_text())["cases"]
+    assert [(case["write"], case["pattern"]) for case in found] == [
+        (write, pattern) for write in (False, True) for pattern in ("strided", "contiguous", "files")]
+    assert all(line["seconds"] > 0 and line["simulated"] > 0 for case in found for line in case["lines"])
+    said = capsys.readouterr().out
+    assert "writes, contiguous, 4 KiB, 2 processes" in said and "say nothing" in said
+
+
+def test_the_survey_has_its_own_patterns(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["bench", "forward", "--survey", "--pattern", "files"])
+    assert "--pattern: --survey has its own" in capsys.readouterr().err
+
+
 def check_schedulers(file, said):
     document = json.loads(file.read_text())
     assert [line["schedule"] for line in document["lines"]] == ["no forwarding", "fifo", "hbrr", "twins 8 ms",

@@ -19,6 +19,7 @@ is measured beside it.
 --schedulers compares no forwarding with fifo, hbrr, twins (windows of 1 to 32 ms) and adaptive. Forwarders run in
 network namespaces of their own if the user may make these. The data servers are modelled: the storage of all
 processes delays each transfer as a disk with seeks would. It runs beside the simulated study (docs/forward-study.md).
+--survey does that for reads and writes, each pattern, requests of 32 KiB and 4 MiB, one process and 128.
 
 Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure."""
 
@@ -35,9 +36,10 @@ def register(kinds: Any) -> None:
                     "that does nothing else.")
     bench_options.add_result(parser.add_argument, program="forward_bench or forward_testbed")
     parser.add_argument("--repeats", type=bench_options.count(1, 1000), metavar="N",
-                        help="rounds, after one to warm up (default: 5; with --schedulers: 8)")
+                        help="rounds, after one to warm up (default: 5; with --schedulers 8, with --survey 3)")
     add = parser.add_argument_group("schedulers").add_argument
     add("--schedulers", action="store_true", help="compare the schedulers of several forwarders")
+    add("--survey", action="store_true", help="compare them under each access pattern: a quarter of an hour")
     add("--clients", type=bench_options.count(1, 1024), metavar="N", help="processes (default: 128)")
     add("--requests", type=bench_options.count(1, 1 << 20), metavar="N", help="of each process (default: 16)")
     add("--request", type=bench_options.size(1 << 10, 64 << 20), metavar="SIZE",
@@ -51,6 +53,8 @@ def register(kinds: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
+    if arguments.survey:
+        return _run_survey(arguments)
     if arguments.schedulers:
         return _run_schedulers(arguments)
     for name in _SCHEDULERS:
@@ -80,6 +84,22 @@ def _run_schedulers(arguments: argparse.Namespace) -> int:
     return bench_options.conduct(
         arguments, lambda stream: bench_schedulers.Printer(stream, arguments.quick, arguments.markdown),
         lambda printer, display: testbed.study(arguments.program, settings, _Told(printer, display)))
+
+
+def _run_survey(arguments: argparse.Namespace) -> int:
+    from tailrace.bench import survey, testbed
+
+    from . import bench_survey
+
+    for name in ("dir", *_SCHEDULERS):
+        if name != "disk" and getattr(arguments, name) is not None:
+            arguments.parser.error(f"--{name}: --survey has its own")
+    base = testbed.QUICK if arguments.quick else testbed.Settings(repeats=3)
+    settings = bench_options.given(base, repeats=arguments.repeats, disk=arguments.disk)
+    of = survey.QUICK if arguments.quick else survey.Range()
+    return bench_options.conduct(
+        arguments, lambda stream: bench_survey.Printer(stream, arguments.quick, arguments.markdown),
+        lambda printer, display: survey.study(arguments.program, settings, of, _Told(printer, display)))
 
 
 class _Told:
