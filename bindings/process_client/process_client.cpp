@@ -27,11 +27,11 @@ std::string session_directory(const std::string& key, bool forwarded) {
   return root + "/tailrace-" + key + "-" + std::to_string(getuid());
 }
 
-std::string last_message(tailrace_client* client) {
+ProcessClient::Failure last_failure(tailrace_client* client) {
   tailrace_error error{};
   error.struct_size = sizeof error;
   tailrace_last_error(client, &error);
-  return error.message != nullptr ? error.message : "";
+  return {error.message != nullptr ? error.message : "", error.system_errno};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void ProcessClient::end() {
   client_ = nullptr;
   ended_ = true;
   for (const auto& [file, failures] : failures_) {
-    for (const std::string& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
+    for (const Failure& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.message.c_str());
     failed_.insert(file);
   }
   failures_.clear();
@@ -115,7 +115,7 @@ bool ProcessClient::open_client() {
     return true;
   }
   std::fprintf(stderr, "tailrace: %s writes its data itself, since tailrace could not be opened: %s\n", door_.name,
-               last_message(nullptr).c_str());
+               last_failure(nullptr).message.c_str());
   client_ = nullptr;
   return false;
 }
@@ -126,13 +126,15 @@ bool ProcessClient::keep_earlier(tailrace_status status) {
   error.struct_size = sizeof error;
   tailrace_last_error(client_, &error);
   const std::string file = std::filesystem::path(error.file != nullptr ? error.file : "").lexically_normal();
-  failures_[file].push_back(error.message != nullptr ? error.message : tailrace_status_text(error.status));
+  failures_[file].push_back(
+      {error.message != nullptr ? error.message : tailrace_status_text(error.status), error.system_errno});
   return true;
 }
 
 ProcessClient::Refusal ProcessClient::refusal(tailrace_status status) {
   if (status == TAILRACE_OK || keep_earlier(status)) return {};
-  return {status, last_message(client_)};
+  const Failure failure = last_failure(client_);
+  return {status, failure.message, failure.system_errno};
 }
 
 bool ProcessClient::open(const std::string& path, tailrace_file* out) {
@@ -256,7 +258,7 @@ ProcessClient::Refusal ProcessClient::wait(tailrace_ticket ticket, int64_t milli
   } while (keep_earlier(status));
   if (status == TAILRACE_OK || status == TAILRACE_TIMEOUT) return {status, ""};
   const auto told = failures_.find(path);
-  return {status, told != failures_.end() ? told->second.front() : last_message(client_)};
+  return {status, (told != failures_.end() ? told->second.front() : last_failure(client_)).message};
 }
 
 ProcessClient::Refusal ProcessClient::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {
@@ -301,12 +303,12 @@ bool ProcessClient::reached(uint64_t mark) {
   return mark <= reached_;
 }
 
-std::vector<std::string> ProcessClient::take_failures(const std::string& path) {
+std::vector<ProcessClient::Failure> ProcessClient::take_failures(const std::string& path) {
   const std::lock_guard lock(mutex_);
   if (failures_.empty()) return {};
   const auto found = failures_.find(path);
   if (found == failures_.end()) return {};
-  std::vector<std::string> taken = std::move(found->second);
+  std::vector<Failure> taken = std::move(found->second);
   failures_.erase(found);
   return taken;
 }

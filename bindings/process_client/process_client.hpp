@@ -51,7 +51,13 @@ class ProcessClient {
   // Says why a call has failed, unless `status` is TAILRACE_OK.
   struct Refusal {
     tailrace_status status = TAILRACE_OK;
+    std::string message = {};
+    int system_errno = 0;  // with TAILRACE_IO_ERROR
+  };
+  // The failure of a write that was accepted earlier.
+  struct Failure {
     std::string message;
+    int system_errno = 0;  // 0: none is known
   };
 
   // Opens `path` (absolute, without symbolic links) for writing. Returns false if the file cannot be carried: too
@@ -95,7 +101,7 @@ class ProcessClient {
   bool reached(uint64_t mark);
 
   // Returns the failures of accepted writes to `path`, each once.
-  std::vector<std::string> take_failures(const std::string& path);
+  std::vector<Failure> take_failures(const std::string& path);
 
  private:
   bool open_client();
@@ -115,13 +121,13 @@ class ProcessClient {
   ClientSettings settings_;
   bool tried_ = false;
   tailrace_client* client_ = nullptr;
-  tailrace_ticket mark_{};                                    // of the latest mark
-  uint64_t marks_ = 0;                                        // number of the latest mark
-  uint64_t reached_ = 0;                                      // number of the latest mark that is known to be reached
-  uint64_t writes_ = 0;                                       // writes handed over
-  uint64_t bytes_ = 0;                                        // bytes of these
-  uint64_t refused_reads_ = 0;                                // reads that the door made itself, and then reported
-  std::map<std::string, std::vector<std::string>> failures_;  // by path
+  tailrace_ticket mark_{};                                // of the latest mark
+  uint64_t marks_ = 0;                                    // number of the latest mark
+  uint64_t reached_ = 0;                                  // number of the latest mark that is known to be reached
+  uint64_t writes_ = 0;                                   // writes handed over
+  uint64_t bytes_ = 0;                                    // bytes of these
+  uint64_t refused_reads_ = 0;                            // reads that the door made itself, and then reported
+  std::map<std::string, std::vector<Failure>> failures_;  // by path
   bool ended_ = false;
   std::set<std::string> failed_;  // paths of the failures that end() has reported
 };

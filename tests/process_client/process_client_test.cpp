@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -101,9 +102,10 @@ TEST_F(ProcessClientTest, KeepsFailuresByFileAndReportsEachOnce) {
   EXPECT_EQ(client_.flush().status, TAILRACE_OK);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_TRUE(client_.take_failures(path("b")).empty());
-  const std::vector<std::string> failures = client_.take_failures(path("a"));
+  const std::vector<ProcessClient::Failure> failures = client_.take_failures(path("a"));
   ASSERT_EQ(failures.size(), 1u);
-  EXPECT_NE(failures[0].find("File too large"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[0].message.find("File too large"), std::string::npos) << failures[0].message;
+  EXPECT_EQ(failures[0].system_errno, EFBIG);
   EXPECT_TRUE(client_.take_failures(path("a")).empty());
   client_.close(a);
   client_.close(b);

@@ -252,7 +252,8 @@ void File::fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& 
 }
 
 std::vector<std::string> File::take_failures() {
-  std::vector<std::string> all = carrier().take_failures(path_);
+  std::vector<std::string> all;
+  for (const auto& failure : carrier().take_failures(path_)) all.push_back(failure.message);
   all.insert(all.end(), failures_.begin(), failures_.end());
   failures_.clear();
   if (all.empty()) return all;
