@@ -119,6 +119,7 @@ class LayerLaw(unittest.TestCase):
         self.keeps("bindings/hdf5_vol/data/dataset.cpp", '"hdf5_vol/files/files.hpp"')
         self.breaks("bindings/hdf5_vol/files/files.cpp", '"hdf5_vol/data/dataset.hpp"', "is above")
         self.breaks("bindings/process_client/process_client.cpp", '"hdf5_vol/host/host.hpp"', "is above")
+        self.breaks("bindings/mpiio/files/open_file.cpp", '"hdf5_vol/host/host.hpp"', "is of another door")
 
     def test_doors_include_codecs_and_nothing_else_of_src(self):
         for path in ("bindings/hdf5_vol/filters/chunk_filter.cpp", "bindings/process_client/process_client.cpp"):

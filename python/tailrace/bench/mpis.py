@@ -109,6 +109,13 @@ def find(path: str | None = None) -> Found:
     return _find(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
+def of_launcher(program: str) -> str | None:
+    """Returns the name of the MPI whose launcher the program is; None if it is no launcher."""
+    said = _asked(program)
+    names = [name for name in NAMES if isinstance(said, str) and re.search(_LAUNCHER[name], said)]
+    return names[0] if names else None
+
+
 def chosen() -> Mpi:
     """Returns the MPI to use: the one that TAILRACE_MPI names, else the first. Raises NoMpi."""
     return find().chosen(os.environ.get(VARIABLE, ""))

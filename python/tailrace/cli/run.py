@@ -1,7 +1,8 @@
-"""`tailrace run`: runs an unchanged program that writes HDF5, with tailrace carrying its data.
+"""`tailrace run`: runs an unchanged program that writes HDF5, or by MPI-IO, with tailrace carrying its data.
 
 It sets the two environment variables by which HDF5 (1.14 and later) finds the connector, and becomes the program. It
-checks them first, since HDF5 reacts to a wrong path or configuration by crashing some programs.
+checks them first, since HDF5 reacts to a wrong path or configuration by crashing some programs. With --mpiio it
+preloads the library for MPI-IO instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,19 +23,24 @@ from .. import quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
+_LIBRARIES = {"mpich": "libmpich.so", "openmpi": "libmpi.so.40"}  # of each MPI, as programs are linked with it
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
+PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
 DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if HDF5_PLUGIN_PATH is not set
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "run", help="run an unchanged HDF5 program, with tailrace carrying its data",
+        "run", help="run an unchanged HDF5 or MPI-IO program, with tailrace carrying its data",
         description="Runs PROGRAM, whose HDF5 data tailrace then carries: C, Fortran and C++ programs with HDF5 1.14 "
                     "or later, h5py, netCDF4, PyTables. To do so without this command, set HDF5_PLUGIN_PATH and "
-                    "HDF5_VOL_CONNECTOR to the values that --print shows.",
-        usage="tailrace run [--config FILE | [--place PLACE] [--budget SIZE] [--forward HOST:PORT --key FILE]] "
-              "[--prefetch SIZE] [--close WHEN] [--summary] [--print] -- PROGRAM [ARGUMENT ...]")
+                    "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
+                    "writes by MPI-IO; PROGRAM may be mpiexec.",
+        usage="tailrace run [--mpiio] [--config FILE | [--place PLACE] [--budget SIZE] "
+              "[--forward HOST:PORT --key FILE]] [--prefetch SIZE] [--close WHEN] [--summary] [--print] "
+              "-- PROGRAM [ARGUMENT ...]")
+    parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
                         help="a configuration file of tailrace; its variables are not used")
     parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
@@ -57,8 +64,11 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; does not return if the program was started."""
     try:
-        added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
-                          arguments.prefetch, arguments.close, arguments.forward, arguments.key)
+        if arguments.mpiio:
+            added = _mpiio_variables(arguments)
+        else:
+            added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
+                              arguments.prefetch, arguments.close, arguments.forward, arguments.key)
     except ValueError as why:
         output.complain(str(why))
         return 2
@@ -85,25 +95,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     configuration."""
     _check_plugin()
     _check_environment(environment)
-    if config is not None and (place or budget or forward):
-        raise ValueError("found --config beside --place, --budget or --forward, expected them in the configuration")
-    if bool(forward) != bool(key):
-        raise ValueError("found --forward without --key FILE" if forward else
-                         "found --key without --forward HOST:PORT")
-    words = ["tailrace"]
-    if config is not None:
-        _check_config(config)
-        words.append(f"config={config.resolve()}")
-    if place:
-        words.append(f"place={place}")
-    if budget:
-        size = quantity.parse_size(budget)
-        if size < SMALLEST_BUDGET:
-            raise ValueError(f"found --budget {budget}, expected at least {quantity.format_size(SMALLEST_BUDGET)}")
-        words.append(f"budget={size}")
-    if forward and key:
-        words.append(f"forward={','.join(forward)}")
-        words.append(f"key={key.expanduser().resolve()}")
+    words = ["tailrace", *_common_words(config, place, budget, forward, key)]
     if prefetch:
         size = quantity.parse_size(prefetch)
         if size < 1:
@@ -119,6 +111,68 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     elif DEFAULT_PLUGINS.is_dir():
         paths.append(str(DEFAULT_PLUGINS))
     return {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
+
+
+def _common_words(config: pathlib.Path | None, place: str | None, budget: str | None,
+                  forward: Sequence[str] | None, key: pathlib.Path | None) -> list[str]:
+    """Returns the settings that all doors have, as words (bindings/process_client)."""
+    if config is not None and (place or budget or forward):
+        raise ValueError("found --config beside --place, --budget or --forward, expected them in the configuration")
+    if bool(forward) != bool(key):
+        raise ValueError("found --forward without --key FILE" if forward else
+                         "found --key without --forward HOST:PORT")
+    words = []
+    if config is not None:
+        _check_config(config)
+        words.append(f"config={config.resolve()}")
+    if place:
+        words.append(f"place={place}")
+    if budget:
+        size = quantity.parse_size(budget)
+        if size < SMALLEST_BUDGET:
+            raise ValueError(f"found --budget {budget}, expected at least {quantity.format_size(SMALLEST_BUDGET)}")
+        words.append(f"budget={size}")
+    if forward and key:
+        words.append(f"forward={','.join(forward)}")
+        words.append(f"key={key.expanduser().resolve()}")
+    return words
+
+
+def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
+    """Returns the variables by which the library for MPI-IO is preloaded. Raises ValueError, tailrace.Error."""
+    for name in ("prefetch", "close"):
+        if getattr(arguments, name):
+            raise ValueError(f"found --{name} beside --mpiio, expected it without")
+    words = _common_words(arguments.config, arguments.place, arguments.budget, arguments.forward, arguments.key)
+    if arguments.summary:
+        words.append("summary")
+    if not arguments.program:
+        raise ValueError("found no program, expected one: its MPI selects the library")
+    library = PRELOADED / f"libtailrace_mpiio_{mpi_of(arguments.program)}.so"
+    if not library.is_file():
+        raise ValueError(f"found no {library}: tailrace was built without this MPI")
+    before = os.environ.get("LD_PRELOAD", "")
+    return {"LD_PRELOAD": f"{library} {before}".strip(), "TAILRACE_MPIIO": " ".join(words)}
+
+
+def mpi_of(program: Sequence[str]) -> str:
+    """Returns the name of a program's MPI: of mpiexec, or of the library that the program is linked with. Raises
+    ValueError."""
+    from tailrace.bench import mpis
+
+    path = shutil.which(program[0])
+    if path is None:
+        raise ValueError(f"found no program '{program[0]}' that can be run")
+    if pathlib.Path(path).name.startswith(("mpiexec", "mpirun")):
+        name = mpis.of_launcher(path)
+        if name is None:
+            raise ValueError(f"found '{path}', which is of another MPI than {' and '.join(mpis.NAMES)}")
+        return name
+    linked = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
+    for name, library in _LIBRARIES.items():
+        if library in linked:
+            return name
+    raise ValueError(f"found no MPI that '{path}' is linked with, expected one, or mpiexec")
 
 
 def _check_plugin() -> None:

@@ -1,0 +1,42 @@
+// The common parts of the calls of MPI-IO.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "mpiio/files/open_files.hpp"
+#include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/mpi/real_mpi.hpp"
+
+// Defines the name by which profilers, and the Fortran of Open MPI, call the function.
+#define TAILRACE_ALSO_PMPI(name) \
+  extern "C" decltype(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
+
+namespace tailrace::mpiio {
+
+// Returns the file if its writes are carried; else null.
+inline OpenFile* find(MPI_File handle) { return OpenFiles::instance().find(handle); }
+
+// Reports an error through the file's error handler, which may end the program. Returns the error.
+inline int report(MPI_File handle, int error) {
+  if (error != MPI_SUCCESS) TAILRACE_REAL(MPI_File_call_errhandler)(handle, error);
+  return error;
+}
+
+// Writes everything that is on its way, so that the MPI may go on. Returns the error that the call has to return.
+inline int settle(MPI_File handle) {
+  OpenFile* const file = find(handle);
+  return file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
+}
+
+// Returns the first error of two.
+inline int first_of(int failed, int error) { return failed != MPI_SUCCESS ? failed : error; }
+
+// Sets the status of a write: how many bytes it has transferred.
+inline void set_status(MPI_Status* status, uint64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  TAILRACE_REAL(MPI_Status_set_elements_x)(status, MPI_BYTE, static_cast<MPI_Count>(bytes));
+  TAILRACE_REAL(MPI_Status_set_cancelled)(status, 0);
+}
+
+}  // namespace tailrace::mpiio

@@ -1,0 +1,136 @@
+// Calls that concern a file as a whole: the MPI carries them out, before or after what is on its way is written.
+#include <sys/stat.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "mpiio/calls/call.hpp"
+
+namespace tailrace::mpiio {
+namespace {
+
+// Returns the path of a regular file, absolute and without symbolic links; "" if it is no such file. A name may begin
+// with the kind of a file system ("ufs:"), which only the MPI knows.
+std::string path_of(const char* name) {
+  char path[PATH_MAX];
+  struct stat found {};
+  if (std::strchr(name, ':') != nullptr || realpath(name, path) == nullptr) return "";
+  return ::stat(path, &found) == 0 && S_ISREG(found.st_mode) ? path : "";
+}
+
+// A file that only shared pointers are used with is not carried.
+bool may_be_carried(int mode) {
+  return (mode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) != 0 && (mode & MPI_MODE_SEQUENTIAL) == 0;
+}
+
+// Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
+// one mode.
+void remember(MPI_Comm comm, const char* name, int mode, MPI_File handle) {
+  if (!may_be_carried(mode)) return;
+  MPI_Comm own = comm;
+  if (TAILRACE_REAL(MPI_Comm_dup)(comm, &own) != MPI_SUCCESS) return;
+  auto file = std::make_unique<OpenFile>(path_of(name), own);
+  if (file->open()) OpenFiles::instance().add(handle, std::move(file));
+}
+
+}  // namespace
+}  // namespace tailrace::mpiio
+
+using tailrace::mpiio::find;
+using tailrace::mpiio::first_of;
+using tailrace::mpiio::OpenFile;
+using tailrace::mpiio::OpenFiles;
+using tailrace::mpiio::report;
+using tailrace::mpiio::settle;
+
+extern "C" {
+
+int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
+  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, *file);
+  return error;
+}
+
+// A process that opens or reads the file after its close sees what all have written.
+int MPI_File_close(MPI_File* handle) {
+  int failed = MPI_SUCCESS;
+  if (OpenFile* const file = find(*handle)) {
+    failed = report(*handle, file->drain());
+    file->meet();
+    OpenFiles::instance().remove(*handle);
+  }
+  const int error = TAILRACE_REAL(MPI_File_close)(handle);
+  return first_of(failed, error);
+}
+
+int MPI_File_sync(MPI_File handle) {
+  const int failed = settle(handle);
+  const int error = TAILRACE_REAL(MPI_File_sync)(handle);
+  return first_of(failed, error);
+}
+
+int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                      const char* representation, MPI_Info info) {
+  const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
+  OpenFile* const file = find(handle);
+  if (error == MPI_SUCCESS && file != nullptr) {
+    file->set_view(static_cast<uint64_t>(displacement), etype, filetype, representation);
+  }
+  return error;
+}
+
+int MPI_File_set_atomicity(MPI_File handle, int flag) {
+  const int failed = settle(handle);
+  if (OpenFile* const file = find(handle)) file->set_atomic(flag != 0);
+  const int error = TAILRACE_REAL(MPI_File_set_atomicity)(handle, flag);
+  return first_of(failed, error);
+}
+
+// These look at the size of the file, or change it.
+
+int MPI_File_set_size(MPI_File handle, MPI_Offset size) {
+  const int failed = settle(handle);
+  const int error = TAILRACE_REAL(MPI_File_set_size)(handle, size);
+  return first_of(failed, error);
+}
+
+int MPI_File_preallocate(MPI_File handle, MPI_Offset size) {
+  const int failed = settle(handle);
+  const int error = TAILRACE_REAL(MPI_File_preallocate)(handle, size);
+  return first_of(failed, error);
+}
+
+int MPI_File_get_size(MPI_File handle, MPI_Offset* size) {
+  const int failed = settle(handle);
+  const int error = TAILRACE_REAL(MPI_File_get_size)(handle, size);
+  return first_of(failed, error);
+}
+
+int MPI_File_seek(MPI_File handle, MPI_Offset offset, int whence) {
+  const int failed = whence == MPI_SEEK_END ? settle(handle) : MPI_SUCCESS;
+  const int error = TAILRACE_REAL(MPI_File_seek)(handle, offset, whence);
+  return first_of(failed, error);
+}
+
+int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  const int failed = whence == MPI_SEEK_END ? settle(handle) : MPI_SUCCESS;
+  const int error = TAILRACE_REAL(MPI_File_seek_shared)(handle, offset, whence);
+  return first_of(failed, error);
+}
+
+}  // extern "C"
+
+TAILRACE_ALSO_PMPI(File_open);
+TAILRACE_ALSO_PMPI(File_close);
+TAILRACE_ALSO_PMPI(File_sync);
+TAILRACE_ALSO_PMPI(File_set_view);
+TAILRACE_ALSO_PMPI(File_set_atomicity);
+TAILRACE_ALSO_PMPI(File_set_size);
+TAILRACE_ALSO_PMPI(File_preallocate);
+TAILRACE_ALSO_PMPI(File_get_size);
+TAILRACE_ALSO_PMPI(File_seek);
+TAILRACE_ALSO_PMPI(File_seek_shared);

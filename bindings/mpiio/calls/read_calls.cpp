@@ -1,0 +1,53 @@
+// Reads, and everything with the shared file pointer: the MPI makes them, when what is on its way has been written.
+#include "mpiio/calls/call.hpp"
+
+// Defines MPI_File_<name>: it writes what is on its way, and calls the MPI's own.
+#define TAILRACE_SETTLE_FIRST(name, parameters, arguments)                           \
+  extern "C" int MPI_##name parameters {                                             \
+    const int failed = ::tailrace::mpiio::settle(handle);                            \
+    return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
+  }                                                                                  \
+  TAILRACE_ALSO_PMPI(name)
+
+TAILRACE_SETTLE_FIRST(File_read_at,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, at, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_read_at_all,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, at, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_iread_at,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, at, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_iread_at_all,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, at, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type),
+                      (handle, at, to, n, type));
+TAILRACE_SETTLE_FIRST(File_read, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_read_all, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_iread, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_iread_all, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_read_all_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
+                      (handle, to, n, type));
+TAILRACE_SETTLE_FIRST(File_read_shared, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_iread_shared, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_read_ordered, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, to, n, type, s));
+TAILRACE_SETTLE_FIRST(File_read_ordered_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
+                      (handle, to, n, type));
+TAILRACE_SETTLE_FIRST(File_write_shared, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, from, n, type, s));
+TAILRACE_SETTLE_FIRST(File_iwrite_shared,
+                      (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, from, n, type, r));
+TAILRACE_SETTLE_FIRST(File_write_ordered,
+                      (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
+                      (handle, from, n, type, s));
+TAILRACE_SETTLE_FIRST(File_write_ordered_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type),
+                      (handle, from, n, type));

@@ -1,0 +1,39 @@
+// View: a process's view of a file (MPI 3.1, §13.3): which bytes of the file are its data, in which order. Pure; it
+// knows no MPI.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mpiio/types/flat_type.hpp"
+
+namespace tailrace::mpiio {
+
+class View {
+ public:
+  // The view that a file has at first: all of its bytes.
+  View() = default;
+  // `displacement` in bytes; `etype`: size of an elementary type, in bytes; `filetype`: of a copy of the pattern.
+  View(uint64_t displacement, uint64_t etype, std::shared_ptr<const FlatType> filetype)
+      : displacement_(displacement), etype_(etype), filetype_(std::move(filetype)) {}
+
+  uint64_t etype() const { return etype_; }
+  // Returns where `length` bytes of data lie in the file, beginning with the data's byte `begin`.
+  std::vector<tailrace_extent> find(uint64_t begin, uint64_t length) const {
+    if (length == 0) return {};
+    if (filetype_ == nullptr) return {{displacement_ + begin, length}};
+    std::vector<tailrace_extent> extents;
+    filetype_->find(begin, length, displacement_, extents);
+    return extents;
+  }
+
+ private:
+  uint64_t displacement_ = 0;
+  uint64_t etype_ = 1;
+  std::shared_ptr<const FlatType> filetype_;  // null: contiguous
+};
+
+}  // namespace tailrace::mpiio

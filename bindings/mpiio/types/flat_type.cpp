@@ -1,0 +1,156 @@
+#include "mpiio/types/flat_type.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tailrace::mpiio {
+
+// Makes runs of pieces.
+class FlatType::Builder {
+ public:
+  explicit Builder(std::vector<Run>& runs) : runs_(runs) {}
+
+  // Adds `count` copies of the tree from `at` on.
+  void add(const TypeTree& tree, int64_t at, int64_t count) {
+    if (is_plain(tree)) return add_piece(at + tree.bytes[0].displacement, tree.bytes[0].length * number(count));
+    for (int64_t i = 0; i < count; ++i) add_one(tree, at + i * tree.extent);
+  }
+
+ private:
+  static uint64_t number(int64_t count) { return static_cast<uint64_t>(std::max<int64_t>(count, 0)); }
+  static bool is_plain(const TypeTree& tree) {
+    return tree.bytes.size() == 1 && tree.parts.empty() && static_cast<int64_t>(tree.bytes[0].length) == tree.extent;
+  }
+
+  void add_one(const TypeTree& tree, int64_t at) {
+    for (const TypeBytes& bytes : tree.bytes) add_piece(at + bytes.displacement, bytes.length);
+    for (const TypePart& part : tree.parts) {
+      for (int64_t i = 0; i < part.repeats; ++i) {
+        for (const TypeBlock& block : part.blocks) {
+          add(*part.child, at + i * part.stride + block.displacement, block.count);
+        }
+      }
+    }
+  }
+
+  void add_piece(int64_t offset, uint64_t length) {
+    if (length == 0) return;
+    if (runs_.empty()) return runs_.push_back({offset, length, 0, 1});
+    Run& last = runs_.back();
+    const int64_t end = end_of(last);
+    if (offset == end) return lengthen(length);
+    if (length == last.length && continues(last, offset)) {
+      if (last.count == 1) last.stride = offset - last.offset;
+      ++last.count;
+      return;
+    }
+    runs_.push_back({offset, length, 0, 1});
+  }
+
+  static int64_t last_offset(const Run& run) { return run.offset + static_cast<int64_t>(run.count - 1) * run.stride; }
+  static int64_t end_of(const Run& run) { return last_offset(run) + static_cast<int64_t>(run.length); }
+  static bool continues(const Run& run, int64_t offset) {
+    return run.count == 1 || offset == last_offset(run) + run.stride;
+  }
+
+  // Makes the last piece longer, which then is of no run.
+  void lengthen(uint64_t length) {
+    Run& last = runs_.back();
+    if (last.count == 1) {
+      last.length += length;
+      return join_lengthened();
+    }
+    const Run piece{last_offset(last), last.length + length, 0, 1};
+    --last.count;
+    runs_.push_back(piece);
+  }
+
+  // A piece that has become as long as those of the run before it may belong to that run.
+  void join_lengthened() {
+    if (runs_.size() < 2) return;
+    Run& before = runs_[runs_.size() - 2];
+    const Run& last = runs_.back();
+    if (last.length != before.length || !continues(before, last.offset)) return;
+    if (before.count == 1) before.stride = last.offset - before.offset;
+    ++before.count;
+    runs_.pop_back();
+  }
+
+  std::vector<Run>& runs_;
+};
+
+FlatType::FlatType(const TypeTree& tree) : extent_(tree.extent) {
+  Builder(runs_).add(tree, 0, 1);
+  before_.reserve(runs_.size());
+  for (const Run& run : runs_) {
+    before_.push_back(size_);
+    size_ += run.bytes();
+  }
+}
+
+bool FlatType::is_contiguous() const {
+  if (size_ == 0) return true;
+  return runs_.size() == 1 && runs_[0].count == 1 && static_cast<int64_t>(size_) == extent_;
+}
+
+bool FlatType::ascends() const {
+  if (size_ == 0) return true;
+  int64_t end = runs_[0].offset;
+  for (const Run& run : runs_) {
+    if (run.offset < end) return false;
+    if (run.count > 1 && run.stride < static_cast<int64_t>(run.length)) return false;
+    end = run.offset + static_cast<int64_t>(run.count - 1) * run.stride + static_cast<int64_t>(run.length);
+  }
+  return runs_[0].offset + extent_ >= end;
+}
+
+template <class Act>
+void FlatType::walk(uint64_t begin, uint64_t length, Act act) const {
+  if (length == 0 || size_ == 0) return;
+  int64_t copy = static_cast<int64_t>(begin / size_) * extent_;
+  uint64_t within = begin % size_;
+  size_t index = static_cast<size_t>(std::upper_bound(before_.begin(), before_.end(), within) - before_.begin()) - 1;
+  uint64_t skip = within - before_[index];
+  while (length > 0) {
+    const Run& run = runs_[index];
+    uint64_t within_piece = skip % run.length;
+    for (uint64_t i = skip / run.length; i < run.count && length > 0; ++i) {
+      const uint64_t part = std::min(run.length - within_piece, length);
+      act(copy + run.offset + static_cast<int64_t>(i) * run.stride + static_cast<int64_t>(within_piece), part);
+      length -= part;
+      within_piece = 0;
+    }
+    skip = 0;
+    if (++index == runs_.size()) {
+      index = 0;
+      copy += extent_;
+    }
+  }
+}
+
+void FlatType::find(uint64_t begin, uint64_t length, uint64_t base, std::vector<tailrace_extent>& out) const {
+  walk(begin, length, [base, &out](int64_t offset, uint64_t bytes) {
+    const uint64_t at = base + static_cast<uint64_t>(offset);
+    if (!out.empty() && out.back().offset + out.back().length == at) {
+      out.back().length += bytes;
+    } else {
+      out.push_back({at, bytes});
+    }
+  });
+}
+
+void FlatType::gather(const std::byte* memory, uint64_t length, std::byte* out) const {
+  walk(0, length, [memory, &out](int64_t offset, uint64_t bytes) {
+    std::memcpy(out, memory + offset, bytes);
+    out += bytes;
+  });
+}
+
+void FlatType::scatter(const std::byte* in, uint64_t length, std::byte* memory) const {
+  walk(0, length, [memory, &in](int64_t offset, uint64_t bytes) {
+    std::memcpy(memory + offset, in, bytes);
+    in += bytes;
+  });
+}
+
+}  // namespace tailrace::mpiio

@@ -1,0 +1,347 @@
+// A random program of MPI-IO calls: mpiio_random_io FILE SEED. Run it with tailrace and without, on the same number
+// of processes: the files must be equal. It reads back what it has written, and checks that, too.
+//
+// Each step sets a view that gives each process bytes of its own, writes by every form of the call, and ends with a
+// sync of all, as MPI asks for before another process may write to the same bytes.
+#define MPICH_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace {
+
+void must(int error, const char* call) {
+  if (error == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  std::fprintf(stderr, "mpiio_random_io: %s: %s\n", call, text);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void require(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "mpiio_random_io: %s\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+// A datatype that it frees, unless it is predefined.
+class Type {
+ public:
+  explicit Type(MPI_Datatype type, bool made = false) : type_(type), made_(made) {
+    if (made_) MPI_Type_commit(&type_);
+  }
+  Type(Type&& other) noexcept : type_(other.type_), made_(std::exchange(other.made_, false)) {}
+  ~Type() {
+    if (made_) MPI_Type_free(&type_);
+  }
+  Type(const Type&) = delete;
+  Type& operator=(const Type&) = delete;
+  Type& operator=(Type&&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+  bool made_;
+};
+
+Type resized(Type inner, MPI_Aint extent) {
+  MPI_Datatype type;
+  MPI_Type_create_resized(inner.get(), 0, extent, &type);
+  return Type(type, true);
+}
+
+class Program {
+ public:
+  Program(const char* path, unsigned seed) : dice_(seed) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    // ROMIO would read the bytes between a process's pieces, and write them again, when another one has changed them.
+    MPI_Info hints;
+    MPI_Info_create(&hints);
+    MPI_Info_set(hints, "romio_ds_write", "disable");
+    must(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
+    MPI_Info_free(&hints);
+    // ROMIO writes what it finds in its buffer between the pieces of a view, where the file has no bytes yet.
+    must(MPI_File_set_size(file_, 4 << 20), "set_size");
+  }
+
+  void run() {
+    for (int step = 0; step < 12; ++step) {
+      const MPI_Datatype etypes[] = {MPI_BYTE, MPI_INT, MPI_DOUBLE};
+      etype_ = etypes[below(3)];
+      MPI_Type_size(etype_, &element_);
+      choose_view();
+      for (int i = between(1, 4); i > 0; --i) write_something();
+      if (below(100) < 15) toggle_atomic();
+      finish_step();
+      if (below(100) < 20) look_at_size();
+    }
+    must(MPI_File_close(&file_), "close");
+  }
+
+ private:
+  int below(int limit) { return static_cast<int>(dice_() % static_cast<unsigned>(limit)); }
+  int between(int low, int high) { return low + below(high - low + 1); }
+
+  // ---- views: all of them give each process bytes of its own --------------------------------------------------
+
+  void choose_view() {
+    const MPI_Offset base = MPI_Offset{8} * below(2000);
+    contiguous_ = false;
+    switch (below(7)) {
+      case 0: contiguous_ = true; return set(base, Type(etype_));
+      case 1: return set_interleaved(base);
+      case 2: return set_subarray(base);
+      case 3: return set_indexed(base);
+      case 4: return set_darray(base);
+      case 5: return set_struct(base);
+      default: return set_nested(base);
+    }
+  }
+
+  void set(MPI_Offset displacement, const Type& filetype) {
+    must(MPI_File_set_view(file_, displacement, etype_, filetype.get(), "native", MPI_INFO_NULL), "set_view");
+  }
+
+  // Pieces in turn.
+  void set_interleaved(MPI_Offset base) {
+    const int piece = between(1, 40);
+    const int count = between(1, 30);
+    MPI_Datatype type;
+    MPI_Type_vector(count, piece, piece * ranks_, etype_, &type);
+    set(base + MPI_Offset{rank_} * piece * element_,
+        resized(Type(type, true), MPI_Aint{count} * piece * ranks_ * element_));
+  }
+
+  // A band of a matrix: of rows, or of columns.
+  void set_subarray(MPI_Offset base) {
+    const int width = between(1, 9);
+    const int other = between(1, 50);
+    const bool first = below(2) == 0;
+    const int sizes[2] = {first ? width * ranks_ : other, first ? other : width * ranks_};
+    const int parts[2] = {first ? width : other, first ? other : width};
+    const int starts[2] = {first ? width * rank_ : 0, first ? 0 : width * rank_};
+    MPI_Datatype type;
+    MPI_Type_create_subarray(2, sizes, parts, starts, below(2) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, etype_, &type);
+    set(base, Type(type, true));
+  }
+
+  // Pieces of different lengths, with gaps.
+  void set_indexed(MPI_Offset base) {
+    std::vector<int> lengths;
+    std::vector<int> places;
+    int at = 0;
+    for (int i = 0; i < 6 * ranks_; ++i) {
+      const int length = between(1, 30);
+      if (i % ranks_ == rank_) {
+        lengths.push_back(length);
+        places.push_back(at);
+      }
+      at += length + (below(3) == 0 ? between(1, 20) : 0);
+    }
+    MPI_Datatype type;
+    const int count = static_cast<int>(lengths.size());
+    if (below(2) == 0) {
+      MPI_Type_indexed(count, lengths.data(), places.data(), etype_, &type);
+    } else {
+      std::vector<MPI_Aint> bytes;
+      for (const int place : places) bytes.push_back(MPI_Aint{place} * element_);
+      MPI_Type_create_hindexed(count, lengths.data(), bytes.data(), etype_, &type);
+    }
+    set(base, resized(Type(type, true), MPI_Aint{at} * element_));
+  }
+
+  void set_darray(MPI_Offset base) {
+    const int sizes[2] = {ranks_ * between(3, 9), between(1, 40)};  // so that each process has some
+    const bool block = below(2) == 0;
+    const int kinds[2] = {block ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
+    const int arguments[2] = {block || below(2) == 0 ? MPI_DISTRIBUTE_DFLT_DARG : between(1, 3),
+                              MPI_DISTRIBUTE_DFLT_DARG};
+    const int processes[2] = {ranks_, 1};
+    MPI_Datatype type;
+    MPI_Type_create_darray(ranks_, rank_, 2, sizes, kinds, arguments, processes,
+                           below(2) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, etype_, &type);
+    set(base, Type(type, true));
+  }
+
+  // Two fields of a record; a record for each process in turn.
+  void set_struct(MPI_Offset base) {
+    int lengths[2] = {between(1, 5), between(1, 5)};
+    const MPI_Aint record = MPI_Aint{24} * element_;
+    MPI_Aint places[2] = {record * rank_, record * rank_ + MPI_Aint{12} * element_};
+    MPI_Datatype types[2] = {etype_, etype_};
+    MPI_Datatype type;
+    MPI_Type_create_struct(2, lengths, places, types, &type);
+    set(base, resized(Type(type, true), record * ranks_));
+  }
+
+  // A vector of vectors.
+  void set_nested(MPI_Offset base) {
+    MPI_Datatype inner;
+    MPI_Type_vector(3, 2, 4, etype_, &inner);
+    const Type row = resized(Type(inner, true), MPI_Aint{16} * element_);
+    MPI_Datatype outer;
+    MPI_Type_create_hvector(between(1, 6), 1, MPI_Aint{16} * element_ * ranks_, row.get(), &outer);
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    MPI_Type_get_extent(outer, &lower, &extent);
+    const MPI_Aint whole = (extent / (MPI_Aint{16} * element_ * ranks_) + 1) * MPI_Aint{16} * element_ * ranks_;
+    set(base + MPI_Offset{16} * element_ * rank_, resized(Type(outer, true), whole));
+  }
+
+  // ---- writes -------------------------------------------------------------------------------------------------
+
+  // Data that lie in memory as the type says; the values depend on seed, write and process alone.
+  struct Data {
+    std::vector<unsigned char> memory;
+    Type type;
+    int count;
+    int elements;  // of etype
+  };
+
+  Data some_data(int elements) {
+    if (below(3) > 0) {
+      Data data{std::vector<unsigned char>(static_cast<size_t>(elements * element_)), Type(etype_), elements,
+                elements};
+      fill(data.memory);
+      return data;
+    }
+    const int gap = between(1, 3);
+    MPI_Datatype type;
+    MPI_Type_vector(elements, 1, gap, etype_, &type);
+    Data data{std::vector<unsigned char>(static_cast<size_t>(elements * gap * element_)), Type(type, true), 1,
+              elements};
+    fill(data.memory);
+    return data;
+  }
+
+  void fill(std::vector<unsigned char>& memory) {
+    const unsigned salt = static_cast<unsigned>(writes_) * 7919u + static_cast<unsigned>(rank_) * 104729u;
+    for (size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<unsigned char>((salt + i * 31u) >> (i % 5) ^ salt);
+  }
+
+  void write_something() {
+    ++writes_;
+    // All processes draw equal numbers: the sequence of the dice must not depend on the rank.
+    const int elements = between(1, 200);
+    const MPI_Offset first = below(50);
+    const MPI_Offset at = contiguous_ ? first + MPI_Offset{300} * rank_ : first;
+    Data data = some_data(elements);
+    const int form = below(contiguous_ ? 11 : 10);  // views must be equal for the shared pointer
+    write(form, at, data);
+    // A write of all may read and write the bytes between those of all processes, and may go on after a process has
+    // returned from it: others must not write there, and it must not read its own bytes.
+    MPI_Barrier(MPI_COMM_WORLD);
+    const bool alone = form == 0 || form == 2 || form == 4 || form == 5 || form == 7 || form == 9;
+    if (below(3) == 0 && alone) check(at, data);
+  }
+
+  void write(int form, MPI_Offset at, const Data& data) {
+    MPI_Status status;
+    MPI_Request request;
+    const void* const from = data.memory.data();
+    const MPI_Datatype type = data.type.get();
+    const int n = data.count;
+    if (form >= 5 && form < 10) must(MPI_File_seek(file_, at, MPI_SEEK_SET), "seek");
+    switch (form) {
+      case 0: must(MPI_File_write_at(file_, at, from, n, type, &status), "write_at"); break;
+      case 1: must(MPI_File_write_at_all(file_, at, from, n, type, &status), "write_at_all"); break;
+      case 2:
+        must(MPI_File_iwrite_at(file_, at, from, n, type, &request), "iwrite_at");
+        must(MPI_Wait(&request, &status), "wait");
+        break;
+      case 3:
+        must(MPI_File_write_at_all_begin(file_, at, from, n, type), "write_at_all_begin");
+        must(MPI_File_write_at_all_end(file_, from, &status), "write_at_all_end");
+        break;
+      case 4: must(MPI_File_write_at(file_, at, from, n, type, MPI_STATUS_IGNORE), "write_at"); return;
+      case 5: must(MPI_File_write(file_, from, n, type, &status), "write"); break;
+      case 6: must(MPI_File_write_all(file_, from, n, type, &status), "write_all"); break;
+      case 7:
+        must(MPI_File_iwrite(file_, from, n, type, &request), "iwrite");
+        must(MPI_Wait(&request, &status), "wait");
+        break;
+      case 8:
+        must(MPI_File_write_all_begin(file_, from, n, type), "write_all_begin");
+        must(MPI_File_write_all_end(file_, from, &status), "write_all_end");
+        break;
+      case 9:
+        must(MPI_File_write_all(file_, from, 0, type, &status), "write_all of nothing");
+        must(MPI_File_write(file_, from, n, type, &status), "write");
+        break;
+      default:
+        // In turn, by the shared pointer: the MPI makes it.
+        must(MPI_File_seek_shared(file_, 0, MPI_SEEK_SET), "seek_shared");
+        must(MPI_File_write_ordered(file_, from, 0, type, &status), "write_ordered of nothing");
+        return;
+    }
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    require(bytes == MPI_Count{data.elements} * element_, "a status has another number of bytes");
+    if (form < 5) return;
+    MPI_Offset position = 0;
+    must(MPI_File_get_position(file_, &position), "get_position");
+    require(position == at + data.elements, "the file pointer is elsewhere");
+  }
+
+  // Reads the process's own bytes, in the same view.
+  void check(MPI_Offset at, const Data& data) {
+    std::vector<unsigned char> got(data.memory.size(), 0);
+    std::vector<unsigned char> expected(data.memory.size(), 0);
+    MPI_Status status;
+    must(MPI_File_read_at(file_, at, got.data(), data.count, data.type.get(), &status), "read_at");
+    // Bytes between the elements stay as they were.
+    const size_t gap = data.memory.size() / static_cast<size_t>(data.elements);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (i % gap < static_cast<size_t>(element_)) expected[i] = data.memory[i];
+    }
+    require(got == expected, "a read has other bytes than the last write");
+  }
+
+  void toggle_atomic() {
+    atomic_ = !atomic_;
+    must(MPI_File_set_atomicity(file_, atomic_ ? 1 : 0), "set_atomicity");
+  }
+
+  void finish_step() {
+    must(MPI_File_sync(file_), "sync");
+    MPI_Barrier(MPI_COMM_WORLD);
+    must(MPI_File_sync(file_), "sync");
+  }
+
+  void look_at_size() {
+    MPI_Offset size = 0;
+    must(MPI_File_get_size(file_, &size), "get_size");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (below(3) == 0) must(MPI_File_set_size(file_, size + below(500)), "set_size");
+  }
+
+  std::mt19937 dice_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  MPI_File file_ = MPI_FILE_NULL;
+  MPI_Datatype etype_ = MPI_BYTE;
+  int element_ = 1;
+  bool contiguous_ = false;
+  bool atomic_ = false;
+  int writes_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  require(argc == 3, "usage: mpiio_random_io FILE SEED");
+  Program(argv[1], static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10))).run();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,80 @@
+"""MPI-IO of unchanged programs, carried by the preloaded library, under each MPI of this machine."""
+
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+from tailrace import cli
+from tailrace.bench import mpis
+from tailrace.cli import run as run_command
+
+REPOSITORY = pathlib.Path(__file__).parents[2]
+BUILD = REPOSITORY / "build/release"
+
+
+@pytest.fixture(params=mpis.NAMES)
+def mpi(request):
+    found = [one for one in mpis.find().mpis if one.name == request.param]
+    if not found or not program(found[0]).is_file() or not library(found[0]).is_file():
+        pytest.skip(f"{request.param} is not here, or the programs for it are not built")
+    return found[0]
+
+
+def program(mpi, name="random_io"):
+    return BUILD / f"tests/mpiio/mpiio_{name}_{mpi.name}"
+
+
+def library(mpi):
+    return run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
+
+
+def start(mpi, ranks, words, settings=None):
+    environment = dict(os.environ)
+    if settings is not None:
+        environment |= {"LD_PRELOAD": str(library(mpi)), "TAILRACE_MPIIO": settings}
+    environment["OMPI_MCA_sharedfp"] = "^sm"  # Debian's Open MPI 4.1.4 cannot open files with it, as root
+    return subprocess.run(mpi.start(ranks, *words), env=environment, capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+@pytest.mark.parametrize("settings", ["summary", "place=core summary"], ids=["thread", "core"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runtime_directory):
+    seed = random.randrange(1 << 30)
+    for number in range(seed, seed + 4):
+        print("seed", number)
+        plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
+        done = start(mpi, ranks, [program(mpi), plain, number])
+        assert done.returncode == 0, done.stderr
+        done = start(mpi, ranks, [program(mpi), carried, number], settings)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("writes of MPI-IO data") == ranks, done.stderr
+        assert plain.read_bytes() == carried.read_bytes()
+
+
+def test_a_program_without_mpi_is_not_disturbed(mpi):
+    done = start(mpi, 1, ["true"], "")
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_wrong_settings_are_told_and_nothing_is_carried(tmp_path, mpi):
+    done = start(mpi, 1, [program(mpi), tmp_path / "file", 7], "place=moon")
+    assert done.returncode == 0 and "found 'place=moon', expected config=FILE" in done.stderr
+
+
+def test_a_full_disk_is_told_once(small_disk, mpi):
+    done = start(mpi, 1, [program(mpi, "fill"), small_disk / "file", 4], "")
+    assert done.returncode == 0 and "No space left on device" in done.stderr
+    told = done.stdout.splitlines()
+    assert told and all(line.endswith(": MPI_ERR_NO_SPACE") for line in told), told
+    assert told[-1] != "close: MPI_ERR_NO_SPACE", "the sync has told it"
+
+
+def test_run_finds_the_mpi(tmp_path, mpi, capsys):
+    assert cli.main(["run", "--mpiio", "--print", "--", mpi.launcher, "-n", "2", "true"]) == 0
+    said = capsys.readouterr().out
+    assert f"libtailrace_mpiio_{mpi.name}.so" in said and "export TAILRACE_MPIIO=" in said
+    assert run_command.mpi_of([str(program(mpi))]) == mpi.name
