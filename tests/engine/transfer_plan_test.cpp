@@ -118,6 +118,18 @@ TEST(NextTransfer, ManyShortSegmentsAreCopiedIntoOneBuffer) {
   EXPECT_TRUE(next_transfer(access, access.extent, limits).bounced);
 }
 
+// The head, up to the first page of the file, is one transfer of several segments.
+TEST(NextTransfer, SuchSegmentsMayHaveARaggedHead) {
+  std::vector<iovec> segments;
+  for (uint64_t i = 0; i < 80; ++i) segments.push_back({address(kBase + 1000 * i), 500});
+  TransferLimits limits = with_bounce(8 * kPage);
+  limits.max_segments = 100;
+  const Access access = access_at(kPage + 96, segments);
+  const std::vector<Step> expected = {
+      {kPage + 96, kPage - 96, false, 8}, {2 * kPage, 8 * kPage, true, 66}, {10 * kPage, 3232, false, 7}};
+  EXPECT_EQ(all_steps(access, access.extent, limits), expected);
+}
+
 // Those of a page need no buffer, but a device takes few of them in one request.
 TEST(NextTransfer, AlsoIfTheyLieOnPages) {
   std::vector<iovec> segments;

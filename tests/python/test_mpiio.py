@@ -3,8 +3,11 @@
 import os
 import pathlib
 import random
+import re
+import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 from tailrace import cli
@@ -53,6 +56,32 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("writes of MPI-IO data") == ranks, done.stderr
         assert plain.read_bytes() == carried.read_bytes()
+
+
+@pytest.mark.parametrize("module", ["mpi_f08", "mpi"])
+def test_fortran(tmp_path, monkeypatch, mpi, module):
+    compiler = shutil.which(mpi.cc.replace("mpicc", "mpif90"))
+    if compiler is None:
+        pytest.skip("no Fortran here")
+    source = (REPOSITORY / "tests/mpiio/pieces.f90").read_text()
+    if module == "mpi":
+        source = in_old_style(source)
+    (tmp_path / "pieces.f90").write_text(source)
+    subprocess.run([compiler, "-w", tmp_path / "pieces.f90", "-o", tmp_path / "pieces"], check=True, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = start(mpi, 3, [tmp_path / "pieces"], "summary")
+    assert done.returncode == 0 and done.stderr.count("2 writes of MPI-IO data") == 3, done.stderr
+    values = np.fromfile("pieces.out").reshape(20, 3, 10)
+    for rank in range(3):
+        assert np.array_equal(values[:, rank].ravel(), rank * 1000 + np.arange(1, 201))
+
+
+def in_old_style(source):
+    """The same program with `use mpi`: handles are integers, and the error is the last argument."""
+    source = source.replace("use mpi_f08", "use mpi").replace("type(MPI_Status) :: status",
+                                                               "integer :: status(MPI_STATUS_SIZE), error")
+    source = re.sub(r"type\(MPI_\w+\) ::", "integer ::", source)
+    return re.sub(r"(call MPI_\w+\(.*)\)$", r"\1, error)", source, flags=re.MULTILINE).replace("(, error)", "(error)")
 
 
 def test_a_program_without_mpi_is_not_disturbed(mpi):

@@ -17,6 +17,7 @@ Outcome write_at(MPI_File handle, OpenFile& file, MPI_Offset offset, const void*
 
 // Writes at the process's own file pointer, and moves it.
 Outcome write_next(MPI_File handle, OpenFile& file, const void* memory, int count, MPI_Datatype type) {
+  const auto locked = file.lock();  // the pointer, too, is moved by one thread at a time
   MPI_Offset position = 0;
   const int error = TAILRACE_REAL(MPI_File_get_position)(handle, &position);
   if (error != MPI_SUCCESS) return {error, 0};

@@ -56,6 +56,7 @@ std::span<const std::byte> OpenFile::pack(const void* memory, uint64_t bytes, co
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
   std::span<const std::byte> data;
   if (uint64_t size = 0; is_predefined(type, size) && size > 0) {
     data = {static_cast<const std::byte*>(memory), size * static_cast<uint64_t>(count)};
@@ -87,6 +88,7 @@ int OpenFile::failure() {
 }
 
 int OpenFile::drain() {
+  const auto locked = lock();
   if (!std::exchange(pending_, false)) return failure();
   const Refusal refused = carrier().flush();
   const int error = failure();

@@ -1,11 +1,14 @@
 // OpenFile: an open file of MPI-IO whose writes are carried.
 //
+// Any thread may call; a caller that makes several calls as one holds lock() meanwhile.
+//
 // The MPI has the file open, too. It makes all reads and everything else that is not a write, after what is on its
 // way has been written. The file pointers are the MPI's: a carried write moves them by MPI_File_seek.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -36,6 +39,8 @@ class OpenFile {
   // Sets the view, after the MPI has accepted it. A view with another data representation than `native`, or of a type
   // that is not known, is not carried.
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation);
+  std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
+
   // While accesses are atomic, nothing is carried.
   void set_atomic(bool atomic) { atomic_ = atomic; }
   // Returns true if a write may be carried now. If not, drain() and let the MPI write.
@@ -50,7 +55,7 @@ class OpenFile {
   // Waits for all processes that have opened the file.
   void meet() const;
 
-  // A write that has begun, for the call that ends it (MPI_File_write_all_end).
+  // A write that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
   Outcome split = {};
   bool splits = false;
 
@@ -62,11 +67,15 @@ class OpenFile {
 
   const std::string path_;
   MPI_Comm comm_;
+
+  // Changed by calls that all processes make together, while no other call uses the file.
   View view_;
   bool known_view_ = true;
   bool atomic_ = false;
   bool open_ = false;
   tailrace_file raw_{};
+
+  std::recursive_mutex mutex_;     // guards all below
   bool pending_ = false;           // something may be on its way
   std::vector<std::byte> packed_;  // the latest data that lay apart in memory
 };

@@ -102,12 +102,17 @@ PlannedTransfer plan_stretch(Walk walk, uint64_t length, const TransferLimits& l
   return transfer;
 }
 
-// Returns how many bytes to copy into an aligned buffer: the next segments, up to one that needs no buffer. 0 if that
-// is not worth it.
-uint64_t bytes_to_bounce(Walk walk, const TransferLimits& limits) {
+// The next segments, as far as they could be copied into an aligned buffer: up to one that needs none.
+struct Gathering {
+  uint64_t bytes = 0;      // 0: copying them is not worth it
+  size_t end_segment = 0;  // from none before this one on is it worth it then
+};
+
+Gathering gathering_from(Walk walk, const TransferLimits& limits) {
   const uint64_t alignment = limits.direct_alignment;
-  if (limits.bounce == 0) return 0;
+  if (limits.bounce == 0) return {0, SIZE_MAX};
   const uint64_t enough = limits.bounce + alignment;
+  const size_t first = walk.segment();
   uint64_t bytes = 0;
   for (uint32_t segments = 0; segments < limits.max_segments && bytes < enough && !walk.done(); ++segments) {
     const bool aligned = reinterpret_cast<uintptr_t>(walk.memory()) % alignment == walk.offset() % alignment;
@@ -115,7 +120,7 @@ uint64_t bytes_to_bounce(Walk walk, const TransferLimits& limits) {
     bytes += walk.run();
     walk.pass(walk.run());
   }
-  return bytes >= limits.direct_from + alignment ? bytes : 0;
+  return {bytes >= limits.direct_from + alignment ? bytes : 0, std::max(walk.segment(), first + 1)};
 }
 
 PlannedTransfer plan_bounce(Walk walk, uint64_t bytes, const TransferLimits& limits) {
@@ -125,7 +130,7 @@ PlannedTransfer plan_bounce(Walk walk, uint64_t bytes, const TransferLimits& lim
   transfer.extent.offset = walk.offset();
   transfer.direct = transfer.bounced = over == 0;
   take(transfer, walk,
-       over != 0 ? std::min(alignment - over, walk.run())  // the ragged head
+       over != 0 ? alignment - over  // the ragged head
                  : std::min({bytes - bytes % alignment, limits.bounce, limits.largest}));
   return transfer;
 }
@@ -145,11 +150,17 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   transfer.extent.offset = range.offset;
   const uint64_t largest = std::min(limits.largest, limits.largest_cached);
   size_t looked_at = limits.direct_alignment > 0 ? 0 : SIZE_MAX;  // no stretch begins before this segment
+  size_t gathered_at = 0;                                         // no gathering begins before this segment
   while (!walk.done() && transfer.segments.size() < limits.max_segments) {
     if (walk.segment() >= looked_at) {
       const Stretch stretch = stretch_from(walk, limits);
       const bool is_long = stretch.length >= std::max<uint64_t>(limits.direct_from, limits.direct_alignment);
-      const uint64_t bounced = is_long && !is_fine(stretch, limits) ? 0 : bytes_to_bounce(walk, limits);
+      uint64_t bounced = 0;
+      if (walk.segment() >= gathered_at && (!is_long || is_fine(stretch, limits))) {
+        const Gathering gathering = gathering_from(walk, limits);
+        bounced = gathering.bytes;
+        gathered_at = gathering.end_segment;
+      }
       if ((is_long || bounced > 0) && !transfer.segments.empty()) return transfer;
       // Each of these gets a transfer of its own.
       if (bounced > 0) return plan_bounce(walk, bounced, limits);
