@@ -401,8 +401,8 @@ TEST_F(Budget, IterationsAreBoundedByTheLimitOfOpenFiles) {
 TEST_F(Budget, MemoryBesideItIsBoundedForManySmallIterations) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
   if (test::in_place_core()) GTEST_SKIP() << "the memory is another process's";
-  // The budget of 4 MiB and its aligned buffers, a quarter of it, are taken in the background, some of that after open
-  // has returned.
+  // The budget of 4 MiB and its aligned buffers, a quarter of it, are taken in the background, some of that after
+  // open has returned.
   const uint64_t before = high_water_mark();
   OpenRun run(small_iterations("block"), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;
