@@ -13,12 +13,15 @@ cd "$root"
 # commands in both, so that nothing is compiled twice.
 python_package() {
   "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
-  touch build/python.stamp
+  mpis >build/python.stamp
 }
+
+# The MPIs of this machine, for each of which the package has a library.
+mpis() { python3 -B python/tailrace/bench/mpis.py || true; }
 
 # What the package is made from; a change of any of these, or a fresh .venv, installs it again.
 python_package_is_current() {
-  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] &&
+  [ -x "$venv/bin/tailrace" ] && [ "$(cat build/python.stamp 2>/dev/null)" = "$(mpis)" ] &&
     [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
