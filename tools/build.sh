@@ -21,7 +21,7 @@ mpis() { python3 -B python/tailrace/bench/mpis.py || true; }
 
 # What the package is made from; a change of any of these, or a fresh .venv, installs it again.
 python_package_is_current() {
-  [ -x "$venv/bin/tailrace" ] && [ "$(cat build/python.stamp 2>/dev/null)" = "$(mpis)" ] &&
+  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(mpis)" ] &&
     [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
