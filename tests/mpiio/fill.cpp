@@ -1,5 +1,5 @@
-// Writes more than a disk holds, by MPI-IO: mpiio_fill FILE MEBIBYTES. Prints for each call that failed its name and
-// the class of the error.
+// Writes more than a disk holds, by MPI-IO: mpiio_fill FILE MEBIBYTES; with -1, at a wrong place, and a wrong number.
+// Prints for each call that failed its name and the class of the error.
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -33,6 +33,10 @@ int main(int argc, char** argv) {
     MPI_Request request;
     tell(MPI_File_iwrite_at_all(file, i << 20, data.data(), 1 << 20, MPI_BYTE, &request), "iwrite_at_all");
     tell(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+  }
+  if (std::atoi(argv[2]) < 0) {
+    tell(MPI_File_write_at(file, -1, data.data(), 1, MPI_BYTE, MPI_STATUS_IGNORE), "write_at");
+    tell(MPI_File_write(file, data.data(), -1, MPI_BYTE, MPI_STATUS_IGNORE), "write");
   }
   tell(MPI_File_sync(file), "sync");
   tell(MPI_File_close(&file), "close");

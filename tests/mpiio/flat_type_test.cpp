@@ -153,26 +153,24 @@ TEST(FlatType, ViewsAreCopiesOfTheTypeMap) {
   });
 }
 
-TEST(FlatType, GathersAndScatters) {
+TEST(FlatType, Gathers) {
   impl::for_seeds(300, [](uint64_t seed) {
     impl::Dice dice(seed);
     const TypePointer tree = random_tree(dice, true);
     const FlatType flat(*tree);
+    if (flat.size() == 0) return;
     const uint64_t copies = dice.between(1, 4);
     std::vector<std::byte> memory(static_cast<size_t>(tree->extent) * copies + 400);
     for (std::byte& byte : memory) byte = static_cast<std::byte>(dice.below(256));
-    std::vector<std::byte> packed(flat.size() * copies);
-    flat.gather(memory.data(), packed.size(), packed.data());
+    const uint64_t begin = dice.below(flat.size() * copies);
+    std::vector<std::byte> packed(dice.below(flat.size() * copies - begin + 1));
+    flat.gather(memory.data(), begin, packed.size(), packed.data());
     const std::vector<int64_t> map = type_map(*tree);
     for (size_t i = 0; i < packed.size(); ++i) {
-      const auto copy = static_cast<int64_t>(i / map.size());
-      ASSERT_EQ(packed[i], memory[static_cast<size_t>(map[i % map.size()] + copy * tree->extent)]);
+      const uint64_t at = begin + i;
+      const auto copy = static_cast<int64_t>(at / map.size());
+      ASSERT_EQ(packed[i], memory[static_cast<size_t>(map[at % map.size()] + copy * tree->extent)]);
     }
-    std::vector<std::byte> back(memory.size());
-    flat.scatter(packed.data(), packed.size(), back.data());
-    std::vector<std::byte> again(packed.size());
-    flat.gather(back.data(), again.size(), again.data());
-    EXPECT_EQ(again, packed);
   });
 }
 

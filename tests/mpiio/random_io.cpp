@@ -70,7 +70,7 @@ class Program {
     must(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
     MPI_Info_free(&hints);
     // ROMIO writes what it finds in its buffer between the pieces of a view, where the file has no bytes yet.
-    must(MPI_File_set_size(file_, 4 << 20), "set_size");
+    must(MPI_File_set_size(file_, 32 << 20), "set_size");
   }
 
   void run() {
@@ -84,10 +84,29 @@ class Program {
       finish_step();
       if (below(100) < 20) look_at_size();
     }
+    write_much();
     must(MPI_File_close(&file_), "close");
   }
 
  private:
+  // More than the library handles at once, from memory with gaps, to pieces of 8 KiB in turn.
+  void write_much() {
+    etype_ = MPI_DOUBLE;
+    element_ = 8;
+    MPI_Datatype piece;
+    MPI_Type_contiguous(1024, MPI_DOUBLE, &piece);
+    set(MPI_Offset{8192} * rank_, resized(Type(piece, true), MPI_Aint{8192} * ranks_));
+    constexpr int kElements = 700'001;
+    MPI_Datatype type;
+    MPI_Type_vector(kElements, 1, 2, MPI_DOUBLE, &type);
+    Data data{std::vector<unsigned char>(size_t{kElements} * 2 * 8), Type(type, true), 1, kElements};
+    ++writes_;
+    fill(data.memory);
+    write(1, 3, data);
+    finish_step();
+    check(3, data);
+  }
+
   int below(int limit) { return static_cast<int>(dice_() % static_cast<unsigned>(limit)); }
   int between(int low, int high) { return low + below(high - low + 1); }
 

@@ -94,6 +94,13 @@ def test_wrong_settings_are_told_and_nothing_is_carried(tmp_path, mpi):
     assert done.returncode == 0 and "found 'place=moon', expected config=FILE" in done.stderr
 
 
+def test_wrong_arguments_are_refused_by_the_mpi(tmp_path, mpi):
+    plain = start(mpi, 1, [program(mpi, "fill"), tmp_path / "plain", -1])
+    carried = start(mpi, 1, [program(mpi, "fill"), tmp_path / "carried", -1], "")
+    assert carried.returncode == plain.returncode == 0
+    assert carried.stdout == plain.stdout != ""
+
+
 def test_a_full_disk_is_told_once(small_disk, mpi):
     done = start(mpi, 1, [program(mpi, "fill"), small_disk / "file", 4], "")
     assert done.returncode == 0 and "No space left on device" in done.stderr

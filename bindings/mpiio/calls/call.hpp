@@ -12,6 +12,14 @@
 #define TAILRACE_ALSO_PMPI(name) \
   extern "C" decltype(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
 
+// Defines MPI_<name>: it writes what is on its way, and calls the MPI's own.
+#define TAILRACE_SETTLE_FIRST(name, parameters, arguments)                           \
+  extern "C" int MPI_##name parameters {                                             \
+    const int failed = ::tailrace::mpiio::settle(handle);                            \
+    return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
+  }                                                                                  \
+  TAILRACE_ALSO_PMPI(name)
+
 namespace tailrace::mpiio {
 
 // Returns the file if its writes are carried; else null.

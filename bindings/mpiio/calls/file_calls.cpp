@@ -67,12 +67,6 @@ int MPI_File_close(MPI_File* handle) {
   return first_of(failed, error);
 }
 
-int MPI_File_sync(MPI_File handle) {
-  const int failed = settle(handle);
-  const int error = TAILRACE_REAL(MPI_File_sync)(handle);
-  return first_of(failed, error);
-}
-
 int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* representation, MPI_Info info) {
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
@@ -87,26 +81,6 @@ int MPI_File_set_atomicity(MPI_File handle, int flag) {
   const int failed = settle(handle);
   if (OpenFile* const file = find(handle)) file->set_atomic(flag != 0);
   const int error = TAILRACE_REAL(MPI_File_set_atomicity)(handle, flag);
-  return first_of(failed, error);
-}
-
-// These look at the size of the file, or change it.
-
-int MPI_File_set_size(MPI_File handle, MPI_Offset size) {
-  const int failed = settle(handle);
-  const int error = TAILRACE_REAL(MPI_File_set_size)(handle, size);
-  return first_of(failed, error);
-}
-
-int MPI_File_preallocate(MPI_File handle, MPI_Offset size) {
-  const int failed = settle(handle);
-  const int error = TAILRACE_REAL(MPI_File_preallocate)(handle, size);
-  return first_of(failed, error);
-}
-
-int MPI_File_get_size(MPI_File handle, MPI_Offset* size) {
-  const int failed = settle(handle);
-  const int error = TAILRACE_REAL(MPI_File_get_size)(handle, size);
   return first_of(failed, error);
 }
 
@@ -126,11 +100,12 @@ int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 
 TAILRACE_ALSO_PMPI(File_open);
 TAILRACE_ALSO_PMPI(File_close);
-TAILRACE_ALSO_PMPI(File_sync);
 TAILRACE_ALSO_PMPI(File_set_view);
 TAILRACE_ALSO_PMPI(File_set_atomicity);
-TAILRACE_ALSO_PMPI(File_set_size);
-TAILRACE_ALSO_PMPI(File_preallocate);
-TAILRACE_ALSO_PMPI(File_get_size);
 TAILRACE_ALSO_PMPI(File_seek);
 TAILRACE_ALSO_PMPI(File_seek_shared);
+
+TAILRACE_SETTLE_FIRST(File_sync, (MPI_File handle), (handle));
+TAILRACE_SETTLE_FIRST(File_set_size, (MPI_File handle, MPI_Offset size), (handle, size));
+TAILRACE_SETTLE_FIRST(File_preallocate, (MPI_File handle, MPI_Offset size), (handle, size));
+TAILRACE_SETTLE_FIRST(File_get_size, (MPI_File handle, MPI_Offset* size), (handle, size));

@@ -1,14 +1,6 @@
 // Reads, and everything with the shared file pointer: the MPI makes them, when what is on its way has been written.
 #include "mpiio/calls/call.hpp"
 
-// Defines MPI_File_<name>: it writes what is on its way, and calls the MPI's own.
-#define TAILRACE_SETTLE_FIRST(name, parameters, arguments)                           \
-  extern "C" int MPI_##name parameters {                                             \
-    const int failed = ::tailrace::mpiio::settle(handle);                            \
-    return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
-  }                                                                                  \
-  TAILRACE_ALSO_PMPI(name)
-
 TAILRACE_SETTLE_FIRST(File_read_at,
                       (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
                       (handle, at, to, n, type, s));

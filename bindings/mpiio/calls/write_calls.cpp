@@ -27,10 +27,12 @@ Outcome write_next(MPI_File handle, OpenFile& file, const void* memory, int coun
   return outcome;
 }
 
-// Returns the file if the write is carried. If the MPI has to make it, writes first what is on its way.
-OpenFile* carrying(MPI_File handle, int& failed) {
+// Returns the file if the write is carried. If the MPI has to make it, or to refuse it, writes first what is on its
+// way.
+OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype type, int& failed) {
   OpenFile* const file = find(handle);
-  if (file == nullptr || file->carries()) return file;
+  const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
+  if (file == nullptr || (good && file->carries())) return file;
   failed = report(handle, file->drain());
   return nullptr;
 }
@@ -58,134 +60,67 @@ int ended(const Outcome& outcome, MPI_Request* request) {
   return error != MPI_SUCCESS ? error : TAILRACE_REAL(MPI_Grequest_complete)(*request);
 }
 
-}  // namespace
-}  // namespace tailrace::mpiio
-
-using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
-
-namespace {
+// ---- the forms of a write, each with the end of a call that is carried
+// ----------------------------------------------
 
 int finish(const Outcome& outcome, MPI_Status* status) {
   set_status(status, outcome.bytes);
   return outcome.error;
 }
 
+int begin_split(OpenFile& file, const Outcome& outcome) {
+  file.split = outcome;
+  file.splits = true;
+  return outcome.error;
+}
+
 }  // namespace
+}  // namespace tailrace::mpiio
 
-extern "C" {
+using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-int MPI_File_write_at(MPI_File handle, MPI_Offset offset, const void* memory, int count, MPI_Datatype type,
-                      MPI_Status* status) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return finish(write_at(handle, *file, offset, memory, count, type), status);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write_at)(handle, offset, memory, count, type, status));
-}
+// Defines MPI_<name>: it returns `carried`, which uses `file`, if the write is carried; else it calls the MPI's own.
+#define TAILRACE_CARRY(name, parameters, offset, carried, arguments)                      \
+  extern "C" int MPI_##name parameters {                                                  \
+    int failed = MPI_SUCCESS;                                                             \
+    if (OpenFile* const file = carrying(handle, offset, n, type, failed)) return carried; \
+    return first_of(failed, TAILRACE_REAL(MPI_##name) arguments);                         \
+  }                                                                                       \
+  TAILRACE_ALSO_PMPI(name)
 
-int MPI_File_write_at_all(MPI_File handle, MPI_Offset offset, const void* memory, int count, MPI_Datatype type,
-                          MPI_Status* status) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return finish(write_at(handle, *file, offset, memory, count, type), status);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write_at_all)(handle, offset, memory, count, type, status));
-}
+TAILRACE_CARRY(File_write_at,
+               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
+               finish(write_at(handle, *file, at, from, n, type), s), (handle, at, from, n, type, s));
+TAILRACE_CARRY(File_write_at_all,
+               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
+               finish(write_at(handle, *file, at, from, n, type), s), (handle, at, from, n, type, s));
+TAILRACE_CARRY(File_write, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
+               finish(write_next(handle, *file, from, n, type), s), (handle, from, n, type, s));
+TAILRACE_CARRY(File_write_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
+               finish(write_next(handle, *file, from, n, type), s), (handle, from, n, type, s));
+TAILRACE_CARRY(File_iwrite_at,
+               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
+               ended(write_at(handle, *file, at, from, n, type), r), (handle, at, from, n, type, r));
+TAILRACE_CARRY(File_iwrite_at_all,
+               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
+               ended(write_at(handle, *file, at, from, n, type), r), (handle, at, from, n, type, r));
+TAILRACE_CARRY(File_iwrite, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
+               ended(write_next(handle, *file, from, n, type), r), (handle, from, n, type, r));
+TAILRACE_CARRY(File_iwrite_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
+               ended(write_next(handle, *file, from, n, type), r), (handle, from, n, type, r));
+TAILRACE_CARRY(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type),
+               at, begin_split(*file, write_at(handle, *file, at, from, n, type)), (handle, at, from, n, type));
+TAILRACE_CARRY(File_write_all_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type), 0,
+               begin_split(*file, write_next(handle, *file, from, n, type)), (handle, from, n, type));
 
-int MPI_File_write(MPI_File handle, const void* memory, int count, MPI_Datatype type, MPI_Status* status) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return finish(write_next(handle, *file, memory, count, type), status);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write)(handle, memory, count, type, status));
-}
+// Defines the end of a write that has begun.
+#define TAILRACE_END_SPLIT(name)                                                                   \
+  extern "C" int MPI_##name(MPI_File handle, const void* from, MPI_Status* status) {               \
+    OpenFile* const file = find(handle);                                                           \
+    if (file != nullptr && std::exchange(file->splits, false)) return finish(file->split, status); \
+    return TAILRACE_REAL(MPI_##name)(handle, from, status);                                        \
+  }                                                                                                \
+  TAILRACE_ALSO_PMPI(name)
 
-int MPI_File_write_all(MPI_File handle, const void* memory, int count, MPI_Datatype type, MPI_Status* status) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return finish(write_next(handle, *file, memory, count, type), status);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write_all)(handle, memory, count, type, status));
-}
-
-int MPI_File_iwrite_at(MPI_File handle, MPI_Offset offset, const void* memory, int count, MPI_Datatype type,
-                       MPI_Request* request) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return ended(write_at(handle, *file, offset, memory, count, type), request);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_iwrite_at)(handle, offset, memory, count, type, request));
-}
-
-int MPI_File_iwrite_at_all(MPI_File handle, MPI_Offset offset, const void* memory, int count, MPI_Datatype type,
-                           MPI_Request* request) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return ended(write_at(handle, *file, offset, memory, count, type), request);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_iwrite_at_all)(handle, offset, memory, count, type, request));
-}
-
-int MPI_File_iwrite(MPI_File handle, const void* memory, int count, MPI_Datatype type, MPI_Request* request) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return ended(write_next(handle, *file, memory, count, type), request);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_iwrite)(handle, memory, count, type, request));
-}
-
-int MPI_File_iwrite_all(MPI_File handle, const void* memory, int count, MPI_Datatype type, MPI_Request* request) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    return ended(write_next(handle, *file, memory, count, type), request);
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_iwrite_all)(handle, memory, count, type, request));
-}
-
-int MPI_File_write_at_all_begin(MPI_File handle, MPI_Offset offset, const void* memory, int count,
-                                MPI_Datatype type) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    file->split = write_at(handle, *file, offset, memory, count, type);
-    file->splits = true;
-    return file->split.error;
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write_at_all_begin)(handle, offset, memory, count, type));
-}
-
-int MPI_File_write_at_all_end(MPI_File handle, const void* memory, MPI_Status* status) {
-  OpenFile* const file = find(handle);
-  if (file != nullptr && std::exchange(file->splits, false)) return finish(file->split, status);
-  return TAILRACE_REAL(MPI_File_write_at_all_end)(handle, memory, status);
-}
-
-int MPI_File_write_all_begin(MPI_File handle, const void* memory, int count, MPI_Datatype type) {
-  int failed = MPI_SUCCESS;
-  if (OpenFile* const file = carrying(handle, failed)) {
-    file->split = write_next(handle, *file, memory, count, type);
-    file->splits = true;
-    return file->split.error;
-  }
-  return first_of(failed, TAILRACE_REAL(MPI_File_write_all_begin)(handle, memory, count, type));
-}
-
-int MPI_File_write_all_end(MPI_File handle, const void* memory, MPI_Status* status) {
-  OpenFile* const file = find(handle);
-  if (file != nullptr && std::exchange(file->splits, false)) return finish(file->split, status);
-  return TAILRACE_REAL(MPI_File_write_all_end)(handle, memory, status);
-}
-
-}  // extern "C"
-
-TAILRACE_ALSO_PMPI(File_write_at);
-TAILRACE_ALSO_PMPI(File_write_at_all);
-TAILRACE_ALSO_PMPI(File_write);
-TAILRACE_ALSO_PMPI(File_write_all);
-TAILRACE_ALSO_PMPI(File_iwrite_at);
-TAILRACE_ALSO_PMPI(File_iwrite_at_all);
-TAILRACE_ALSO_PMPI(File_iwrite);
-TAILRACE_ALSO_PMPI(File_iwrite_all);
-TAILRACE_ALSO_PMPI(File_write_at_all_begin);
-TAILRACE_ALSO_PMPI(File_write_at_all_end);
-TAILRACE_ALSO_PMPI(File_write_all_begin);
-TAILRACE_ALSO_PMPI(File_write_all_end);
+TAILRACE_END_SPLIT(File_write_at_all_end);
+TAILRACE_END_SPLIT(File_write_all_end);

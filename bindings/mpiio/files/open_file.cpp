@@ -1,5 +1,6 @@
 #include "mpiio/files/open_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -46,30 +47,46 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   if (known_view_) view_ = View(displacement, element->size(), pattern->is_contiguous() ? nullptr : pattern);
 }
 
-// The data as one run of memory, in the order of their type.
-std::span<const std::byte> OpenFile::pack(const void* memory, uint64_t bytes, const FlatType& type) {
-  const auto* const from = static_cast<const std::byte*>(memory);
-  if (type.is_contiguous()) return {from + type.runs()[0].offset, bytes};
-  packed_.resize(bytes);
-  type.gather(from, bytes, packed_.data());
-  return packed_;
-}
-
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  std::span<const std::byte> data;
-  if (uint64_t size = 0; is_predefined(type, size) && size > 0) {
-    data = {static_cast<const std::byte*>(memory), size * static_cast<uint64_t>(count)};
-  } else {
-    const std::shared_ptr<const FlatType> flat = flatten(type);
-    if (flat == nullptr) return {MPI_ERR_TYPE, 0};
-    if (flat->size() > 0) data = pack(memory, flat->size() * static_cast<uint64_t>(count), *flat);
+  const auto* const from = static_cast<const std::byte*>(memory);
+  const auto copies = static_cast<uint64_t>(count);
+  if (uint64_t size = 0; is_predefined(type, size) && size > 0) return write_run(begin, {from, size * copies});
+  const std::shared_ptr<const FlatType> flat = flatten(type);
+  if (flat == nullptr) return {MPI_ERR_TYPE, 0};
+  if (flat->size() == 0) return {failure(), 0};
+  const uint64_t bytes = flat->size() * copies;
+  if (flat->is_contiguous()) return write_run(begin, {from + flat->runs()[0].offset, bytes});
+  return write_pieces(begin, from, bytes, *flat);
+}
+
+// Cuts what has many places in the file: a list of all of them might need more memory than the bytes.
+Outcome OpenFile::write_run(uint64_t begin, std::span<const std::byte> data) {
+  if (data.size() % view_.etype() != 0) return {MPI_ERR_ARG, 0};
+  const uint64_t most = view_.is_contiguous() ? data.size() : kAtOnce;
+  for (uint64_t done = 0; done < data.size(); done += most) {
+    const int error = hand_over(begin + done, data.subspan(done, std::min(most, data.size() - done)));
+    if (error != MPI_SUCCESS) return {error, done};
   }
-  if (data.empty()) return {failure(), 0};
-  const Refusal refused = carrier().write(raw_, view_.find(begin, data.size()), data.data());
-  pending_ = true;
-  if (refused.status != TAILRACE_OK) return {report(refused.message, refused.system_errno), 0};
   return {failure(), data.size()};
+}
+
+Outcome OpenFile::write_pieces(uint64_t begin, const std::byte* memory, uint64_t bytes, const FlatType& type) {
+  if (bytes % view_.etype() != 0) return {MPI_ERR_ARG, 0};
+  packed_.resize(std::min(bytes, kAtOnce));
+  for (uint64_t done = 0; done < bytes; done += kAtOnce) {
+    const uint64_t part = std::min(kAtOnce, bytes - done);
+    type.gather(memory, done, part, packed_.data());
+    const int error = hand_over(begin + done, {packed_.data(), part});
+    if (error != MPI_SUCCESS) return {error, done};
+  }
+  return {failure(), bytes};
+}
+
+int OpenFile::hand_over(uint64_t begin, std::span<const std::byte> data) {
+  pending_ = true;
+  const Refusal refused = carrier().write(raw_, view_.find(begin, data.size()), data.data());
+  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report(refused.message, refused.system_errno);
 }
 
 // MPI returns a class of errors, so the message goes to standard error.

@@ -61,9 +61,13 @@ class OpenFile {
 
  private:
   bool agree(bool mine) const;
-  std::span<const std::byte> pack(const void* memory, uint64_t bytes, const FlatType& type);
+  Outcome write_run(uint64_t begin, std::span<const std::byte> data);
+  Outcome write_pieces(uint64_t begin, const std::byte* memory, uint64_t bytes, const FlatType& type);
+  int hand_over(uint64_t begin, std::span<const std::byte> data);
   int failure();
   static int report(const std::string& message, int system_errno);
+
+  static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
 
   const std::string path_;
   MPI_Comm comm_;
@@ -77,7 +81,7 @@ class OpenFile {
 
   std::recursive_mutex mutex_;     // guards all below
   bool pending_ = false;           // something may be on its way
-  std::vector<std::byte> packed_;  // the latest data that lay apart in memory
+  std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };
 
 }  // namespace tailrace::mpiio

@@ -21,6 +21,7 @@ class View {
       : displacement_(displacement), etype_(etype), filetype_(std::move(filetype)) {}
 
   uint64_t etype() const { return etype_; }
+  bool is_contiguous() const { return filetype_ == nullptr; }
   // Returns where `length` bytes of data lie in the file, beginning with the data's byte `begin`.
   std::vector<tailrace_extent> find(uint64_t begin, uint64_t length) const {
     if (length == 0) return {};

@@ -11,6 +11,7 @@
 // Open MPI's constants are addresses of objects, which a process without MPI lacks.
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_int
 #pragma weak ompi_mpi_longdbl_int
 #pragma weak ompi_mpi_op_min

@@ -139,17 +139,10 @@ void FlatType::find(uint64_t begin, uint64_t length, uint64_t base, std::vector<
   });
 }
 
-void FlatType::gather(const std::byte* memory, uint64_t length, std::byte* out) const {
-  walk(0, length, [memory, &out](int64_t offset, uint64_t bytes) {
+void FlatType::gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const {
+  walk(begin, length, [memory, &out](int64_t offset, uint64_t bytes) {
     std::memcpy(out, memory + offset, bytes);
     out += bytes;
-  });
-}
-
-void FlatType::scatter(const std::byte* in, uint64_t length, std::byte* memory) const {
-  walk(0, length, [memory, &in](int64_t offset, uint64_t bytes) {
-    std::memcpy(memory + offset, in, bytes);
-    in += bytes;
   });
 }
 

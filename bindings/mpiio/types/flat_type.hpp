@@ -42,9 +42,8 @@ class FlatType {
   // that meet become one; offsets must not be negative.
   void find(uint64_t begin, uint64_t length, uint64_t base, std::vector<tailrace_extent>& out) const;
 
-  // Copies `length` bytes of the copies at `memory` to `out`, one after the other; scatter() does the reverse.
-  void gather(const std::byte* memory, uint64_t length, std::byte* out) const;
-  void scatter(const std::byte* in, uint64_t length, std::byte* memory) const;
+  // Copies the bytes from `begin` to `begin` + `length` of the copies at `memory` to `out`, one after the other.
+  void gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const;
 
  private:
   class Builder;

@@ -39,7 +39,7 @@ def register(kinds: Any) -> None:
                         help="rounds, after one to warm up (default: 5; with --schedulers 8, with --survey 3)")
     add = parser.add_argument_group("schedulers").add_argument
     add("--schedulers", action="store_true", help="compare the schedulers of several forwarders")
-    add("--survey", action="store_true", help="compare them under each access pattern: a quarter of an hour")
+    add("--survey", action="store_true", help="compare them under each access pattern: half an hour")
     add("--clients", type=bench_options.count(1, 1024), metavar="N", help="processes (default: 128)")
     add("--requests", type=bench_options.count(1, 1 << 20), metavar="N", help="of each process (default: 16)")
     add("--request", type=bench_options.size(1 << 10, 64 << 20), metavar="SIZE",
