@@ -1,0 +1,16 @@
+// Contribution: how much a process brings to a write of all, and where in the file. All processes exchange theirs
+// before they divide the work.
+#pragma once
+
+#include <cstdint>
+
+namespace tailrace::collective {
+
+struct Contribution {
+  uint64_t begin = 0;   // offset of the first byte in the file
+  uint64_t end = 0;     // offset behind the last byte
+  uint64_t bytes = 0;   // of data; 0: this process writes nothing
+  uint64_t pieces = 0;  // contiguous parts of the file, or more
+};
+
+}  // namespace tailrace::collective

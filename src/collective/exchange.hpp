@@ -1,0 +1,38 @@
+// Exchange: the messages of one write of all. A port: a door implements it with its MPI.
+//
+// No call waits. Messages of one kind between two processes keep their order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collective/contribution.hpp"
+
+namespace tailrace::collective {
+
+enum class Kind : uint8_t {
+  part,  // from a member to an aggregator
+  end,   // from an aggregator to a member: its data are written, or have failed
+};
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual uint32_t rank() const = 0;
+  // Begins to give the contribution to all processes, once.
+  virtual void gather(const Contribution& mine) = 0;
+  // Returns all contributions by rank; null: they are not here yet.
+  virtual const std::vector<Contribution>* gathered() = 0;
+
+  virtual void send(Kind kind, uint32_t to, std::vector<std::byte> message) = 0;
+  // Returns how many parts for that process are still being sent.
+  virtual size_t unsent(uint32_t to) = 0;
+  // Returns true if nothing is being sent any more.
+  virtual bool all_sent() = 0;
+  // Returns the next message from that process, if it is here.
+  virtual std::optional<std::vector<std::byte>> receive(Kind kind, uint32_t from) = 0;
+};
+
+}  // namespace tailrace::collective
