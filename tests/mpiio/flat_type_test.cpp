@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mpiio/files/view.hpp"
+#include "mpiio/types/view.hpp"
 #include "testing/dice.hpp"
 #include "testing/seeds.hpp"
 
@@ -150,6 +150,30 @@ TEST(FlatType, ViewsAreCopiesOfTheTypeMap) {
       end = extent.offset + extent.length;
     }
     EXPECT_EQ(found, expected);
+  });
+}
+
+// Counts the bytes below any offset, one by one.
+TEST(FlatType, ViewsKnowHowManyBytesLieBelowAnOffset) {
+  impl::for_seeds(500, [](uint64_t seed) {
+    impl::Dice dice(seed);
+    const TypePointer tree = random_tree(dice, true);
+    const auto flat = std::make_shared<const FlatType>(*tree);
+    if (flat->size() == 0 || tree->extent == 0) return;
+    const uint64_t displacement = dice.below(100);
+    const View view(displacement, 1, flat);
+    constexpr uint64_t kCopies = 4;
+    std::vector<tailrace_extent> all = view.find(0, kCopies * flat->size());
+    const uint64_t end = displacement + kCopies * static_cast<uint64_t>(tree->extent);
+    for (int i = 0; i < 50; ++i) {
+      const uint64_t offset = dice.below(end + 1);
+      uint64_t below = 0;
+      for (const tailrace_extent& extent : all) {
+        if (extent.offset < offset) below += std::min(extent.length, offset - extent.offset);
+      }
+      ASSERT_EQ(view.below(offset), below) << "offset " << offset;
+    }
+    EXPECT_EQ(flat->pieces() >= view.find(0, flat->size()).size(), true);
   });
 }
 

@@ -67,6 +67,10 @@ class Program {
     MPI_Info hints;
     MPI_Info_create(&hints);
     MPI_Info_set(hints, "romio_ds_write", "disable");
+    // Half of the programs choose an algorithm by hints, of which MPIs know none or one.
+    const char* const algorithms[] = {"individual", "two_phase", "dynamic", "static"};
+    if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[seed / 2 % 4]);
+    if (seed % 2 == 1) MPI_Info_set(hints, "cb_nodes", seed % 3 == 0 ? "1" : "3");
     must(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
     MPI_Info_free(&hints);
     // ROMIO writes what it finds in its buffer between the pieces of a view, where the file has no bytes yet.
@@ -255,7 +259,7 @@ class Program {
     const MPI_Offset first = below(50);
     const MPI_Offset at = contiguous_ ? first + MPI_Offset{300} * rank_ : first;
     Data data = some_data(elements);
-    const int form = below(contiguous_ ? 11 : 10);  // views must be equal for the shared pointer
+    const int form = below(contiguous_ ? 13 : 12);  // views must be equal for the shared pointer
     write(form, at, data);
     // A write of all may read and write the bytes between those of all processes, and may go on after a process has
     // returned from it: others must not write there, and it must not read its own bytes.
@@ -270,7 +274,8 @@ class Program {
     const void* const from = data.memory.data();
     const MPI_Datatype type = data.type.get();
     const int n = data.count;
-    if (form >= 5 && form < 10) must(MPI_File_seek(file_, at, MPI_SEEK_SET), "seek");
+    const bool moves = (form >= 5 && form < 10) || form == 11;  // the file pointer
+    if (moves) must(MPI_File_seek(file_, at, MPI_SEEK_SET), "seek");
     switch (form) {
       case 0: must(MPI_File_write_at(file_, at, from, n, type, &status), "write_at"); break;
       case 1: must(MPI_File_write_at_all(file_, at, from, n, type, &status), "write_at_all"); break;
@@ -297,6 +302,14 @@ class Program {
         must(MPI_File_write_all(file_, from, 0, type, &status), "write_all of nothing");
         must(MPI_File_write(file_, from, n, type, &status), "write");
         break;
+      case 10:
+        must(MPI_File_iwrite_at_all(file_, at, from, n, type, &request), "iwrite_at_all");
+        wait_and_meet(request, status);
+        break;
+      case 11:
+        must(MPI_File_iwrite_all(file_, from, n, type, &request), "iwrite_all");
+        wait_and_meet(request, status);
+        break;
       default:
         // In turn, by the shared pointer: the MPI makes it.
         must(MPI_File_seek_shared(file_, 0, MPI_SEEK_SET), "seek_shared");
@@ -306,10 +319,19 @@ class Program {
     MPI_Count bytes = 0;
     MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     require(bytes == MPI_Count{data.elements} * element_, "a status has another number of bytes");
-    if (form < 5) return;
+    if (!moves) return;
     MPI_Offset position = 0;
     must(MPI_File_get_position(file_, &position), "get_position");
     require(position == at + data.elements, "the file pointer is elsewhere");
+  }
+
+  // With tailrace, some processes wait for the others first, and some for the write, which needs all of them. MPICH's
+  // own write makes no progress then.
+  void wait_and_meet(MPI_Request& request, MPI_Status& status) {
+    const bool mixes = std::getenv("TAILRACE_MPIIO") != nullptr && !atomic_;
+    if (mixes && rank_ % 2 == 1) MPI_Barrier(MPI_COMM_WORLD);
+    must(MPI_Wait(&request, &status), "wait");
+    if (mixes && rank_ % 2 == 0) MPI_Barrier(MPI_COMM_WORLD);
   }
 
   // Reads the process's own bytes, in the same view.

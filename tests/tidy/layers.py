@@ -101,6 +101,7 @@ DOORS = [
     "hdf5_vol",
     "mpiio/types",
     "mpiio/mpi",
+    "mpiio/collective",
     "mpiio/files",
     "mpiio/calls",
 ]

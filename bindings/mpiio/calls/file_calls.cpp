@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "mpiio/calls/call.hpp"
+#include "mpiio/calls/going_on.hpp"
+#include "mpiio/collective/hints.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -29,12 +31,20 @@ bool may_be_carried(int mode) {
 
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
 // one mode.
-void remember(MPI_Comm comm, const char* name, int mode, MPI_File handle) {
+void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_File handle) {
   if (!may_be_carried(mode)) return;
   MPI_Comm own = comm;
   if (TAILRACE_REAL(MPI_Comm_dup)(comm, &own) != MPI_SUCCESS) return;
-  auto file = std::make_unique<OpenFile>(path_of(name), own);
+  auto file = std::make_unique<OpenFile>(path_of(name), own, hints);
   if (file->open()) OpenFiles::instance().add(handle, std::move(file));
+}
+
+// Returns the first position of the view at or behind the end of the file.
+MPI_Offset end_of(MPI_File handle, const View& view) {
+  MPI_Offset size = 0;
+  TAILRACE_REAL(MPI_File_get_size)(handle, &size);
+  const uint64_t bytes = view.below(static_cast<uint64_t>(size));
+  return static_cast<MPI_Offset>((bytes + view.etype() - 1) / view.etype());
 }
 
 }  // namespace
@@ -42,6 +52,8 @@ void remember(MPI_Comm comm, const char* name, int mode, MPI_File handle) {
 
 using tailrace::mpiio::find;
 using tailrace::mpiio::first_of;
+using tailrace::mpiio::GoingOn;
+using tailrace::mpiio::name_of;
 using tailrace::mpiio::OpenFile;
 using tailrace::mpiio::OpenFiles;
 using tailrace::mpiio::report;
@@ -50,8 +62,9 @@ using tailrace::mpiio::settle;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  GoingOn::instance().finish();
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
-  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, *file);
+  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file);
   return error;
 }
 
@@ -72,7 +85,25 @@ int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype ety
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) {
+    if (info != MPI_INFO_NULL) file->change_hints(info);
     file->set_view(static_cast<uint64_t>(displacement), etype, filetype, representation);
+  }
+  return error;
+}
+
+int MPI_File_set_info(MPI_File handle, MPI_Info info) {
+  const int error = TAILRACE_REAL(MPI_File_set_info)(handle, info);
+  OpenFile* const file = find(handle);
+  if (error == MPI_SUCCESS && file != nullptr) file->change_hints(info);
+  return error;
+}
+
+// Adds the hint that the MPI does not know, as it is in force.
+int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
+  const int error = TAILRACE_REAL(MPI_File_get_info)(handle, info);
+  OpenFile* const file = find(handle);
+  if (error == MPI_SUCCESS && file != nullptr && *info != MPI_INFO_NULL) {
+    TAILRACE_REAL(MPI_Info_set)(*info, "tailrace_collective", name_of(file->options().algorithm));
   }
   return error;
 }
@@ -86,8 +117,27 @@ int MPI_File_set_atomicity(MPI_File handle, int flag) {
 
 int MPI_File_seek(MPI_File handle, MPI_Offset offset, int whence) {
   const int failed = whence == MPI_SEEK_END ? settle(handle) : MPI_SUCCESS;
-  const int error = TAILRACE_REAL(MPI_File_seek)(handle, offset, whence);
+  OpenFile* const file = find(handle);
+  if (file == nullptr || !file->has_pointer()) {
+    return first_of(failed, TAILRACE_REAL(MPI_File_seek)(handle, offset, whence));
+  }
+  const auto locked = file->lock();
+  MPI_Offset position = offset;
+  if (whence == MPI_SEEK_CUR) position += file->position();
+  if (whence == MPI_SEEK_END) position += tailrace::mpiio::end_of(handle, file->view());
+  const bool known = whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END;
+  // The MPI refuses what is wrong.
+  const int error = TAILRACE_REAL(MPI_File_seek)(handle, position, known ? MPI_SEEK_SET : whence);
+  if (error == MPI_SUCCESS) file->set_position(position);
   return first_of(failed, error);
+}
+
+int MPI_File_get_position(MPI_File handle, MPI_Offset* position) {
+  OpenFile* const file = find(handle);
+  if (file == nullptr || !file->has_pointer()) return TAILRACE_REAL(MPI_File_get_position)(handle, position);
+  const auto locked = file->lock();
+  *position = file->position();
+  return MPI_SUCCESS;
 }
 
 int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
@@ -101,8 +151,11 @@ int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 TAILRACE_ALSO_PMPI(File_open);
 TAILRACE_ALSO_PMPI(File_close);
 TAILRACE_ALSO_PMPI(File_set_view);
+TAILRACE_ALSO_PMPI(File_set_info);
+TAILRACE_ALSO_PMPI(File_get_info);
 TAILRACE_ALSO_PMPI(File_set_atomicity);
 TAILRACE_ALSO_PMPI(File_seek);
+TAILRACE_ALSO_PMPI(File_get_position);
 TAILRACE_ALSO_PMPI(File_seek_shared);
 
 TAILRACE_SETTLE_FIRST(File_sync, (MPI_File handle), (handle));

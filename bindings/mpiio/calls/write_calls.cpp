@@ -1,30 +1,42 @@
 // Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again:
 // others see its bytes after a sync or the close (MPI 3.1, §13.6.1). So no process waits for another one, and a
-// nonblocking write needs no progress.
+// nonblocking write needs no progress, unless the processes exchange their data (open_file.hpp).
 #include "mpiio/calls/call.hpp"
+#include "mpiio/calls/going_on.hpp"
+#include "mpiio/calls/pointer.hpp"
 
 namespace tailrace::mpiio {
 namespace {
 
-// Writes at an explicit offset, in elementary types of the view.
-Outcome write_at(MPI_File handle, OpenFile& file, MPI_Offset offset, const void* memory, int count,
-                 MPI_Datatype type) {
-  const uint64_t begin = static_cast<uint64_t>(offset) * file.view().etype();
-  Outcome outcome = file.write(begin, memory, count, type);
-  outcome.error = report(handle, outcome.error);
-  return outcome;
+// The ways to write: a process by itself, or all together, and then perhaps later.
+using Write = Begun (*)(OpenFile&, uint64_t, const void*, int64_t, MPI_Datatype);
+
+Begun alone(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  return {file.write(begin, memory, count, type)};
 }
 
-// Writes at the process's own file pointer, and moves it.
-Outcome write_next(MPI_File handle, OpenFile& file, const void* memory, int count, MPI_Datatype type) {
-  const auto locked = file.lock();  // the pointer, too, is moved by one thread at a time
-  MPI_Offset position = 0;
-  const int error = TAILRACE_REAL(MPI_File_get_position)(handle, &position);
-  if (error != MPI_SUCCESS) return {error, 0};
-  const Outcome outcome = write_at(handle, file, position, memory, count, type);
-  const auto moved = static_cast<MPI_Offset>(outcome.bytes / file.view().etype());
-  TAILRACE_REAL(MPI_File_seek)(handle, position + moved, MPI_SEEK_SET);
-  return outcome;
+Begun together(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  return {file.write_all(begin, memory, count, type)};
+}
+
+Begun together_later(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  return file.begin_write_all(begin, memory, count, type);
+}
+
+// Writes at an explicit offset, in elementary types of the view.
+Begun write_at(Write write, MPI_File handle, OpenFile& file, MPI_Offset offset, const void* memory, int count,
+               MPI_Datatype type) {
+  Begun begun = write(file, static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
+  report(handle, begun.outcome.error);
+  return begun;
+}
+
+// Writes at the individual file pointer, and moves it.
+Begun write_next(Write write, MPI_File handle, OpenFile& file, const void* memory, int count, MPI_Datatype type) {
+  const auto locked = file.lock();
+  Begun begun = write_at(write, handle, file, file.position(), memory, count, type);
+  file.set_position(file.position() + static_cast<MPI_Offset>(begun.bytes() / file.view().etype()));
+  return begun;
 }
 
 // Returns the file if the write is carried. If the MPI has to make it, or to refuse it, writes first what is on its
@@ -37,41 +49,26 @@ OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype t
   return nullptr;
 }
 
-// ---- requests -------------------------------------------------------------------------------------------------
+// ---- the forms of a write, each with the end of a call that is carried ----------------------------------------
 
-int query(void* state, MPI_Status* status) {
-  const auto& outcome = *static_cast<const Outcome*>(state);
-  set_status(status, outcome.bytes);
-  status->MPI_SOURCE = MPI_UNDEFINED;
-  status->MPI_TAG = MPI_UNDEFINED;
-  return outcome.error;
+int finish(const Begun& begun, MPI_Status* status) {
+  set_status(status, begun.outcome.bytes);
+  return begun.outcome.error;
 }
 
-int release(void* state) {
-  delete static_cast<Outcome*>(state);
-  return MPI_SUCCESS;
+int request(MPI_File handle, Begun begun, MPI_Request* out) {
+  return GoingOn::instance().start(handle, std::move(begun), out);
 }
 
-int cancel(void*, int) { return MPI_SUCCESS; }
-
-// Makes a request that has ended: the memory may be used again.
-int ended(const Outcome& outcome, MPI_Request* request) {
-  const int error = TAILRACE_REAL(MPI_Grequest_start)(query, release, cancel, new Outcome(outcome), request);
-  return error != MPI_SUCCESS ? error : TAILRACE_REAL(MPI_Grequest_complete)(*request);
+int begin_split(OpenFile& file, Begun begun) {
+  file.split = std::move(begun);
+  return file.split->outcome.error;
 }
 
-// ---- the forms of a write, each with the end of a call that is carried
-// ----------------------------------------------
-
-int finish(const Outcome& outcome, MPI_Status* status) {
-  set_status(status, outcome.bytes);
-  return outcome.error;
-}
-
-int begin_split(OpenFile& file, const Outcome& outcome) {
-  file.split = outcome;
-  file.splits = true;
-  return outcome.error;
+int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
+  if (begun.going_on != nullptr) begun.outcome = finish(*begun.going_on);
+  report(handle, begun.outcome.error);
+  return finish(begun, status);
 }
 
 }  // namespace
@@ -79,47 +76,68 @@ int begin_split(OpenFile& file, const Outcome& outcome) {
 
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-// Defines MPI_<name>: it returns `carried`, which uses `file`, if the write is carried; else it calls the MPI's own.
-#define TAILRACE_CARRY(name, parameters, offset, carried, arguments)                      \
+// Defines MPI_<name>: it returns `carried`, which uses `file`, if the write is carried; else `otherwise`, by the MPI.
+#define TAILRACE_CARRY(name, parameters, offset, carried, otherwise)                      \
   extern "C" int MPI_##name parameters {                                                  \
     int failed = MPI_SUCCESS;                                                             \
     if (OpenFile* const file = carrying(handle, offset, n, type, failed)) return carried; \
-    return first_of(failed, TAILRACE_REAL(MPI_##name) arguments);                         \
+    return first_of(failed, otherwise);                                                   \
   }                                                                                       \
   TAILRACE_ALSO_PMPI(name)
 
 TAILRACE_CARRY(File_write_at,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
-               finish(write_at(handle, *file, at, from, n, type), s), (handle, at, from, n, type, s));
+               finish(write_at(alone, handle, *file, at, from, n, type), s),
+               TAILRACE_REAL(MPI_File_write_at)(handle, at, from, n, type, s));
 TAILRACE_CARRY(File_write_at_all,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
-               finish(write_at(handle, *file, at, from, n, type), s), (handle, at, from, n, type, s));
+               finish(write_at(together, handle, *file, at, from, n, type), s),
+               TAILRACE_REAL(MPI_File_write_at_all)(handle, at, from, n, type, s));
 TAILRACE_CARRY(File_write, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
-               finish(write_next(handle, *file, from, n, type), s), (handle, from, n, type, s));
+               finish(write_next(alone, handle, *file, from, n, type), s),
+               at_pointer(handle, s, [=](MPI_Status* told) {
+                 return TAILRACE_REAL(MPI_File_write)(handle, from, n, type, told);
+               }));
 TAILRACE_CARRY(File_write_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
-               finish(write_next(handle, *file, from, n, type), s), (handle, from, n, type, s));
+               finish(write_next(together, handle, *file, from, n, type), s),
+               at_pointer(handle, s, [=](MPI_Status* told) {
+                 return TAILRACE_REAL(MPI_File_write_all)(handle, from, n, type, told);
+               }));
 TAILRACE_CARRY(File_iwrite_at,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
-               ended(write_at(handle, *file, at, from, n, type), r), (handle, at, from, n, type, r));
+               request(handle, write_at(alone, handle, *file, at, from, n, type), r),
+               TAILRACE_REAL(MPI_File_iwrite_at)(handle, at, from, n, type, r));
 TAILRACE_CARRY(File_iwrite_at_all,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
-               ended(write_at(handle, *file, at, from, n, type), r), (handle, at, from, n, type, r));
+               request(handle, write_at(together_later, handle, *file, at, from, n, type), r),
+               TAILRACE_REAL(MPI_File_iwrite_at_all)(handle, at, from, n, type, r));
 TAILRACE_CARRY(File_iwrite, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
-               ended(write_next(handle, *file, from, n, type), r), (handle, from, n, type, r));
+               request(handle, write_next(alone, handle, *file, from, n, type), r),
+               from_pointer(handle, n, type,
+                            [=] { return TAILRACE_REAL(MPI_File_iwrite)(handle, from, n, type, r); }));
 TAILRACE_CARRY(File_iwrite_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
-               ended(write_next(handle, *file, from, n, type), r), (handle, from, n, type, r));
+               request(handle, write_next(together_later, handle, *file, from, n, type), r),
+               from_pointer(handle, n, type,
+                            [=] { return TAILRACE_REAL(MPI_File_iwrite_all)(handle, from, n, type, r); }));
 TAILRACE_CARRY(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type),
-               at, begin_split(*file, write_at(handle, *file, at, from, n, type)), (handle, at, from, n, type));
+               at, begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
+               TAILRACE_REAL(MPI_File_write_at_all_begin)(handle, at, from, n, type));
 TAILRACE_CARRY(File_write_all_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type), 0,
-               begin_split(*file, write_next(handle, *file, from, n, type)), (handle, from, n, type));
+               begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
+               from_pointer(handle, n, type,
+                            [=] { return TAILRACE_REAL(MPI_File_write_all_begin)(handle, from, n, type); }));
 
 // Defines the end of a write that has begun.
-#define TAILRACE_END_SPLIT(name)                                                                   \
-  extern "C" int MPI_##name(MPI_File handle, const void* from, MPI_Status* status) {               \
-    OpenFile* const file = find(handle);                                                           \
-    if (file != nullptr && std::exchange(file->splits, false)) return finish(file->split, status); \
-    return TAILRACE_REAL(MPI_##name)(handle, from, status);                                        \
-  }                                                                                                \
+#define TAILRACE_END_SPLIT(name)                                                     \
+  extern "C" int MPI_##name(MPI_File handle, const void* from, MPI_Status* status) { \
+    OpenFile* const file = find(handle);                                             \
+    if (file == nullptr || !file->split.has_value()) {                               \
+      return TAILRACE_REAL(MPI_##name)(handle, from, status);                        \
+    }                                                                                \
+    Begun begun = std::move(*file->split);                                           \
+    file->split.reset();                                                             \
+    return end_split(handle, std::move(begun), status);                              \
+  }                                                                                  \
   TAILRACE_ALSO_PMPI(name)
 
 TAILRACE_END_SPLIT(File_write_at_all_end);

@@ -1,15 +1,22 @@
 #include "mpiio/files/open_file.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "collective/plan.hpp"
+#include "mpiio/collective/hints.hpp"
+#include "mpiio/collective/ranks.hpp"
+#include "mpiio/files/failures.hpp"
 #include "mpiio/mpi/read_type.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 
 namespace tailrace::mpiio {
+
+using collective::Algorithm;
+
 namespace {
 
 std::shared_ptr<const FlatType> flatten(MPI_Datatype type) {
@@ -19,21 +26,35 @@ std::shared_ptr<const FlatType> flatten(MPI_Datatype type) {
 
 }  // namespace
 
+OpenFile::OpenFile(std::string path, MPI_Comm comm, MPI_Info hints) {
+  all_.path = std::move(path);
+  all_.comm = comm;
+  all_.options = read_hints(hints, collective_options());
+}
+
 OpenFile::~OpenFile() {
-  if (open_) carrier().close(raw_);
-  TAILRACE_REAL(MPI_Comm_free)(&comm_);
+  if (open_) carrier().close(all_.raw);
+  TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
 }
 
 bool OpenFile::open() {
-  open_ = !path_.empty() && carries_anything() && carrier().open(path_, &raw_);
-  return agree(open_);
+  open_ = !all_.path.empty() && carries_anything() && carrier().open(all_.path, &all_.raw);
+  if (!agree(open_)) return false;
+  all_.nodes = nodes_of(all_.comm);
+  choose_aggregation();
+  return true;
+}
+
+void OpenFile::change_hints(MPI_Info hints) {
+  all_.options = read_hints(hints, all_.options);
+  choose_aggregation();
 }
 
 // Returns true if all processes say yes.
 bool OpenFile::agree(bool mine) const {
   int yes = mine ? 1 : 0;
   int all = 0;
-  return TAILRACE_REAL(MPI_Allreduce)(&yes, &all, 1, MPI_INT, MPI_MIN, comm_) == MPI_SUCCESS && all == 1;
+  return TAILRACE_REAL(MPI_Allreduce)(&yes, &all, 1, MPI_INT, MPI_MIN, all_.comm) == MPI_SUCCESS && all == 1;
 }
 
 void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -44,75 +65,123 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
                      element->size() > 0 && pattern->size() > 0 && pattern->ascends() &&
                      pattern->runs()[0].offset >= 0;
   known_view_ = agree(known);
-  if (known_view_) view_ = View(displacement, element->size(), pattern->is_contiguous() ? nullptr : pattern);
+  position_ = 0;
+  if (!known_view_) return;
+  if (pattern->is_contiguous()) {
+    view_ = View(displacement + static_cast<uint64_t>(pattern->runs()[0].offset), element->size(), nullptr);
+  } else {
+    view_ = View(displacement, element->size(), pattern);
+  }
+  choose_aggregation();
+}
+
+// Decides whether writes of all in this view may go through aggregators. All processes decide together.
+void OpenFile::choose_aggregation() {
+  const Algorithm algorithm = all_.options.algorithm;
+  const bool could = all_.nodes.size() > 1 && algorithm != Algorithm::individual;
+  aggregates_ = agree(could) && (algorithm != Algorithm::automatic || choose_by_view());
+}
+
+// Returns true if the processes' data in this view may be small and interleaved. Each write decides by what it has.
+bool OpenFile::choose_by_view() {
+  MpiExchange exchange(all_.comm, number_++);
+  exchange.gather(MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution());
+  const std::vector<collective::Contribution>* all = nullptr;
+  while ((all = exchange.gathered()) == nullptr) sched_yield();
+  return collective::choose(*all) != Algorithm::individual;
+}
+
+// Returns no data, and the error, where the arguments are wrong.
+MemoryData OpenFile::data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const {
+  const auto* from = static_cast<const std::byte*>(memory);
+  const auto copies = static_cast<uint64_t>(count);
+  uint64_t size = 0;
+  std::shared_ptr<const FlatType> apart;
+  if (!is_predefined(type, size) || size == 0) {
+    apart = flatten(type);
+    if (apart == nullptr) {
+      error = MPI_ERR_TYPE;
+      return {view_, begin, from, 0, nullptr};
+    }
+    size = apart->size();
+    if (size > 0 && apart->is_contiguous()) from += std::exchange(apart, nullptr)->runs()[0].offset;
+  }
+  if (size * copies % view_.etype() == 0) return {view_, begin, from, size * copies, std::move(apart)};
+  error = MPI_ERR_ARG;
+  return {view_, begin, from, 0, nullptr};
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  const auto* const from = static_cast<const std::byte*>(memory);
-  const auto copies = static_cast<uint64_t>(count);
-  if (uint64_t size = 0; is_predefined(type, size) && size > 0) return write_run(begin, {from, size * copies});
-  const std::shared_ptr<const FlatType> flat = flatten(type);
-  if (flat == nullptr) return {MPI_ERR_TYPE, 0};
-  if (flat->size() == 0) return {failure(), 0};
-  const uint64_t bytes = flat->size() * copies;
-  if (flat->is_contiguous()) return write_run(begin, {from + flat->runs()[0].offset, bytes});
-  return write_pieces(begin, from, bytes, *flat);
-}
-
-// Cuts what has many places in the file: a list of all of them might need more memory than the bytes.
-Outcome OpenFile::write_run(uint64_t begin, std::span<const std::byte> data) {
-  if (data.size() % view_.etype() != 0) return {MPI_ERR_ARG, 0};
-  const uint64_t most = view_.is_contiguous() ? data.size() : kAtOnce;
-  for (uint64_t done = 0; done < data.size(); done += most) {
-    const int error = hand_over(begin + done, data.subspan(done, std::min(most, data.size() - done)));
-    if (error != MPI_SUCCESS) return {error, done};
-  }
-  return {failure(), data.size()};
-}
-
-Outcome OpenFile::write_pieces(uint64_t begin, const std::byte* memory, uint64_t bytes, const FlatType& type) {
-  if (bytes % view_.etype() != 0) return {MPI_ERR_ARG, 0};
-  packed_.resize(std::min(bytes, kAtOnce));
-  for (uint64_t done = 0; done < bytes; done += kAtOnce) {
-    const uint64_t part = std::min(kAtOnce, bytes - done);
-    type.gather(memory, done, part, packed_.data());
-    const int error = hand_over(begin + done, {packed_.data(), part});
-    if (error != MPI_SUCCESS) return {error, done};
-  }
-  return {failure(), bytes};
-}
-
-int OpenFile::hand_over(uint64_t begin, std::span<const std::byte> data) {
-  pending_ = true;
-  const Refusal refused = carrier().write(raw_, view_.find(begin, data.size()), data.data());
-  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report(refused.message, refused.system_errno);
-}
-
-// MPI returns a class of errors, so the message goes to standard error.
-int OpenFile::report(const std::string& message, int system_errno) {
-  std::fprintf(stderr, "tailrace: %s\n", message.c_str());
-  if (system_errno == ENOSPC) return MPI_ERR_NO_SPACE;
-  if (system_errno == EDQUOT) return MPI_ERR_QUOTA;
-  return system_errno == EROFS ? MPI_ERR_READ_ONLY : MPI_ERR_IO;
-}
-
-// Returns the error of earlier writes, once.
-int OpenFile::failure() {
   int error = MPI_SUCCESS;
-  for (const auto& failure : carrier().take_failures(path_)) error = report(failure.message, failure.system_errno);
-  return error;
+  const MemoryData data = data_of(begin, memory, count, type, error);
+  return error == MPI_SUCCESS ? write_own(data) : Outcome{error, 0};
+}
+
+Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
+  if (!aggregates_) return write(begin, memory, count, type);
+  const Begun begun = exchange(begin, memory, count, type);
+  const Outcome end = finish(*begun.going_on);
+  if (begun.going_on->is_individual()) return write_own(begun.going_on->data());
+  return begun.outcome.error != MPI_SUCCESS ? begun.outcome : end;
+}
+
+Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
+  const bool exchanges = aggregates_ && all_.options.algorithm != Algorithm::automatic && exchanges_in_background();
+  return exchanges ? exchange(begin, memory, count, type) : Begun{write(begin, memory, count, type)};
+}
+
+// Writes first what this process has handed over: those bytes, and those that an aggregator writes for it, may
+// overlap. A process whose arguments are wrong takes part without data.
+Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  int error = drain();
+  MemoryData data = data_of(begin, memory, count, type, error);
+  return {{error, 0}, std::make_unique<WriteOfAll>(all_, number_++, std::move(data))};
+}
+
+// Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
+// the bytes.
+Outcome OpenFile::write_own(const MemoryData& data) {
+  const uint64_t most = view_.is_contiguous() && data.is_plain() ? data.bytes() : kAtOnce;
+  for (uint64_t done = 0; done < data.bytes(); done += most) {
+    const int error = hand_over(data, done, std::min(most, data.bytes() - done));
+    if (error != MPI_SUCCESS) return {error, done};
+  }
+  return {take_failures(all_.path), data.bytes()};
+}
+
+int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length) {
+  pending_ = true;
+  std::vector<tailrace_extent> extents;
+  data.find(begin, length, extents);
+  const std::byte* from = data.plain(begin);
+  if (from == nullptr) {
+    packed_.resize(std::max<size_t>(packed_.size(), length));
+    data.copy(begin, length, packed_.data());
+    from = packed_.data();
+  }
+  const Refusal refused = carrier().write(all_.raw, extents, from);
+  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
 int OpenFile::drain() {
   const auto locked = lock();
-  if (!std::exchange(pending_, false)) return failure();
+  if (!std::exchange(pending_, false)) return take_failures(all_.path);
   const Refusal refused = carrier().flush();
-  const int error = failure();
+  const int error = take_failures(all_.path);
   if (refused.status == TAILRACE_OK || error != MPI_SUCCESS) return error;
-  return report(refused.message, refused.system_errno);
+  return report_failure(refused.message, refused.system_errno);
 }
 
-void OpenFile::meet() const { TAILRACE_REAL(MPI_Barrier)(comm_); }
+void OpenFile::meet() const { TAILRACE_REAL(MPI_Barrier)(all_.comm); }
+
+Outcome finish(WriteOfAll& write) {
+  while (!write.has_ended()) {
+    if (!write.progress()) sched_yield();
+  }
+  return {write.error(), write.error() == MPI_SUCCESS ? write.data().bytes() : 0};
+}
 
 }  // namespace tailrace::mpiio

@@ -3,18 +3,26 @@
 // Any thread may call; a caller that makes several calls as one holds lock() meanwhile.
 //
 // The MPI has the file open, too. It makes all reads and everything else that is not a write, after what is on its
-// way has been written. The file pointers are the MPI's: a carried write moves them by MPI_File_seek.
+// way has been written. The individual file pointer is kept here, and the MPI's is not used: MPICH 4.0's is wrong in
+// some views.
+//
+// A process hands its own bytes over. In a write of all, the processes may instead exchange bytes first, so that
+// aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
+// could wait for its own bytes later, since another process writes them.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/process.hpp"
-#include "mpiio/files/view.hpp"
+#include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {
 
@@ -24,21 +32,31 @@ struct Outcome {
   uint64_t bytes = 0;
 };
 
+// A write that has begun. The memory must not change while it is going on.
+struct Begun {
+  Outcome outcome;
+  std::unique_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
+
+  uint64_t bytes() const { return going_on != nullptr ? going_on->data().bytes() : outcome.bytes; }
+};
+
 class OpenFile {
  public:
   // `path` is absolute, without symbolic links; "": the file cannot be carried. `comm` is a communicator of its own,
   // which it frees.
-  OpenFile(std::string path, MPI_Comm comm) : path_(std::move(path)), comm_(comm) {}
+  OpenFile(std::string path, MPI_Comm comm, MPI_Info hints);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  // All processes call these two together, and get the same answer: a write of all must be carried by all, or by
+  // All processes call these three together, and get the same answer: a write of all must be carried by all, or by
   // none. open() returns false if the file cannot be carried.
   bool open();
   // Sets the view, after the MPI has accepted it. A view with another data representation than `native`, or of a type
   // that is not known, is not carried.
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation);
+  void change_hints(MPI_Info hints);
+  const collective::Options& options() const { return all_.options; }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
   // While accesses are atomic, nothing is carried.
@@ -47,41 +65,52 @@ class OpenFile {
   bool carries() const { return known_view_ && !atomic_; }
 
   const View& view() const { return view_; }
+  // Returns true if the individual file pointer is here. If not, the MPI has it: the view is not known.
+  bool has_pointer() const { return known_view_; }
+  // The pointer, in elementary types of the view. Callers hold lock() from one to the other.
+  MPI_Offset position() const { return position_; }
+  void set_position(MPI_Offset position) { position_ = position; }
   // Writes `count` elements of the type at `memory` to the data from byte `begin` of the view on. Returns when the
-  // memory may be used again.
+  // memory may be used again. All processes call write_all() together.
   Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
+  Outcome write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
+  // Begins a write of all, and waits for no other process. All processes call it together.
+  Begun begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   // Waits until everything is written. Returns the first failure of an earlier write as an error.
   int drain();
   // Waits for all processes that have opened the file.
   void meet() const;
 
   // A write that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
-  Outcome split = {};
-  bool splits = false;
+  std::optional<Begun> split;
 
  private:
   bool agree(bool mine) const;
-  Outcome write_run(uint64_t begin, std::span<const std::byte> data);
-  Outcome write_pieces(uint64_t begin, const std::byte* memory, uint64_t bytes, const FlatType& type);
-  int hand_over(uint64_t begin, std::span<const std::byte> data);
-  int failure();
-  static int report(const std::string& message, int system_errno);
+  void choose_aggregation();
+  bool choose_by_view();
+  MemoryData data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const;
+  Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
+  Outcome write_own(const MemoryData& data);
+  int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
 
-  const std::string path_;
-  MPI_Comm comm_;
-
   // Changed by calls that all processes make together, while no other call uses the file.
+  WriteOfAll::File all_;
   View view_;
   bool known_view_ = true;
   bool atomic_ = false;
   bool open_ = false;
-  tailrace_file raw_{};
+  bool aggregates_ = false;  // writes of all may go through aggregators
+  uint32_t number_ = 0;      // of the next exchange
 
-  std::recursive_mutex mutex_;     // guards all below
+  std::recursive_mutex mutex_;  // guards all below
+  MPI_Offset position_ = 0;
   bool pending_ = false;           // something may be on its way
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };
+
+// Waits for the end of a write of all. Returns how it has ended.
+Outcome finish(WriteOfAll& write);
 
 }  // namespace tailrace::mpiio

@@ -2,11 +2,14 @@
 
 #include <pthread.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "mpiio/collective/hints.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -16,6 +19,7 @@ struct Process {
   Process();
 
   process::ProcessClient client;
+  collective::Options options;
   bool carries = true;
 };
 
@@ -24,13 +28,29 @@ Process& instance() {
   return *only;
 }
 
+// Sets what the word says: collective=ALGORITHM or aggregators=NUMBER. Returns false if it is none of these.
+bool read_collective(const std::string& word, collective::Options& options) {
+  const size_t equals = word.find('=');
+  const std::string key = word.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (key == "collective") {
+    const std::optional<collective::Algorithm> algorithm = algorithm_named(value);
+    options.algorithm = algorithm.value_or(options.algorithm);
+    return algorithm.has_value();
+  }
+  const char* const end = value.data() + value.size();
+  const auto [last, error] = std::from_chars(value.data(), end, options.aggregators);
+  return key == "aggregators" && error == std::errc() && last == end && options.aggregators > 0;
+}
+
 // Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings) {
+std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    if (process::read_word(word, settings) == true) continue;
+    if (process::read_word(word, settings).value_or(read_collective(word, options))) continue;
     return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE or summary";
+           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE, "
+           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";
   return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
@@ -40,7 +60,11 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   const char* const text = std::getenv("TAILRACE_MPIIO");
   if (text == nullptr) return;
   process::ClientSettings settings;
-  const std::string wrong = read_settings(text, settings);
+  const std::string wrong = read_settings(text, settings, options);
+  const bool has_merger = settings.place == "core" || !settings.forward.empty();
+  if (has_merger && options.algorithm == collective::Algorithm::automatic) {
+    options.algorithm = collective::Algorithm::individual;
+  }
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
 }
@@ -57,5 +81,12 @@ process::ProcessClient& carrier() {
 }
 
 bool carries_anything() { return instance().carries; }
+
+collective::Options collective_options() { return instance().options; }
+
+bool exchanges_in_background() {
+  const collective::Algorithm algorithm = instance().options.algorithm;
+  return algorithm != collective::Algorithm::automatic && algorithm != collective::Algorithm::individual;
+}
 
 }  // namespace tailrace::mpiio

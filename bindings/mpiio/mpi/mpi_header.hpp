@@ -11,6 +11,10 @@
 // Open MPI's constants are addresses of objects, which a process without MPI lacks.
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_uint64_t
+#pragma weak ompi_message_null
+#pragma weak ompi_mpi_info_null
+#pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_int
 #pragma weak ompi_mpi_longdbl_int

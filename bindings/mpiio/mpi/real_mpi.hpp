@@ -15,8 +15,8 @@ void* next_function(const char* name);
 }  // namespace tailrace::mpiio
 
 // TAILRACE_REAL(MPI_File_open)(…) calls the MPI's own.
-#define TAILRACE_REAL(function)                                                                                   \
-  ([] {                                                                                                           \
-    static const auto found = reinterpret_cast<decltype(&function)>(::tailrace::mpiio::next_function(#function)); \
-    return found;                                                                                                 \
+#define TAILRACE_REAL(function)                                                                                  \
+  ([] {                                                                                                          \
+    static const auto next = reinterpret_cast<decltype(&function)>(::tailrace::mpiio::next_function(#function)); \
+    return next;                                                                                                 \
   }())

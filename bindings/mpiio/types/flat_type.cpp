@@ -85,6 +85,7 @@ FlatType::FlatType(const TypeTree& tree) : extent_(tree.extent) {
   for (const Run& run : runs_) {
     before_.push_back(size_);
     size_ += run.bytes();
+    pieces_ += run.count;
   }
 }
 
@@ -137,6 +138,24 @@ void FlatType::find(uint64_t begin, uint64_t length, uint64_t base, std::vector<
       out.push_back({at, bytes});
     }
   });
+}
+
+uint64_t FlatType::below(uint64_t offset) const {
+  if (size_ == 0) return 0;
+  const int64_t first = runs_[0].offset;
+  const int64_t past = static_cast<int64_t>(offset) - first;
+  if (past <= 0) return 0;
+  const uint64_t copies = static_cast<uint64_t>(past / extent_) * size_;
+  const int64_t at = past % extent_ + first;
+  const auto next = std::upper_bound(runs_.begin(), runs_.end(), at,
+                                     [](int64_t offset_in, const Run& run) { return offset_in < run.offset; });
+  const auto index = static_cast<size_t>(next - runs_.begin()) - 1;
+  const Run& run = runs_[index];
+  const auto within = static_cast<uint64_t>(at - run.offset);
+  uint64_t piece = 0;
+  if (run.count > 1) piece = std::min(within / static_cast<uint64_t>(run.stride), run.count - 1);
+  const uint64_t rest = within - piece * static_cast<uint64_t>(run.stride);
+  return copies + before_[index] + piece * run.length + std::min(rest, run.length);
 }
 
 void FlatType::gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const {

@@ -32,6 +32,7 @@ class FlatType {
   uint64_t size() const { return size_; }     // bytes of data
   int64_t extent() const { return extent_; }  // distance of copies that follow one another, bytes
   const std::vector<Run>& runs() const { return runs_; }
+  uint64_t pieces() const { return pieces_; }  // contiguous parts of a copy
   // Returns true if copies of it that follow one another have no gaps.
   bool is_contiguous() const;
   // Returns true if no piece begins before the end of the one before it, also from one copy to the next. A file
@@ -41,6 +42,9 @@ class FlatType {
   // Appends where the bytes from `begin` to `begin` + `length` of endless copies lie, the first copy at 0. Pieces
   // that meet become one; offsets must not be negative.
   void find(uint64_t begin, uint64_t length, uint64_t base, std::vector<tailrace_extent>& out) const;
+
+  // Returns how many bytes of endless copies, the first one at 0, lie below `offset`. The type ascends.
+  uint64_t below(uint64_t offset) const;
 
   // Copies the bytes from `begin` to `begin` + `length` of the copies at `memory` to `out`, one after the other.
   void gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const;
@@ -55,6 +59,7 @@ class FlatType {
   std::vector<Run> runs_;
   std::vector<uint64_t> before_;  // bytes before each run
   uint64_t size_ = 0;
+  uint64_t pieces_ = 0;
   int64_t extent_ = 0;
 };
 

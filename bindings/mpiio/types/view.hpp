@@ -30,6 +30,17 @@ class View {
     filetype_->find(begin, length, displacement_, extents);
     return extents;
   }
+  // Returns how many bytes of the data lie below `offset` in the file.
+  uint64_t below(uint64_t offset) const {
+    if (offset <= displacement_) return 0;
+    return filetype_ == nullptr ? offset - displacement_ : filetype_->below(offset - displacement_);
+  }
+  // Returns how many bytes two copies of the pattern have; a contiguous view has one byte in it.
+  uint64_t two_copies() const { return filetype_ == nullptr ? 2 : 2 * filetype_->size(); }
+  // Returns how many pieces `length` bytes of data are in, about.
+  uint64_t pieces(uint64_t length) const {
+    return filetype_ == nullptr ? 1 : length / filetype_->size() * filetype_->pieces() + filetype_->pieces();
+  }
 
  private:
   uint64_t displacement_ = 0;

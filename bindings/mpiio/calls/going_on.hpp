@@ -1,0 +1,49 @@
+// GoingOn: the requests of nonblocking writes, and the writes of all behind them that still go on.
+//
+// A write of all whose processes exchange data goes on inside the program's calls of MPI: each calls progress(). Any
+// thread may call. A request is a generalized one, which is completed in such a call.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+
+#include "mpiio/files/open_file.hpp"
+#include "mpiio/mpi/mpi_header.hpp"
+
+namespace tailrace::mpiio {
+
+class GoingOn {
+ public:
+  static GoingOn& instance() {
+    static GoingOn* const only = new GoingOn;
+    return *only;
+  }
+
+  // Makes the request of a write that has begun. Returns the write's error, and no request, if it has failed.
+  int start(MPI_File handle, Begun begun, MPI_Request* request);
+
+  // Returns false if no call need make progress. A thread that has to wait for a request sees the request's write: it
+  // has got the request from the thread that has started it.
+  bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
+  // Continues all writes a little. Returns the error of one that has ended.
+  int progress();
+  // Continues them until none is left: before a call that cannot make progress, and waits for other processes.
+  void finish();
+
+ private:
+  struct Entry {
+    MPI_File handle;
+    std::unique_ptr<WriteOfAll> write;
+    Outcome* outcome;  // belongs to the request
+    MPI_Request request;
+  };
+
+  int step();
+
+  std::atomic<size_t> count_{0};              // of the entries
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;  // a thread uses the entries
+  std::list<Entry> entries_;                  // guarded by busy_
+};
+
+}  // namespace tailrace::mpiio

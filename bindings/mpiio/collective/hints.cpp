@@ -1,0 +1,107 @@
+#include "mpiio/collective/hints.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+#include "mpiio/mpi/real_mpi.hpp"
+
+namespace tailrace::mpiio {
+namespace {
+
+using collective::Algorithm;
+using collective::Options;
+
+struct Name {
+  const char* name;
+  Algorithm algorithm;
+};
+constexpr std::array<Name, 5> kNames{{{"auto", Algorithm::automatic},
+                                      {"individual", Algorithm::individual},
+                                      {"two_phase", Algorithm::two_phase},
+                                      {"dynamic", Algorithm::dynamic},
+                                      {"static", Algorithm::fixed}}};
+
+std::optional<std::string> hint(MPI_Info info, const char* key) {
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  TAILRACE_REAL(MPI_Info_get)(info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+  return found != 0 ? std::optional<std::string>(value.data()) : std::nullopt;
+}
+
+void complain(const char* key, const std::string& value, const char* expected) {
+  std::fprintf(stderr, "tailrace: found the hint %s=%s, which is ignored: expected %s\n", key, value.c_str(),
+               expected);
+}
+
+// Sets `number` to the hint's value, if it has one of at least 1.
+template <class Number>
+void read_number(MPI_Info info, const char* key, Number& number) {
+  const std::optional<std::string> value = hint(info, key);
+  if (!value.has_value()) return;
+  uint64_t found = 0;
+  const char* const end = value->data() + value->size();
+  const auto [last, error] = std::from_chars(value->data(), end, found);
+  if (error != std::errc() || last != end || found < 1 || found > std::numeric_limits<Number>::max()) {
+    return complain(key, *value, "a number of at least 1");
+  }
+  number = static_cast<Number>(found);
+}
+
+void read_algorithm(MPI_Info info, Options& options) {
+  const std::optional<std::string> value = hint(info, "tailrace_collective");
+  if (!value.has_value()) return;
+  const std::optional<Algorithm> algorithm = algorithm_named(*value);
+  if (!algorithm.has_value()) {
+    return complain("tailrace_collective", *value, "auto, individual, two_phase, dynamic or static");
+  }
+  options.algorithm = *algorithm;
+}
+
+// The words that programs have written for ROMIO.
+void read_romio(MPI_Info info, Options& options) {
+  const std::optional<std::string> value = hint(info, "romio_cb_write");
+  if (value == "enable") options.algorithm = Algorithm::two_phase;
+  if (value == "disable") options.algorithm = Algorithm::individual;
+  if (value == "automatic") options.algorithm = Algorithm::automatic;
+}
+
+void read_aggregators(MPI_Info info, Options& options) {
+  const std::optional<std::string> value = hint(info, "tailrace_aggregators");
+  if (!value.has_value() || value == "ranks") return;
+  if (value == "node" || value == "forwarders") {
+    options.algorithm = Algorithm::individual;
+  } else {
+    complain("tailrace_aggregators", *value, "ranks, node or forwarders");
+  }
+}
+
+}  // namespace
+
+std::optional<Algorithm> algorithm_named(const std::string& name) {
+  for (const Name& one : kNames) {
+    if (name == one.name) return one.algorithm;
+  }
+  return std::nullopt;
+}
+
+const char* name_of(Algorithm algorithm) {
+  for (const Name& one : kNames) {
+    if (algorithm == one.algorithm) return one.name;
+  }
+  return "auto";
+}
+
+Options read_hints(MPI_Info info, Options options) {
+  if (info == MPI_INFO_NULL) return options;
+  read_romio(info, options);
+  read_algorithm(info, options);
+  read_aggregators(info, options);
+  read_number(info, "cb_nodes", options.aggregators);
+  read_number(info, "cb_buffer_size", options.cycle_bytes);
+  read_number(info, "striping_unit", options.alignment);
+  return options;
+}
+
+}  // namespace tailrace::mpiio

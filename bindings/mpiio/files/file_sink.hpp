@@ -1,0 +1,29 @@
+// FileSink: hands over the bytes that a process writes for others, as an aggregator.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collective/sink.hpp"
+
+namespace tailrace::mpiio {
+
+class FileSink : public collective::Sink {
+ public:
+  FileSink(tailrace_file file, std::string path) : file_(file), path_(std::move(path)) {}
+
+  void write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) override;
+  std::optional<int> ended() override;
+
+ private:
+  const tailrace_file file_;
+  const std::string path_;
+  std::vector<tailrace_ticket> tickets_;
+  int error_ = 0;  // of MPI
+};
+
+}  // namespace tailrace::mpiio

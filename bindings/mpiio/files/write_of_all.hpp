@@ -1,0 +1,50 @@
+// WriteOfAll: a write of all that goes through aggregators, with what it needs until it has ended.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collective/collective_write.hpp"
+#include "mpiio/collective/memory_data.hpp"
+#include "mpiio/collective/mpi_exchange.hpp"
+#include "mpiio/files/file_sink.hpp"
+
+namespace tailrace::mpiio {
+
+class WriteOfAll {
+ public:
+  // The file, and the processes that have it open.
+  struct File {
+    tailrace_file raw{};
+    std::string path;
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::vector<int> nodes;
+    collective::Options options;
+  };
+
+  // `number`: of the write, among those of the file.
+  WriteOfAll(const File& file, uint32_t number, MemoryData data)
+      : data_(std::move(data)),
+        sink_(file.raw, file.path),
+        exchange_(file.comm, number),
+        write_({exchange_, sink_, data_}, data_.contribution(), file.nodes, file.options) {}
+  WriteOfAll(const WriteOfAll&) = delete;
+  WriteOfAll& operator=(const WriteOfAll&) = delete;
+
+  // As those of CollectiveWrite. The memory of the data may change when it has ended.
+  bool progress() { return write_.progress(); }
+  bool has_ended() const { return write_.has_ended(); }
+  bool is_individual() const { return write_.is_individual(); }
+  int error() const { return write_.error(); }
+  const MemoryData& data() const { return data_; }
+
+ private:
+  MemoryData data_;
+  FileSink sink_;
+  MpiExchange exchange_;
+  collective::CollectiveWrite write_;
+};
+
+}  // namespace tailrace::mpiio
