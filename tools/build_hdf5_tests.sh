@@ -10,31 +10,12 @@
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
+source "$(dirname "$0")/debian_source.sh"
 
 look=()
 [ "${1:-}" != --is-built ] || { look=(--is-built) && shift; }
 begin_building "HDF5 1.14.5 with its tests" complete-1.14.5-2 "${look[@]}" \
   "${1:-$(dirname "$0")/../.deps/hdf5-tests}"
-
-# Runs a command with its output in the log, which is shown if the command fails.
-quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
-
-# Uses lists and caches of its own: the system's apt neither sees the source suite nor needs an update.
-fetch_source() {
-  local mirror apt
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') ||
-    { echo "tailrace: apt knows no mirror of Debian" >&2; exit 1; }
-  mkdir -p "$work/lists/partial" "$work/cache"
-  printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s trixie main\n' "$mirror" \
-    >"$work/sources.list"
-  apt=(apt-get -q -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=-
-    -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root
-    -o Acquire::Languages=none -o Acquire::Retries=3)
-  quietly "${apt[@]}" update
-  (cd "$work" && quietly "${apt[@]}" source --download-only hdf5)
-  mkdir "$work/source"
-  quietly tar xf "$work"/hdf5_1.14.5*.orig.tar.* -C "$work/source" --strip-components=1
-}
 
 # Keeps two of the eight kinds of file that `dsets` makes in turn, unless DSETS_ALL is set: each takes four seconds.
 shorten_dsets() {
@@ -44,7 +25,7 @@ shorten_dsets() {
 
 programs=(h5_api_test testhdf5 dsets dtypes h5copy h5diff h5dump h5ls h5repack h5stat)
 
-fetch_source
+fetch_debian_source trixie hdf5 'hdf5_1.14.5*.orig.tar.*'
 quietly shorten_dsets
 quietly cmake -S "$work/source" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DCMAKE_Fortran_FLAGS_RELEASE=-O1 \

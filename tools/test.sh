@@ -11,6 +11,7 @@ cd "$root"
 tools/setup.sh
 source tools/common.sh # again: ccache may have been installed just now
 tools/build_hdf5_tests.sh || say "there is no HDF5 with tests of its own: those that need it are skipped"
+tools/build_mpich_tests.sh || say "there are no tests of MPICH itself: those of MPI-IO are skipped"
 tools/build.sh
 rm -f build/results
 code=0
