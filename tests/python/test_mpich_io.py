@@ -1,6 +1,5 @@
-"""MPICH's own tests of MPI-IO, under each MPI of this machine: with the preloaded library that carries MPI-IO, in place
-thread (and in place core those of the suite `io`), they end as they do without it. tools/build_mpich_tests.sh builds
-them."""
+"""MPICH's own tests of MPI-IO, under each MPI of this machine: with the preloaded library, they end as without
+it: in place thread, and those of the suite `io` in place core, too. tools/build_mpich_tests.sh builds them."""
 
 import dataclasses
 import os
