@@ -21,6 +21,8 @@
 namespace tailrace::impl {
 namespace {
 
+constexpr size_t kLarge = 20000;  // bytes: more than is written at once
+
 // Makes the kernel report a lack of memory when this thread submits. Returns false if that is not possible.
 bool deny_submissions() {
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -51,7 +53,7 @@ TEST(UringStorage, RegistersMemoryWhileItIsUsed) {
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
   const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   AlignedMemory memory(8 << 20, 4096);
-  const std::span<std::byte> bytes = memory.span().first(4096);
+  const std::span<std::byte> bytes = memory.span().first(kLarge);
   std::ranges::fill(bytes, std::byte{5});
   std::atomic<bool> done{false};
   std::thread other([&] {
@@ -61,7 +63,7 @@ TEST(UringStorage, RegistersMemoryWhileItIsUsed) {
   uint64_t written = 0;
   for (bool last = false; !last; written += bytes.size()) {
     last = done.load();
-    EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, written, bytes), 4096);
+    EXPECT_EQ(run(*storage.value(), doorbell, Transfer::Kind::write, file, written, bytes), kLarge);
   }
   other.join();
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), written);
@@ -89,7 +91,7 @@ TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
   auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
   const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
-  std::vector<std::byte> bytes(100, std::byte{1});
+  std::vector<std::byte> bytes(kLarge, std::byte{1});
   const iovec segment = segment_of(bytes);
   for (uint64_t tag = 0; tag < kCount; tag++) {
     storage.value()->submit({Transfer::Kind::write, false, file, tag * bytes.size(), std::span(&segment, 1), tag});
@@ -97,6 +99,27 @@ TEST(UringStorage, WhatIsSubmittedBeginsTogether) {
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), 0) << "nothing has begun";
   for (const Completion& done : wait_for(*storage.value(), doorbell, kCount)) EXPECT_EQ(done.result, bytes.size());
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), kCount * bytes.size());
+}
+
+// Small writes into the page cache are cheaper than handing them to a worker.
+TEST(UringStorage, SmallWritesAreMadeAtOnce) {
+  constexpr size_t kCount = 70;  // more than one reap takes
+  Doorbell doorbell;
+  TemporaryDirectory directory;
+  auto storage = UringStorage::create(doorbell, {.depth = kCount + 1, .direct = false, .cpus = {}});
+  if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
+  const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
+  const FileHandle read_only = storage.value()->files().open(directory / "file", OpenMode::read, 0).value().file;
+  std::vector<std::byte> bytes(100, std::byte{1});
+  const iovec segments[] = {segment_of(std::span(bytes).first(60)), segment_of(std::span(bytes).last(40))};
+  for (uint64_t tag = 0; tag < kCount; tag++) {
+    storage.value()->submit({Transfer::Kind::write, false, file, tag * bytes.size(), segments, tag});
+  }
+  storage.value()->submit({Transfer::Kind::write, false, read_only, 0, segments, kCount});
+  EXPECT_EQ(std::filesystem::file_size(directory / "file"), kCount * bytes.size());
+  for (const Completion& done : wait_for(*storage.value(), doorbell, kCount + 1)) {
+    EXPECT_EQ(done.result, done.tag == kCount ? -EBADF : static_cast<int64_t>(bytes.size()));
+  }
 }
 
 // The kernel stops at a request that it cannot even read.
@@ -109,19 +132,20 @@ TEST(UringStorage, ARefusedTransferKeepsNoneOfTheOthersBack) {
   const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
   void* const nowhere = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(nowhere, MAP_FAILED);
-  std::vector<std::byte> bytes(100, std::byte{1});
+  std::vector<std::byte> bytes(kLarge, std::byte{1});
+  constexpr int64_t kBoth = 2 * kLarge;
   const iovec good[] = {segment_of(bytes), segment_of(bytes)};
   const std::span<const iovec> bad(static_cast<const iovec*>(nowhere), 2);
   for (int round = 0; round < 3; round++) {
     for (uint64_t tag = 0; tag < kCount; tag++) {
       const bool refused = tag == 0 || tag == 4 || tag == 5 || tag == 8;
-      const uint64_t room = tag % 2 == 0 ? 200 : 0;
+      const uint64_t room = tag % 2 == 0 || refused ? kBoth : 0;
       storage.value()->submit(
-          {Transfer::Kind::write, false, file, tag * 200, refused ? bad : std::span<const iovec>(good), tag, room});
+          {Transfer::Kind::write, false, file, tag * kBoth, refused ? bad : std::span<const iovec>(good), tag, room});
     }
     std::vector<int64_t> results(kCount);
     for (const Completion& done : wait_for(*storage.value(), doorbell, kCount)) results[done.tag] = done.result;
-    EXPECT_EQ(results, (std::vector<int64_t>{-EFAULT, 200, 200, 200, -EFAULT, -EFAULT, 200, 200, -EFAULT}));
+    EXPECT_EQ(results, (std::vector<int64_t>{-EFAULT, kBoth, kBoth, kBoth, -EFAULT, -EFAULT, kBoth, kBoth, -EFAULT}));
   }
   munmap(nowhere, 4096);
 }
@@ -134,7 +158,7 @@ TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
   auto storage = UringStorage::create(doorbell, {.depth = kCount, .direct = false, .cpus = {}});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
   const FileHandle file = storage.value()->files().open(directory / "file", OpenMode::create, 0).value().file;
-  std::vector<std::byte> bytes(100, std::byte{1});
+  std::vector<std::byte> bytes(kLarge, std::byte{1});
   const iovec segment = segment_of(bytes);
   const auto results = [&](uint64_t offset, uint64_t room = 0) {
     for (uint64_t tag = 0; tag < kCount; tag++) {
@@ -150,16 +174,17 @@ TEST(UringStorage, WhatTheKernelDoesNotTakeFailsAndIsNeverDone) {
   std::thread([&] {
     denied = deny_submissions();
     if (!denied) return;
-    EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -ENOMEM));
+    EXPECT_EQ(results(kLarge * 10), std::vector<int64_t>(kCount, -ENOMEM));
     // The ring is full of requests that were not taken.
-    EXPECT_EQ(results(1000), std::vector<int64_t>(kCount, -EAGAIN));
+    EXPECT_EQ(results(kLarge * 10), std::vector<int64_t>(kCount, -EAGAIN));
   }).join();
   if (!denied) GTEST_SKIP() << "no system call filters here";
   EXPECT_EQ(results(0), good);
-  EXPECT_EQ(results(0, 5000), good);
+  EXPECT_EQ(results(0, kLarge * 4), good);
   std::thread([&] {
     if (!deny_submissions()) return;
-    for (const int64_t result : results(1000, 5000)) EXPECT_TRUE(result == -ENOMEM || result == -EAGAIN) << result;
+    for (const int64_t result : results(kLarge * 10, kLarge * 4))
+      EXPECT_TRUE(result == -ENOMEM || result == -EAGAIN) << result;
   }).join();
   EXPECT_EQ(results(0), good);
   EXPECT_EQ(std::filesystem::file_size(directory / "file"), bytes.size());

@@ -10,6 +10,8 @@
 namespace tailrace::impl {
 namespace {
 
+constexpr size_t kEndedAtOnce = 256;  // then the caller gives memory back, and calls again
+
 // Zeroes the first `length` bytes, which belong to a hole.
 void zero(std::span<const iovec> segments, uint64_t length) {
   for (const iovec& segment : segments) {
@@ -88,12 +90,14 @@ void Executor::start_sync(const Request* request, ExecutionTarget target) {
   jobs_.push_back(std::move(job));
 }
 
+// A storage may end transfers as fast as they begin. So their memory is given back between.
 void Executor::progress(std::vector<Ended>& ended) {
   Completion done[32];
   bool more = true;
-  while (more) {
+  while (more && ended.size() < kEndedAtOnce) {
     const size_t count = storage_.reap(done);
     for (size_t i = 0; i < count; ++i) complete(done[i]);
+    if (count > 0) retire(ended);
     // Submitted transfers begin at the next reap() at the latest, all together.
     const bool submitted = begin_transfers();
     more = count > 0 || submitted;

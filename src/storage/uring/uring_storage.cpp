@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <liburing.h>
 #include <sched.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,14 @@ namespace {
 constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
 // The kernel's limit for one registered buffer.
 constexpr size_t kBufferBytes = size_t{1} << 30;
+
+// A write of so many bytes is made at once. One that took so long was made to wait.
+constexpr size_t kQuickBytes = 16 << 10;
+constexpr std::chrono::milliseconds kLong{2};
+constexpr std::chrono::milliseconds kPause{200};
+
+using Steady = std::chrono::steady_clock;
+using Time = Steady::time_point;
 
 std::string text_of(int error) { return std::generic_category().message(error); }
 
@@ -51,13 +60,13 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
       files_(options.direct),
-      failed_(options.depth) {
+      ended_(options.depth) {
   waiting_.reserve(size_t{2} * options.depth);
 }
 
 UringStorage::~UringStorage() {
   begin();
-  size_t in_kernel = under_way_ - failed_.size();
+  size_t in_kernel = under_way_ - ended_.size();
   while (in_kernel > 0) {
     io_uring_cqe* entry = nullptr;
     const int error = -io_uring_wait_cqe(ring_.get(), &entry);
@@ -111,10 +120,11 @@ void UringStorage::submit(const Transfer& transfer) {
   first_submit_ = false;
 
   under_way_++;
+  if (is_quick(transfer)) return write_now(transfer);
   const unsigned entries = transfer.room > 0 ? 2 : 1;
   if (io_uring_sq_space_left(ring_.get()) < entries) begin();
   // The ring is still full of entries that the kernel did not take (below).
-  if (io_uring_sq_space_left(ring_.get()) == 0) return fail(transfer.tag, EAGAIN);
+  if (io_uring_sq_space_left(ring_.get()) == 0) return end(transfer.tag, -EAGAIN);
   if (io_uring_sq_space_left(ring_.get()) >= 2 && transfer.room > 0) make_room(transfer);
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   describe(transfer, *entry);
@@ -146,7 +156,7 @@ void UringStorage::begin() {
     const uint64_t tag = entry->user_data;
     io_uring_prep_nop(entry);
     io_uring_sqe_set_data64(entry, kNobody);
-    if (tag != kNobody) fail(tag, submitted < 0 ? -submitted : EAGAIN);
+    if (tag != kNobody) end(tag, submitted < 0 ? submitted : -EAGAIN);
   }
   waiting_.clear();
 }
@@ -182,16 +192,34 @@ int UringStorage::registered_buffer(const iovec& segment) const {
   return static_cast<int>(at / kBufferBytes);
 }
 
-void UringStorage::fail(uint64_t tag, int error) {
-  failed_.push({tag, -error});
+bool UringStorage::is_quick(const Transfer& transfer) const {
+  if (transfer.kind != Transfer::Kind::write || transfer.direct || transfer.room > 0) return false;
+  size_t bytes = 0;
+  for (const iovec& segment : transfer.segments) bytes += segment.iov_len;
+  return bytes <= kQuickBytes && (quick_from_ == Time() || Steady::now() >= quick_from_);
+}
+
+void UringStorage::write_now(const Transfer& transfer) {
+  const OpenFile& file = files_.at(transfer.file);
+  const Time begin = Steady::now();
+  const ssize_t written = ::pwritev(file.descriptor(transfer), transfer.segments.data(),
+                                    static_cast<int>(transfer.segments.size()), static_cast<off_t>(transfer.offset));
+  const int64_t result = written >= 0 ? written : -errno;
+  const Time after = Steady::now();
+  quick_from_ = after - begin > kLong ? after + kPause : Time();
+  end(transfer.tag, result);
+}
+
+void UringStorage::end(uint64_t tag, int64_t result) {
   // As the kernel does: this also reaches an engine that is not asleep yet.
-  doorbell_.wake();
+  if (ended_.empty()) doorbell_.wake();
+  ended_.push({tag, result});
 }
 
 size_t UringStorage::reap(std::span<Completion> done) {
   if (!waiting_.empty()) begin();
   size_t count = 0;
-  while (count < done.size() && !failed_.empty()) done[count++] = failed_.pop();
+  while (count < done.size() && !ended_.empty()) done[count++] = ended_.pop();
   io_uring_cqe* entry = nullptr;
   while (count < done.size() && io_uring_peek_cqe(ring_.get(), &entry) == 0) {
     // ECANCELED: the transfer would have waited for make_room(), which this kernel does not support.
@@ -199,6 +227,7 @@ size_t UringStorage::reap(std::span<Completion> done) {
     if (entry->user_data != kNobody) done[count++] = {entry->user_data, result};
     io_uring_cqe_seen(ring_.get(), entry);
   }
+  if (!ended_.empty()) doorbell_.wake();
   TAILRACE_ASSERT(count <= under_way_);
   under_way_ -= static_cast<uint32_t>(count);
   return count;

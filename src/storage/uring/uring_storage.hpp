@@ -5,9 +5,13 @@
 // eventfd at each completion. Memory from use_memory() is registered, so that the kernel need not look up its pages
 // for each transfer. It needs no thread of its own: the kernel runs blocking operations on workers, which are bound
 // to the given cpus. It never retries.
+//
+// A small write into the page cache is made at once, on the calling thread: it takes a microsecond, and handing it to
+// a worker takes several. While the kernel makes writers wait, since too much of the cache is dirty, workers do it.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -56,7 +60,9 @@ class UringStorage final : public Storage {
   void begin();
   void describe(const Transfer& transfer, io_uring_sqe& entry) const;
   int registered_buffer(const iovec& segment) const;
-  void fail(uint64_t tag, int error);
+  bool is_quick(const Transfer& transfer) const;
+  void write_now(const Transfer& transfer);
+  void end(uint64_t tag, int64_t result);
 
   // Constant after construction.
   Doorbell& doorbell_;
@@ -69,8 +75,9 @@ class UringStorage final : public Storage {
   // Owned by the engine's thread.
   OsFileSystem files_;
   std::vector<io_uring_sqe*> waiting_;  // the ring's last entries, which have not begun
-  FixedFifo<Completion> failed_;        // transfers that the kernel did not take
-  uint32_t under_way_ = 0;              // not reaped yet, including waiting and failed ones
+  FixedFifo<Completion> ended_;         // transfers that the ring has not, and that the kernel did not take
+  std::chrono::steady_clock::time_point quick_from_{};  // until then, workers make small writes, too
+  uint32_t under_way_ = 0;                              // not reaped yet, including waiting and ended ones
   bool first_submit_ = true;
 };
 
