@@ -18,13 +18,14 @@ bool can_be_quoted(const std::string& text) { return !text.empty() && text.find(
 }  // namespace
 
 // No prefault: most programs need a part of the budget, and taking memory delays a program that writes at once. Not
-// direct: the library whose output is carried promises no more than the page cache, which takes short writes faster.
+// direct by default: HDF5 promises no more than the page cache, which takes short writes faster.
 std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   const std::string forwarders =
       forward.empty() ? "" : "forward: {servers: [" + in_quotes(forward) + "], key: '" + key + "'}\n";
   return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place +
-         "}\nstorage: {path: ., direct: false}\nmemory: " + memory + "\n" + forwarders + "log: {level: error}\n";
+         "}\nstorage: {path: ., direct: " + (direct ? "true" : "false") + "}\nmemory: " + memory + "\n" + forwarders +
+         "log: {level: error}\n";
 }
 
 bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes) {

@@ -13,6 +13,7 @@ struct ClientSettings {
   uint64_t budget = uint64_t{256} << 20;
   std::string forward = {};  // addresses of forwarders, separated by commas; empty: this node writes itself
   std::string key = {};      // the key file, for these
+  bool direct = false;       // long writes bypass the page cache; the door decides
   bool summary = false;      // at the end, report on standard error what was carried
 
   // Returns the text of the configuration for a client without a file; `name` is the name of its series.

@@ -17,9 +17,7 @@ bool Aggregation::wants_own(uint32_t rank) const {
   return index < streams_.size() && aggregator_.wants(index);
 }
 
-void Aggregation::take_own(uint32_t rank, std::vector<std::byte> part) {
-  aggregator_.take(own_stream(rank), std::move(part));
-}
+void Aggregation::take_own(uint32_t rank, Message part) { aggregator_.take(own_stream(rank), std::move(part)); }
 
 bool Aggregation::progress(Exchange& exchange, Sink& sink) {
   if (ended_) return false;
@@ -42,7 +40,7 @@ bool Aggregation::receive(Exchange& exchange) {
   for (size_t index = 0; index < streams_.size(); ++index) {
     if (streams_[index].member == exchange.rank()) continue;
     while (aggregator_.wants(index)) {
-      std::optional<std::vector<std::byte>> part = exchange.receive(Kind::part, streams_[index].member);
+      std::optional<Message> part = exchange.receive(Kind::part, streams_[index].member);
       if (!part.has_value()) break;
       aggregator_.take(index, std::move(*part));
       moved = true;
@@ -52,10 +50,11 @@ bool Aggregation::receive(Exchange& exchange) {
 }
 
 void Aggregation::report(Exchange& exchange) const {
-  std::vector<std::byte> end(sizeof error_);
-  std::memcpy(end.data(), &error_, sizeof error_);
   for (const Stream& stream : streams_) {
-    if (stream.member != exchange.rank()) exchange.send(Kind::end, stream.member, end);
+    if (stream.member == exchange.rank()) continue;
+    Message end(sizeof error_);
+    std::memcpy(end.data(), &error_, sizeof error_);
+    exchange.send(Kind::end, stream.member, std::move(end));
   }
 }
 

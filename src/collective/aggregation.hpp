@@ -19,7 +19,7 @@ class Aggregation {
 
   // Returns true if the process itself may give its next part to itself, by take_own().
   bool wants_own(uint32_t rank) const;
-  void take_own(uint32_t rank, std::vector<std::byte> part);
+  void take_own(uint32_t rank, Message part);
   // Continues. Returns true if anything has happened.
   bool progress(Exchange& exchange, Sink& sink);
   // Returns true when all is written and the members know it.

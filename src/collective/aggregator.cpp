@@ -12,7 +12,7 @@ Aggregator::Aggregator(size_t members, uint64_t cycle_bytes, bool is_fixed)
       waiting_(members),
       unfinished_(members) {}
 
-void Aggregator::take(size_t index, std::vector<std::byte> message) {
+void Aggregator::take(size_t index, Message message) {
   Member& member = members_[index];
   member.parts.emplace_back(std::move(message));
   member.last_came = member.parts.back().is_last();

@@ -34,7 +34,7 @@ class Aggregator {
   bool wants(size_t member) const {
     return !members_[member].last_came && members_[member].parts.size() < kPartsAhead;
   }
-  void take(size_t member, std::vector<std::byte> message);
+  void take(size_t member, Message message);
 
   // Continues the merging. Returns true if cycle() is to be written; then call it again.
   bool advance();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kUnsentAtOnce = 2;  // parts that are being sent to one aggregator
 constexpr uint64_t kSmallestPart = uint64_t{64} << 10;
-constexpr uint64_t kLargestPart = uint64_t{4} << 20;
+constexpr uint64_t kLargestPart = uint64_t{256} << 10;
 
 // All members' parts together fill a cycle, if they can.
 uint64_t part_bytes(uint64_t cycle_bytes, size_t members) {
@@ -87,7 +87,7 @@ bool CollectiveWrite::send_own() {
 bool CollectiveWrite::hear_ends() {
   const size_t before = awaited_.size();
   std::erase_if(awaited_, [this](uint32_t aggregator) {
-    const std::optional<std::vector<std::byte>> end = parts_.exchange.receive(Kind::end, aggregator);
+    const std::optional<Message> end = parts_.exchange.receive(Kind::end, aggregator);
     if (!end.has_value()) return false;
     int error = 0;
     std::memcpy(&error, end->data(), sizeof error);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collective/contribution.hpp"
+#include "collective/message.hpp"
 
 namespace tailrace::collective {
 
@@ -26,13 +27,13 @@ class Exchange {
   // Returns all contributions by rank; null: they are not here yet.
   virtual const std::vector<Contribution>* gathered() = 0;
 
-  virtual void send(Kind kind, uint32_t to, std::vector<std::byte> message) = 0;
+  virtual void send(Kind kind, uint32_t to, Message message) = 0;
   // Returns how many parts for that process are still being sent.
   virtual size_t unsent(uint32_t to) = 0;
   // Returns true if nothing is being sent any more.
   virtual bool all_sent() = 0;
   // Returns the next message from that process, if it is here.
-  virtual std::optional<std::vector<std::byte>> receive(Kind kind, uint32_t from) = 0;
+  virtual std::optional<Message> receive(Kind kind, uint32_t from) = 0;
 };
 
 }  // namespace tailrace::collective

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <vector>
 
+#include "collective/message.hpp"
 #include "collective/own_data.hpp"
 
 namespace tailrace::collective {
@@ -25,7 +25,7 @@ static_assert(sizeof(tailrace_extent) == 16);
 class Part {
  public:
   Part() = default;
-  explicit Part(std::vector<std::byte> message) : message_(std::move(message)) {
+  explicit Part(Message message) : message_(std::move(message)) {
     std::memcpy(&header_, message_.data(), sizeof header_);
   }
 
@@ -41,17 +41,17 @@ class Part {
   }
 
  private:
-  std::vector<std::byte> message_;
+  Message message_;
   PartHeader header_;
 };
 
 // Makes the message with the bytes from `begin` to `begin` + `length` of `own`.
-inline std::vector<std::byte> make_part(const OwnData& own, uint64_t begin, uint64_t length, bool is_last) {
+inline Message make_part(const OwnData& own, uint64_t begin, uint64_t length, bool is_last) {
   std::vector<tailrace_extent> extents;
   own.find(begin, length, extents);
   const PartHeader header{extents.size(), is_last ? 1U : 0U};
   const size_t list = extents.size() * sizeof(tailrace_extent);
-  std::vector<std::byte> message(sizeof header + list + length);
+  Message message(sizeof header + list + length);
   std::memcpy(message.data(), &header, sizeof header);
   if (list > 0) std::memcpy(message.data() + sizeof header, extents.data(), list);
   own.copy(begin, length, message.data() + sizeof header + list);

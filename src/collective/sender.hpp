@@ -24,7 +24,7 @@ class Sender {
   uint32_t aggregator() const { return aggregator_; }
   bool has_ended() const { return ended_; }
   // Returns the next part. The last one may be empty.
-  std::vector<std::byte> next() {
+  Message next() {
     const uint64_t length = std::min(part_bytes_, end_ - at_);
     const uint64_t begin = at_;
     at_ += length;

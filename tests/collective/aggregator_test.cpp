@@ -10,9 +10,7 @@ namespace {
 using namespace tailrace::collective;
 using test::ListData;
 
-std::vector<std::byte> part(const ListData& data, bool is_last = true) {
-  return make_part(data, 0, data.bytes(), is_last);
-}
+Message part(const ListData& data, bool is_last = true) { return make_part(data, 0, data.bytes(), is_last); }
 
 TEST(Aggregator, WaitsForEachMember) {
   Aggregator aggregator(2, 100, false);

@@ -25,7 +25,7 @@ struct Network {
   std::mt19937_64 dice;
   std::vector<bool> given;
   std::vector<Contribution> all;
-  std::map<std::tuple<Kind, uint32_t, uint32_t>, std::deque<std::vector<std::byte>>> messages;
+  std::map<std::tuple<Kind, uint32_t, uint32_t>, std::deque<Message>> messages;
   std::map<std::pair<uint32_t, uint32_t>, size_t> unsent;
 };
 
@@ -44,7 +44,7 @@ class FakeExchange : public Exchange {
     }
     return network_.chance() ? &network_.all : nullptr;
   }
-  void send(Kind kind, uint32_t to, std::vector<std::byte> message) override {
+  void send(Kind kind, uint32_t to, Message message) override {
     network_.messages[{kind, rank_, to}].push_back(std::move(message));
     if (kind == Kind::part) ++network_.unsent[{rank_, to}];
   }
@@ -60,10 +60,10 @@ class FakeExchange : public Exchange {
     }
     return true;
   }
-  std::optional<std::vector<std::byte>> receive(Kind kind, uint32_t from) override {
+  std::optional<Message> receive(Kind kind, uint32_t from) override {
     auto& queue = network_.messages[{kind, from, rank_}];
     if (queue.empty() || !network_.chance()) return std::nullopt;
-    std::vector<std::byte> message = std::move(queue.front());
+    Message message = std::move(queue.front());
     queue.pop_front();
     return message;
   }

@@ -40,7 +40,7 @@ void MpiExchange::gather(const Contribution& mine) {
 
 const std::vector<Contribution>* MpiExchange::gathered() { return has_ended(gather_) ? &all_ : nullptr; }
 
-void MpiExchange::send(Kind kind, uint32_t to, std::vector<std::byte> message) {
+void MpiExchange::send(Kind kind, uint32_t to, collective::Message message) {
   Sending& sending = sending_.emplace_back(Sending{kind, to, std::move(message)});
   TAILRACE_REAL(MPI_Isend)
   (sending.message.data(), static_cast<int>(sending.message.size()), MPI_BYTE, static_cast<int>(to), tag(kind), comm_,
@@ -64,7 +64,7 @@ bool MpiExchange::all_sent() {
 }
 
 // A message that is here is not received at once: its bytes may need the sender's help.
-std::optional<std::vector<std::byte>> MpiExchange::receive(Kind kind, uint32_t from) {
+std::optional<collective::Message> MpiExchange::receive(Kind kind, uint32_t from) {
   Receiving& receiving = receiving_[{kind, from}];
   if (receiving.request == MPI_REQUEST_NULL) {
     int is_here = 0;
@@ -74,7 +74,7 @@ std::optional<std::vector<std::byte>> MpiExchange::receive(Kind kind, uint32_t f
     if (is_here == 0) return std::nullopt;
     int bytes = 0;
     TAILRACE_REAL(MPI_Get_count)(&status, MPI_BYTE, &bytes);
-    receiving.message.resize(static_cast<size_t>(bytes));
+    receiving.message = collective::Message(static_cast<size_t>(bytes));
     TAILRACE_REAL(MPI_Imrecv)(receiving.message.data(), bytes, MPI_BYTE, &message, &receiving.request);
   }
   if (!has_ended(receiving.request)) return std::nullopt;

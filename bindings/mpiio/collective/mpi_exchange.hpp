@@ -20,20 +20,20 @@ class MpiExchange : public collective::Exchange {
   uint32_t rank() const override { return rank_; }
   void gather(const collective::Contribution& mine) override;
   const std::vector<collective::Contribution>* gathered() override;
-  void send(collective::Kind kind, uint32_t to, std::vector<std::byte> message) override;
+  void send(collective::Kind kind, uint32_t to, collective::Message message) override;
   size_t unsent(uint32_t to) override;
   bool all_sent() override;
-  std::optional<std::vector<std::byte>> receive(collective::Kind kind, uint32_t from) override;
+  std::optional<collective::Message> receive(collective::Kind kind, uint32_t from) override;
 
  private:
   struct Sending {
     collective::Kind kind;
     uint32_t to = 0;
-    std::vector<std::byte> message;
+    collective::Message message;
     MPI_Request request = MPI_REQUEST_NULL;
   };
   struct Receiving {
-    std::vector<std::byte> message;
+    collective::Message message;
     MPI_Request request = MPI_REQUEST_NULL;
   };
 

@@ -58,9 +58,9 @@ std::string read_settings(const char* text, process::ClientSettings& settings, c
 
 Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}) {
   const char* const text = std::getenv("TAILRACE_MPIIO");
-  if (text == nullptr) return;
   process::ClientSettings settings;
-  const std::string wrong = read_settings(text, settings, options);
+  settings.direct = true;  // programs write long runs, and sync them
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings, options);
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger && options.algorithm == collective::Algorithm::automatic) {
     options.algorithm = collective::Algorithm::individual;

@@ -1,0 +1,24 @@
+// Message: bytes between processes, of which a new one has not been set to anything.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace tailrace::collective {
+
+class Message {
+ public:
+  Message() = default;
+  explicit Message(size_t size) : bytes_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  size_t size_ = 0;
+};
+
+}  // namespace tailrace::collective
