@@ -2,35 +2,60 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
 
 namespace tailrace::mpiio {
 
-// Makes runs of pieces.
+// Makes runs of pieces. Flattens each child once, and then copies its runs.
 class FlatType::Builder {
  public:
   explicit Builder(std::vector<Run>& runs) : runs_(runs) {}
 
-  // Adds `count` copies of the tree from `at` on.
-  void add(const TypeTree& tree, int64_t at, int64_t count) {
-    if (is_plain(tree)) return add_piece(at + tree.bytes[0].displacement, tree.bytes[0].length * number(count));
-    for (int64_t i = 0; i < count; ++i) add_one(tree, at + i * tree.extent);
-  }
-
- private:
-  static uint64_t number(int64_t count) { return static_cast<uint64_t>(std::max<int64_t>(count, 0)); }
-  static bool is_plain(const TypeTree& tree) {
-    return tree.bytes.size() == 1 && tree.parts.empty() && static_cast<int64_t>(tree.bytes[0].length) == tree.extent;
-  }
-
-  void add_one(const TypeTree& tree, int64_t at) {
-    for (const TypeBytes& bytes : tree.bytes) add_piece(at + bytes.displacement, bytes.length);
+  void add(const TypeTree& tree) {
+    for (const TypeBytes& bytes : tree.bytes) add_piece(bytes.displacement, bytes.length);
     for (const TypePart& part : tree.parts) {
+      const FlatType& child = flat(part.child);
       for (int64_t i = 0; i < part.repeats; ++i) {
         for (const TypeBlock& block : part.blocks) {
-          add(*part.child, at + i * part.stride + block.displacement, block.count);
+          add_copies(child, i * part.stride + block.displacement, block.count);
         }
       }
     }
+  }
+
+ private:
+  const FlatType& flat(const TypePointer& child) {
+    std::unique_ptr<const FlatType>& known = flat_[child.get()];
+    if (known == nullptr) known = std::make_unique<const FlatType>(*child);
+    return *known;
+  }
+
+  void add_copies(const FlatType& type, int64_t at, int64_t count) {
+    if (type.size() == 0 || count <= 0) return;
+    if (type.is_contiguous())
+      return add_piece(at + type.runs()[0].offset, type.size() * static_cast<uint64_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      for (const Run& run : type.runs()) add_run(at + i * type.extent() + run.offset, run);
+    }
+  }
+
+  // Adds the pieces of a run, from `offset` on.
+  void add_run(int64_t offset, const Run& run) {
+    if (run.count == 1 || (!runs_.empty() && offset == end_of(runs_.back()))) {
+      for (uint64_t i = 0; i < run.count; ++i) add_piece(offset + static_cast<int64_t>(i) * run.stride, run.length);
+    } else if (!runs_.empty() && goes_on(runs_.back(), offset, run)) {
+      runs_.back().stride = run.stride;
+      runs_.back().count += run.count;
+    } else {
+      runs_.push_back({offset, run.length, run.stride, run.count});
+    }
+  }
+
+  // Returns true if the pieces of `run`, from `offset` on, go on as those of `last` do.
+  static bool goes_on(const Run& last, int64_t offset, const Run& run) {
+    return last.length == run.length && offset == last_offset(last) + run.stride &&
+           (last.count == 1 || last.stride == run.stride);
   }
 
   void add_piece(int64_t offset, uint64_t length) {
@@ -77,10 +102,11 @@ class FlatType::Builder {
   }
 
   std::vector<Run>& runs_;
+  std::map<const TypeTree*, std::unique_ptr<const FlatType>> flat_;  // the children
 };
 
 FlatType::FlatType(const TypeTree& tree) : extent_(tree.extent) {
-  Builder(runs_).add(tree, 0, 1);
+  Builder(runs_).add(tree);
   before_.reserve(runs_.size());
   for (const Run& run : runs_) {
     before_.push_back(size_);
