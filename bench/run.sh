@@ -3,9 +3,10 @@
 # print: how much of the output's time is hidden (`tailrace bench pattern`), what place core costs (`tailrace bench
 # core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast
 # a forwarder is, and how its schedulers do, with modelled (`tailrace bench forward`) and with simulated data servers;
-# what handing over, a variable, measuring and merging cost.
+# MPI-IO by two MPIs and carried by tailrace (`tailrace bench mpiio`); what handing over, a variable, measuring and
+# merging cost.
 #
-#   bench/run.sh          the real sizes, half an hour to an hour; results in out/bench, with a report to look at
+#   bench/run.sh          the real sizes, one to two hours; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +27,7 @@ case "${1:-}" in
     quick=(--quick)
     ;;
   *)
-    sed -n '2,9p' "$0"
+    sed -n '2,10p' "$0"
     exit 2
     ;;
 esac
@@ -45,6 +46,12 @@ printf '\n-- tailrace bench forward\n'
 "$tailrace" bench forward "${quick[@]}" --dir "$results/files" --json "$results/forward.json"
 printf '\n-- tailrace bench forward --schedulers\n'
 "$tailrace" bench forward --schedulers "${quick[@]}" --json "$results/schedulers.json"
+printf '\n-- tailrace bench mpiio\n'
+if compgen -G 'build/release/bench/mpiio/mpiio_bench_*' >/dev/null; then
+  "$tailrace" bench mpiio "${tiny[@]}" --dir "$results/files" --json "$results/mpiio.json" --plot "$results/mpiio.png"
+else
+  printf 'left out, as no program of it was built: there was no MPI\n'
+fi
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- bench_variables\n'
@@ -59,4 +66,4 @@ printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
 printf '\n-- forward_study\n'
 build/release/testing/forward_study/forward_study "${tiny[@]}"
-printf '\n13 benchmark programs ran\n'
+printf '\n14 benchmark programs ran\n'

@@ -1,0 +1,85 @@
+"""The bars of `tailrace bench mpiio`. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from . import mpiio_patterns as patterns
+from .bars import Bar, ratios, scaled
+from .mpiio_ways import AUTO, Way
+from .program import Report
+
+Runs = Mapping[Way, Sequence[Report]]
+
+_BANDWIDTH = 0.94  # of the better MPI's, for one piece a rank
+_SLOWER = 1.1  # most time of `auto`, by the better MPI's
+_NOT_HIDDEN = 0.1
+_SLOWED = 0.03
+_COPIES = 1.3
+_VIEW = 0.1  # seconds
+_EXTENT = 150.0  # ns
+
+
+def better(runs: Runs) -> Way | None:
+    """Returns the MPI that was faster by itself, told nothing; None if there is none."""
+    plain = [way for way in runs if way.is_plain]
+    return min(plain, key=lambda way: statistics.median(map(patterns.total, runs[way])), default=None)
+
+
+def by_better(runs: Runs) -> dict[Way, list[float]]:
+    """Returns the times by those of the better MPI, round by round."""
+    best = better(runs)
+    if best is None:
+        return {}
+    times = [patterns.total(run) for run in runs[best]]
+    return {way: ratios([patterns.total(run) for run in of], times) for way, of in runs.items()}
+
+
+def of_pattern(name: str, runs: Runs) -> list[Bar]:
+    """Returns the bars of a pattern from its runs without computing."""
+    found = _extents(runs) if name == "extents" else [] if name == "computing" else _times(name, runs)
+    return found + _wrong(name, runs)
+
+
+def of_computing(blocking: Runs, beside: Runs, nonblocking: Runs) -> list[Bar]:
+    """Returns the bars of the runs that compute; `blocking` are those that do not."""
+    found = []
+    for way, runs in nonblocking.items():
+        ours = bool(way.place)
+        visible = [1 - patterns.hidden(run, alone) for run, alone in zip(runs, blocking[way])]
+        found += [Bar(f"computing: share of the write that is not hidden, {way.title}", "×", visible,
+                      _NOT_HIDDEN if ours else None),
+                  Bar(f"computing: slower by, {way.title}", "×", [patterns.slowed(run) for run in runs],
+                      _SLOWED if ours else None)]
+    for way, runs in beside.items():
+        found.append(Bar(f"computing: waiting in write_all / a memcpy, {way.title}", "×",
+                         [patterns.waiting_by_copy(run) for run in runs], _COPIES if way.place else None))
+    return found + _wrong("computing, beside the writes", beside) + _wrong("computing, iwrite_all", nonblocking)
+
+
+def _wrong(name: str, runs: Runs) -> list[Bar]:
+    wrong = [sum(run["wrong_words"] for run in of) for way, of in runs.items() if way.place]
+    return [Bar(f"{name}: words that are wrong, of each way", "", wrong, 0, "most")] if wrong else []
+
+
+def _times(name: str, runs: Runs) -> list[Bar]:
+    best = better(runs)
+    found = []
+    for way, values in by_better(runs).items():
+        if not way.place or best is None:
+            continue
+        limit = 1 / _BANDWIDTH if name == "contiguous" else _SLOWER if way.collective == AUTO else None
+        found.append(Bar(f"{name}: time / {best.title}, {way.title}", "×", values, limit))
+    return found
+
+
+def _extents(runs: Runs) -> list[Bar]:
+    found = []
+    for way, of in runs.items():
+        ours = bool(way.place)
+        found += [Bar(f"extents: setting the view, {way.title}", "s", [run["seconds_view"] for run in of],
+                      _VIEW if ours else None),
+                  Bar(f"extents: an extent in the call, beside the copying, {way.title}", "ns",
+                      scaled([patterns.extent_seconds(run) for run in of], 1e9), _EXTENT if ours else None)]
+    return found
