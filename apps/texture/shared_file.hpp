@@ -1,0 +1,32 @@
+// SharedFile: a file that all ranks of MPI_COMM_WORLD have open by MPI-IO. Turns error codes into Error.
+#pragma once
+
+#define MPICH_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <string>
+
+namespace texture {
+
+class SharedFile {
+ public:
+  // Opens it; `mode` as for MPI_File_open. Collective. Throws Error.
+  SharedFile(const std::string& name, int mode);
+  // Closes it if close() was not called; a failure is then lost.
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  MPI_File handle() const { return file_; }
+  // Throws Error if `code`, which the call of this name returned, is not MPI_SUCCESS.
+  void check(int code, const char* call) const;
+  // Collective. Throws Error.
+  void close();
+
+ private:
+  const std::string name_;
+  MPI_File file_ = MPI_FILE_NULL;
+};
+
+}  // namespace texture
