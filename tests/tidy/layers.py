@@ -4,7 +4,7 @@
 A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
 never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
 folder that adapts them. Public headers include no private one, and code outside src uses only public ones, with one
-exception: doors may include filter/codecs.
+exception: doors may include filter/codecs and collective.
 """
 
 import posixpath
