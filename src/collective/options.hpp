@@ -20,6 +20,7 @@ struct Options {
   uint32_t aggregators = 0;                   // of all processes (cb_nodes); 0: one for each node
   uint32_t aggregators_per_group = 1;         // at least so many, in the segmentation algorithms
   uint64_t cycle_bytes = uint64_t{16} << 20;  // what an aggregator writes at once (cb_buffer_size)
+  uint64_t large_piece = uint64_t{64} << 10;  // `automatic`: larger pieces are not exchanged, bytes
   uint64_t alignment = 1;                     // file domains begin at its multiples (striping_unit), bytes
 };
 

@@ -8,9 +8,6 @@
 namespace tailrace::collective {
 namespace {
 
-// Pieces of that size are written as fast by the process that has them.
-constexpr uint64_t kLargePiece = uint64_t{64} << 10;
-
 bool before(const Contribution& one, const Contribution& other) {
   return one.begin != other.begin ? one.begin < other.begin : one.end < other.end;
 }
@@ -100,7 +97,7 @@ Group make_group(std::vector<uint32_t> members, std::span<const Contribution> al
 
 }  // namespace
 
-Algorithm choose(std::span<const Contribution> all) {
+Algorithm choose(std::span<const Contribution> all, uint64_t large_piece) {
   const std::vector<uint32_t> ranks = writers(all);
   if (ranks.size() < 2) return Algorithm::individual;
   uint64_t pieces = 0;
@@ -115,13 +112,13 @@ Algorithm choose(std::span<const Contribution> all) {
   const uint64_t range = end - all[ranks[0]].begin;
   // With large gaps between them, pieces of several processes do not become large ones.
   const bool dense = bytes >= range / 2;
-  return interleaved && dense && bytes / std::max<uint64_t>(pieces, 1) < kLargePiece ? Algorithm::dynamic
+  return interleaved && dense && bytes / std::max<uint64_t>(pieces, 1) < large_piece ? Algorithm::dynamic
                                                                                      : Algorithm::individual;
 }
 
 Plan::Plan(std::span<const Contribution> all, std::span<const int> nodes, const Options& options)
     : all_(all.begin(), all.end()),
-      algorithm_(options.algorithm == Algorithm::automatic ? choose(all) : options.algorithm) {
+      algorithm_(options.algorithm == Algorithm::automatic ? choose(all, options.large_piece) : options.algorithm) {
   if (algorithm_ == Algorithm::individual) return;
   std::vector<uint32_t> ranks = writers(all);
   if (ranks.empty()) return;

@@ -53,7 +53,8 @@ class Plan {
   std::vector<Group> groups_;
 };
 
-// Returns the algorithm that `automatic` stands for.
-Algorithm choose(std::span<const Contribution> all);
+// Returns the algorithm that `automatic` stands for, if pieces of `large_piece` bytes are written as fast by the
+// processes that have them.
+Algorithm choose(std::span<const Contribution> all, uint64_t large_piece);
 
 }  // namespace tailrace::collective

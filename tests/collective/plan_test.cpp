@@ -21,31 +21,37 @@ std::vector<Contribution> interleaved(uint32_t count, uint64_t bytes, uint64_t p
   return std::vector<Contribution>(count, {0, count * bytes, bytes, bytes / piece});
 }
 
+constexpr uint64_t kLarge = 64 << 10;
 const std::vector<int> kOneNode(64, 0);
 
 std::span<const int> one_node(size_t ranks) { return std::span(kOneNode).first(ranks); }
 
 TEST(Choice, IsIndividualWhereNothingIsInterleaved) {
-  EXPECT_EQ(choose(in_turn(4, 1000, 1)), Algorithm::individual);
-  EXPECT_EQ(choose(in_turn(4, 1000, 100)), Algorithm::individual);
+  EXPECT_EQ(choose(in_turn(4, 1000, 1), kLarge), Algorithm::individual);
+  EXPECT_EQ(choose(in_turn(4, 1000, 100), kLarge), Algorithm::individual);
 }
 
 TEST(Choice, IsIndividualForLargePiecesAndForSparseOnes) {
-  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1 << 17)), Algorithm::individual);
+  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1 << 17), kLarge), Algorithm::individual);
   std::vector<Contribution> sparse = interleaved(4, 1 << 20, 1000);
   for (Contribution& one : sparse) one.end *= 10;
-  EXPECT_EQ(choose(sparse), Algorithm::individual);
+  EXPECT_EQ(choose(sparse, kLarge), Algorithm::individual);
+}
+
+TEST(Choice, DependsOnWhatALargePieceIs) {
+  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1000), 1001), Algorithm::dynamic);
+  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1000), 1000), Algorithm::individual);
 }
 
 TEST(Choice, IsIndividualForOneProcessOrNone) {
-  EXPECT_EQ(choose({}), Algorithm::individual);
+  EXPECT_EQ(choose({}, kLarge), Algorithm::individual);
   std::vector<Contribution> all = interleaved(4, 1 << 20, 1000);
   for (size_t i = 1; i < 4; ++i) all[i] = {};
-  EXPECT_EQ(choose(all), Algorithm::individual);
+  EXPECT_EQ(choose(all, kLarge), Algorithm::individual);
 }
 
 TEST(Choice, IsDynamicForSmallInterleavedPieces) {
-  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1000)), Algorithm::dynamic);
+  EXPECT_EQ(choose(interleaved(4, 1 << 20, 1000), kLarge), Algorithm::dynamic);
   const Plan plan(interleaved(4, 1 << 20, 1000), one_node(4), {});
   EXPECT_EQ(plan.algorithm(), Algorithm::dynamic);
   ASSERT_EQ(plan.groups().size(), 1U);

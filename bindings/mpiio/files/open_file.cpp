@@ -88,7 +88,7 @@ bool OpenFile::choose_by_view() {
   exchange.gather(MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution());
   const std::vector<collective::Contribution>* all = nullptr;
   while ((all = exchange.gathered()) == nullptr) sched_yield();
-  return collective::choose(*all) != Algorithm::individual;
+  return collective::choose(*all, all_.options.large_piece) != Algorithm::individual;
 }
 
 // Returns no data, and the error, where the arguments are wrong.

@@ -62,9 +62,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   settings.direct = true;  // programs write long runs, and sync them
   const std::string wrong = read_settings(text != nullptr ? text : "", settings, options);
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
-  if (has_merger && options.algorithm == collective::Algorithm::automatic) {
-    options.algorithm = collective::Algorithm::individual;
-  }
+  if (has_merger) options.large_piece = 4096;
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
 }

@@ -13,8 +13,8 @@ using Refusal = process::ProcessClient::Refusal;
 process::ProcessClient& carrier();
 // Returns false if the settings are wrong.
 bool carries_anything();
-// Returns the choices for writes of all, which hints of a file change. `automatic` becomes `individual` where a
-// server or a forwarder merges what the processes of a node hand over.
+// Returns the choices for writes of all, which hints of a file change. Where a server or a forwarder merges what the
+// processes of a node hand over, they exchange only the smallest pieces.
 collective::Options collective_options();
 // Returns true if nonblocking writes of all may go through aggregators: if the settings name an algorithm, as they do
 // in all processes. Such a write needs progress in every call that waits. A blocking collective call of MPI must then
