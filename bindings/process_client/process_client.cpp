@@ -126,6 +126,7 @@ bool ProcessClient::keep_earlier(tailrace_status status) {
   error.struct_size = sizeof error;
   tailrace_last_error(client_, &error);
   const std::string file = std::filesystem::path(error.file != nullptr ? error.file : "").lexically_normal();
+  latest_errno_[file] = error.system_errno;
   failures_[file].push_back(
       {error.message != nullptr ? error.message : tailrace_status_text(error.status), error.system_errno});
   return true;
@@ -258,7 +259,9 @@ ProcessClient::Refusal ProcessClient::wait(tailrace_ticket ticket, int64_t milli
   } while (keep_earlier(status));
   if (status == TAILRACE_OK || status == TAILRACE_TIMEOUT) return {status, ""};
   const auto told = failures_.find(path);
-  return {status, (told != failures_.end() ? told->second.front() : last_failure(client_)).message};
+  Failure failure = told != failures_.end() ? told->second.front() : last_failure(client_);
+  if (failure.system_errno == 0) failure.system_errno = latest_errno_[path];
+  return {status, failure.message, failure.system_errno};
 }
 
 ProcessClient::Refusal ProcessClient::read(tailrace_file file, std::span<const tailrace_extent> extents, void* data) {

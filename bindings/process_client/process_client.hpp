@@ -128,6 +128,7 @@ class ProcessClient {
   uint64_t bytes_ = 0;                                    // bytes of these
   uint64_t refused_reads_ = 0;                            // reads that the door made itself, and then reported
   std::map<std::string, std::vector<Failure>> failures_;  // by path
+  std::map<std::string, int> latest_errno_;               // by path: of the latest failure
   bool ended_ = false;
   std::set<std::string> failed_;  // paths of the failures that end() has reported
 };

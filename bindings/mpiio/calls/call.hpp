@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "mpiio/calls/going_on.hpp"
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
@@ -15,6 +16,15 @@
 // Defines MPI_<name>: it writes what is on its way, and calls the MPI's own.
 #define TAILRACE_SETTLE_FIRST(name, parameters, arguments)                           \
   extern "C" int MPI_##name parameters {                                             \
+    const int failed = ::tailrace::mpiio::settle(handle);                            \
+    return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
+  }                                                                                  \
+  TAILRACE_ALSO_PMPI(name)
+
+// Does it for calls that all processes make, and that may wait for one another: ends first the writes that go on.
+#define TAILRACE_SETTLE_ALL_FIRST(name, parameters, arguments)                       \
+  extern "C" int MPI_##name parameters {                                             \
+    ::tailrace::mpiio::GoingOn::instance().finish();                                 \
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \

@@ -1,4 +1,5 @@
 // Calls that concern a file as a whole: the MPI carries them out, before or after what is on its way is written.
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <climits>
@@ -27,6 +28,15 @@ std::string path_of(const char* name) {
 // A file that only shared pointers are used with is not carried.
 bool may_be_carried(int mode) {
   return (mode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) != 0 && (mode & MPI_MODE_SEQUENTIAL) == 0;
+}
+
+// Returns true if the function at `caller` belongs to the HDF5 library. Its processes write the same bytes one after
+// the other, with a barrier between and no sync, which MPI-IO does not promise to order. The HDF5 connector carries
+// its data.
+bool is_hdf5(const void* caller) {
+  Dl_info found;
+  return dladdr(caller, &found) != 0 && found.dli_fname != nullptr &&
+         std::strstr(found.dli_fname, "libhdf5") != nullptr;
 }
 
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
@@ -64,12 +74,15 @@ extern "C" {
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   GoingOn::instance().finish();
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
-  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file);
+  if (error == MPI_SUCCESS && !tailrace::mpiio::is_hdf5(__builtin_return_address(0))) {
+    tailrace::mpiio::remember(comm, name, mode, info, *file);
+  }
   return error;
 }
 
 // A process that opens or reads the file after its close sees what all have written.
 int MPI_File_close(MPI_File* handle) {
+  GoingOn::instance().finish();
   int failed = MPI_SUCCESS;
   if (OpenFile* const file = find(*handle)) {
     failed = report(*handle, file->drain());
@@ -82,6 +95,7 @@ int MPI_File_close(MPI_File* handle) {
 
 int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* representation, MPI_Info info) {
+  GoingOn::instance().finish();
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) {
@@ -92,6 +106,7 @@ int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype ety
 }
 
 int MPI_File_set_info(MPI_File handle, MPI_Info info) {
+  GoingOn::instance().finish();
   const int error = TAILRACE_REAL(MPI_File_set_info)(handle, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) file->change_hints(info);
@@ -109,6 +124,7 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
 }
 
 int MPI_File_set_atomicity(MPI_File handle, int flag) {
+  GoingOn::instance().finish();
   const int failed = settle(handle);
   if (OpenFile* const file = find(handle)) file->set_atomic(flag != 0);
   const int error = TAILRACE_REAL(MPI_File_set_atomicity)(handle, flag);
@@ -158,7 +174,7 @@ TAILRACE_ALSO_PMPI(File_seek);
 TAILRACE_ALSO_PMPI(File_get_position);
 TAILRACE_ALSO_PMPI(File_seek_shared);
 
-TAILRACE_SETTLE_FIRST(File_sync, (MPI_File handle), (handle));
-TAILRACE_SETTLE_FIRST(File_set_size, (MPI_File handle, MPI_Offset size), (handle, size));
-TAILRACE_SETTLE_FIRST(File_preallocate, (MPI_File handle, MPI_Offset size), (handle, size));
+TAILRACE_SETTLE_ALL_FIRST(File_sync, (MPI_File handle), (handle));
+TAILRACE_SETTLE_ALL_FIRST(File_set_size, (MPI_File handle, MPI_Offset size), (handle, size));
+TAILRACE_SETTLE_ALL_FIRST(File_preallocate, (MPI_File handle, MPI_Offset size), (handle, size));
 TAILRACE_SETTLE_FIRST(File_get_size, (MPI_File handle, MPI_Offset* size), (handle, size));

@@ -9,17 +9,39 @@
 namespace tailrace::mpiio {
 namespace {
 
+// The first failure among the requests that the MPI has ended in this thread since take_error().
+struct Ended {
+  MPI_File handle = MPI_FILE_NULL;
+  int error = MPI_SUCCESS;
+};
+thread_local Ended ended;
+
+// Gives an error that no call has returned to the file's next one.
+void keep(MPI_File handle, int error) {
+  if (error == MPI_SUCCESS) return;
+  if (OpenFile* const file = find(handle)) file->keep(error);
+}
+
 // The functions of a request. A failure is not returned by query(): MPIs report that to the error handler of
 // MPI_COMM_WORLD, which ends the program, and not to the file's.
 int query(void* state, MPI_Status* status) {
-  set_status(status, static_cast<const Outcome*>(state)->bytes);
+  auto* const result = static_cast<GoingOn::Result*>(state);
+  set_status(status, result->outcome.bytes);
+  const int error = std::exchange(result->outcome.error, MPI_SUCCESS);
+  if (error != MPI_SUCCESS && ended.error == MPI_SUCCESS) {
+    ended = {result->handle, error};
+  } else {
+    keep(result->handle, error);
+  }
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
 int release(void* state) {
-  delete static_cast<Outcome*>(state);
+  auto* const result = static_cast<GoingOn::Result*>(state);
+  keep(result->handle, result->outcome.error);
+  delete result;
   return MPI_SUCCESS;
 }
 
@@ -32,39 +54,41 @@ int GoingOn::start(MPI_File handle, Begun begun, MPI_Request* request) {
     *request = MPI_REQUEST_NULL;
     return begun.outcome.error;
   }
-  auto* const outcome = new Outcome(begun.outcome);
-  const int error = TAILRACE_REAL(MPI_Grequest_start)(query, release, cancel, outcome, request);
+  auto* const result = new Result{handle, {MPI_SUCCESS, begun.outcome.bytes}};
+  const int error = TAILRACE_REAL(MPI_Grequest_start)(query, release, cancel, result, request);
   if (error != MPI_SUCCESS) return error;
   if (begun.going_on == nullptr) return TAILRACE_REAL(MPI_Grequest_complete)(*request);
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
-  entries_.push_back({handle, std::move(begun.going_on), outcome, *request});
+  entries_.push_back({std::move(begun.going_on), result, *request});
   busy_.clear(std::memory_order_release);
   count_.fetch_add(1, std::memory_order_relaxed);
   return begun.outcome.error;
 }
 
-int GoingOn::progress() {
-  if (!any() || busy_.test_and_set(std::memory_order_acquire)) return MPI_SUCCESS;
-  const int error = step();
+void GoingOn::progress() {
+  if (!any() || busy_.test_and_set(std::memory_order_acquire)) return;
+  step();
   busy_.clear(std::memory_order_release);
-  return error;
 }
 
-int GoingOn::step() {
-  int failed = MPI_SUCCESS;
+int GoingOn::take_error() {
+  if (ended.error == MPI_SUCCESS) return MPI_SUCCESS;
+  const Ended taken = std::exchange(ended, Ended());
+  return report(taken.handle, taken.error);
+}
+
+void GoingOn::step() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (!entry->write->progress()) sched_yield();
     if (!entry->write->has_ended()) {
       ++entry;
       continue;
     }
-    *entry->outcome = mpiio::finish(*entry->write);
-    failed = first_of(failed, report(entry->handle, entry->outcome->error));
+    entry->result->outcome = mpiio::finish(*entry->write);
     TAILRACE_REAL(MPI_Grequest_complete)(entry->request);
     entry = entries_.erase(entry);
     count_.fetch_sub(1, std::memory_order_relaxed);
   }
-  return failed;
 }
 
 void GoingOn::finish() {

@@ -26,20 +26,28 @@ class GoingOn {
   // Returns false if no call need make progress. A thread that has to wait for a request sees the request's write: it
   // has got the request from the thread that has started it.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
-  // Continues all writes a little. Returns the error of one that has ended.
-  int progress();
+  // Continues all writes a little.
+  void progress();
+  // Call it after the MPI has ended requests in this thread: reports the error of the first write among them that has
+  // failed, and returns it. The file's next call returns those of others.
+  static int take_error();
   // Continues them until none is left: before a call that cannot make progress, and waits for other processes.
   void finish();
 
+  // A write's end, which its request has.
+  struct Result {
+    MPI_File handle;
+    Outcome outcome;
+  };
+
  private:
   struct Entry {
-    MPI_File handle;
     std::unique_ptr<WriteOfAll> write;
-    Outcome* outcome;  // belongs to the request
+    Result* result;  // belongs to the request
     MPI_Request request;
   };
 
-  int step();
+  void step();
 
   std::atomic<size_t> count_{0};              // of the entries
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;  // a thread uses the entries

@@ -16,9 +16,10 @@ int until(Try try_it) {
   int failed = MPI_SUCCESS;
   int done = 0;
   while (done == 0) {
-    failed = first_of(failed, going_on().progress());
+    going_on().progress();
     const int error = try_it(done);
-    if (error != MPI_SUCCESS) return error;
+    failed = first_of(failed, GoingOn::take_error());
+    if (error != MPI_SUCCESS) return first_of(failed, error);
   }
   return failed;
 }
@@ -33,11 +34,12 @@ int wait(MPI_Request* request, MPI_Status* status) {
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
 // Defines MPI_<name>: it makes progress once, and calls the MPI's own.
-#define TAILRACE_TEST(name, parameters, arguments)                \
-  extern "C" int MPI_##name parameters {                          \
-    const int failed = going_on().progress();                     \
-    return first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
-  }                                                               \
+#define TAILRACE_TEST(name, parameters, arguments)         \
+  extern "C" int MPI_##name parameters {                   \
+    going_on().progress();                                 \
+    const int error = TAILRACE_REAL(MPI_##name) arguments; \
+    return first_of(GoingOn::take_error(), error);         \
+  }                                                        \
   TAILRACE_ALSO_PMPI(name)
 
 TAILRACE_TEST(Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s));
@@ -49,11 +51,14 @@ TAILRACE_TEST(Request_get_status, (MPI_Request r, int* done, MPI_Status* s), (r,
 TAILRACE_TEST(Iprobe, (int from, int tag, MPI_Comm comm, int* is_here, MPI_Status* s), (from, tag, comm, is_here, s));
 
 // Defines MPI_<name>: while writes go on, it calls `instead` until that sets `done`.
-#define TAILRACE_WAIT(name, parameters, arguments, instead)            \
-  extern "C" int MPI_##name parameters {                               \
-    if (!going_on().any()) return TAILRACE_REAL(MPI_##name) arguments; \
-    return until([&](int& done) { return instead; });                  \
-  }                                                                    \
+#define TAILRACE_WAIT(name, parameters, arguments, instead)  \
+  extern "C" int MPI_##name parameters {                     \
+    if (!going_on().any()) {                                 \
+      const int error = TAILRACE_REAL(MPI_##name) arguments; \
+      return first_of(GoingOn::take_error(), error);         \
+    }                                                        \
+    return until([&](int& done) { return instead; });        \
+  }                                                          \
   TAILRACE_ALSO_PMPI(name)
 
 TAILRACE_WAIT(Wait, (MPI_Request * r, MPI_Status* s), (r, s), TAILRACE_REAL(MPI_Test)(r, &done, s));

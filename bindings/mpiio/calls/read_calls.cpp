@@ -7,9 +7,9 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
 TAILRACE_SETTLE_FIRST(File_read_at,
                       (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
                       (handle, at, to, n, type, s));
-TAILRACE_SETTLE_FIRST(File_read_at_all,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, at, to, n, type, s));
+TAILRACE_SETTLE_ALL_FIRST(File_read_at_all,
+                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                          (handle, at, to, n, type, s));
 TAILRACE_SETTLE_FIRST(File_iread_at,
                       (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
                       (handle, at, to, n, type, r));
@@ -25,6 +25,7 @@ extern "C" int MPI_File_read(MPI_File handle, void* to, int n, MPI_Datatype type
 TAILRACE_ALSO_PMPI(File_read);
 
 extern "C" int MPI_File_read_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s) {
+  GoingOn::instance().finish();
   return at_pointer(handle, s,
                     [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read_all)(handle, to, n, type, told); });
 }
@@ -49,8 +50,8 @@ TAILRACE_SETTLE_FIRST(File_read_shared, (MPI_File handle, void* to, int n, MPI_D
                       (handle, to, n, type, s));
 TAILRACE_SETTLE_FIRST(File_iread_shared, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r),
                       (handle, to, n, type, r));
-TAILRACE_SETTLE_FIRST(File_read_ordered, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, to, n, type, s));
+TAILRACE_SETTLE_ALL_FIRST(File_read_ordered, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
+                          (handle, to, n, type, s));
 TAILRACE_SETTLE_FIRST(File_read_ordered_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
                       (handle, to, n, type));
 TAILRACE_SETTLE_FIRST(File_write_shared, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
@@ -58,8 +59,8 @@ TAILRACE_SETTLE_FIRST(File_write_shared, (MPI_File handle, const void* from, int
 TAILRACE_SETTLE_FIRST(File_iwrite_shared,
                       (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r),
                       (handle, from, n, type, r));
-TAILRACE_SETTLE_FIRST(File_write_ordered,
-                      (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, from, n, type, s));
+TAILRACE_SETTLE_ALL_FIRST(File_write_ordered,
+                          (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
+                          (handle, from, n, type, s));
 TAILRACE_SETTLE_FIRST(File_write_ordered_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type),
                       (handle, from, n, type));

@@ -16,6 +16,7 @@ Begun alone(OpenFile& file, uint64_t begin, const void* memory, int64_t count, M
 }
 
 Begun together(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  GoingOn::instance().finish();
   return {file.write_all(begin, memory, count, type)};
 }
 
@@ -66,7 +67,10 @@ int begin_split(OpenFile& file, Begun begun) {
 }
 
 int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
-  if (begun.going_on != nullptr) begun.outcome = finish(*begun.going_on);
+  if (begun.going_on != nullptr) {
+    GoingOn::instance().finish();
+    begun.outcome = finish(*begun.going_on);
+  }
   report(handle, begun.outcome.error);
   return finish(begun, status);
 }

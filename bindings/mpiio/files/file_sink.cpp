@@ -6,20 +6,26 @@
 namespace tailrace::mpiio {
 
 void FileSink::write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) {
-  const Refusal refused = carrier().iwrite(file_, extents, bytes.data(), tickets_);
-  if (refused.status == TAILRACE_OK) return;
-  const int earlier = take_failures(path_);
-  error_ = earlier != 0 ? earlier : report_failure(refused.message, refused.system_errno);
+  note(carrier().iwrite(file_, extents, bytes.data(), tickets_));
 }
 
-// The failures of a file are reported once, whichever ticket they belong to.
+// Another call may have learned of a failure before, and kept it for the file.
+void FileSink::note(const Refusal& refused) {
+  if (refused.status == TAILRACE_OK) return;
+  const int kept = take_failures(path_);
+  const int error = kept != 0 ? kept : report_failure(refused.message, refused.system_errno);
+  if (error_ == 0) error_ = error;
+}
+
+// A failure of another write stays for that one, or for the next call. It waits for a moment: a server holds small
+// writes back for others while nobody waits for them.
 std::optional<int> FileSink::ended() {
   while (!tickets_.empty()) {
-    if (carrier().wait(tickets_.back(), 0, path_).status == TAILRACE_TIMEOUT) return std::nullopt;
+    const Refusal end = carrier().wait(tickets_.back(), 1, path_);
+    if (end.status == TAILRACE_TIMEOUT) return std::nullopt;
     tickets_.pop_back();
+    note(end);
   }
-  const int failed = take_failures(path_);
-  if (error_ == 0) error_ = failed;
   return error_;
 }
 

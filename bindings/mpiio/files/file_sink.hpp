@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collective/sink.hpp"
+#include "process_client/process_client.hpp"
 
 namespace tailrace::mpiio {
 
@@ -20,6 +21,8 @@ class FileSink : public collective::Sink {
   std::optional<int> ended() override;
 
  private:
+  void note(const process::ProcessClient::Refusal& refused);
+
   const tailrace_file file_;
   const std::string path_;
   std::vector<tailrace_ticket> tickets_;

@@ -124,7 +124,9 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
   const Begun begun = exchange(begin, memory, count, type);
   const Outcome end = finish(*begun.going_on);
   if (begun.going_on->is_individual()) return write_own(begun.going_on->data());
-  return begun.outcome.error != MPI_SUCCESS ? begun.outcome : end;
+  if (begun.outcome.error != MPI_SUCCESS) return begun.outcome;
+  const int earlier = unreported_.exchange(MPI_SUCCESS);
+  return earlier != MPI_SUCCESS ? Outcome{earlier, 0} : end;
 }
 
 Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
@@ -136,7 +138,8 @@ Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t coun
 // Writes first what this process has handed over: those bytes, and those that an aggregator writes for it, may
 // overlap. A process whose arguments are wrong takes part without data.
 Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
-  int error = drain();
+  unreported_ = drain();
+  int error = MPI_SUCCESS;
   MemoryData data = data_of(begin, memory, count, type, error);
   return {{error, 0}, std::make_unique<WriteOfAll>(all_, number_++, std::move(data))};
 }
@@ -168,6 +171,12 @@ int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length)
 
 int OpenFile::drain() {
   const auto locked = lock();
+  const int earlier = unreported_.exchange(MPI_SUCCESS);
+  const int error = write_pending();
+  return earlier != MPI_SUCCESS ? earlier : error;
+}
+
+int OpenFile::write_pending() {
   if (!std::exchange(pending_, false)) return take_failures(all_.path);
   const Refusal refused = carrier().flush();
   const int error = take_failures(all_.path);

@@ -11,6 +11,7 @@
 // could wait for its own bytes later, since another process writes them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -78,6 +79,8 @@ class OpenFile {
   Begun begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   // Waits until everything is written. Returns the first failure of an earlier write as an error.
   int drain();
+  // Keeps an error that no call has returned, for the next one.
+  void keep(int error) { unreported_ = error; }
   // Waits for all processes that have opened the file.
   void meet() const;
 
@@ -91,6 +94,7 @@ class OpenFile {
   MemoryData data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const;
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
+  int write_pending();
   int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
@@ -103,6 +107,8 @@ class OpenFile {
   bool open_ = false;
   bool aggregates_ = false;  // writes of all may go through aggregators
   uint32_t number_ = 0;      // of the next exchange
+
+  std::atomic<int> unreported_{MPI_SUCCESS};  // an error for the next call
 
   std::recursive_mutex mutex_;  // guards all below
   MPI_Offset position_ = 0;

@@ -28,8 +28,12 @@ class OpenFiles {
     return found != files_.end() ? found->second.get() : nullptr;
   }
   void remove(MPI_File handle) {
+    std::unique_ptr<OpenFile> file;  // its end calls MPI
     const std::lock_guard lock(mutex_);
-    files_.erase(handle);
+    const auto found = files_.find(handle);
+    if (found == files_.end()) return;
+    file = std::move(found->second);
+    files_.erase(found);
   }
 
  private:
