@@ -67,9 +67,11 @@ class Program {
     MPI_Info hints;
     MPI_Info_create(&hints);
     MPI_Info_set(hints, "romio_ds_write", "disable");
-    // Half of the programs choose an algorithm by hints, of which MPIs know none or one.
+    // Half of the programs choose an algorithm by hints, of which MPIs know none or one. Those of the first process
+    // are in force.
     const char* const algorithms[] = {"individual", "two_phase", "dynamic", "static"};
-    if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[seed / 2 % 4]);
+    const unsigned algorithm = seed / 2 + static_cast<unsigned>(rank_ % 2);
+    if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[algorithm % 4]);
     if (seed % 2 == 1) MPI_Info_set(hints, "cb_nodes", seed % 3 == 0 ? "1" : "3");
     must(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
     MPI_Info_free(&hints);

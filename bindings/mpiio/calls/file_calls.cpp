@@ -99,8 +99,7 @@ int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype ety
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) {
-    if (info != MPI_INFO_NULL) file->change_hints(info);
-    file->set_view(static_cast<uint64_t>(displacement), etype, filetype, representation);
+    file->set_view(static_cast<uint64_t>(displacement), etype, filetype, representation, info);
   }
   return error;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "collective/plan.hpp"
@@ -50,6 +51,12 @@ void OpenFile::change_hints(MPI_Info hints) {
   choose_aggregation();
 }
 
+// MPI lets the processes pass different hints: those of the first one are in force.
+void OpenFile::share_options() {
+  static_assert(std::is_trivially_copyable_v<collective::Options>);
+  TAILRACE_REAL(MPI_Bcast)(&all_.options, sizeof all_.options, MPI_BYTE, 0, all_.comm);
+}
+
 // Returns true if all processes say yes.
 bool OpenFile::agree(bool mine) const {
   int yes = mine ? 1 : 0;
@@ -57,8 +64,9 @@ bool OpenFile::agree(bool mine) const {
   return TAILRACE_REAL(MPI_Allreduce)(&yes, &all, 1, MPI_INT, MPI_MIN, all_.comm) == MPI_SUCCESS && all == 1;
 }
 
-void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                        const char* representation) {
+void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
+                        MPI_Info hints) {
+  all_.options = read_hints(hints, all_.options);
   const std::shared_ptr<const FlatType> element = flatten(etype);
   const std::shared_ptr<const FlatType> pattern = flatten(filetype);
   const bool known = std::strcmp(representation, "native") == 0 && element != nullptr && pattern != nullptr &&
@@ -77,6 +85,7 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
 
 // Decides whether writes of all in this view may go through aggregators. All processes decide together.
 void OpenFile::choose_aggregation() {
+  share_options();
   const Algorithm algorithm = all_.options.algorithm;
   const bool could = all_.nodes.size() > 1 && algorithm != Algorithm::individual;
   aggregates_ = agree(could) && (algorithm != Algorithm::automatic || choose_by_view());

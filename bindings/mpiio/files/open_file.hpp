@@ -55,7 +55,8 @@ class OpenFile {
   bool open();
   // Sets the view, after the MPI has accepted it. A view with another data representation than `native`, or of a type
   // that is not known, is not carried.
-  void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation);
+  void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
+                MPI_Info hints);
   void change_hints(MPI_Info hints);
   const collective::Options& options() const { return all_.options; }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
@@ -89,6 +90,7 @@ class OpenFile {
 
  private:
   bool agree(bool mine) const;
+  void share_options();
   void choose_aggregation();
   bool choose_by_view();
   MemoryData data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const;
