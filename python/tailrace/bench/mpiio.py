@@ -7,15 +7,12 @@ reports to an Observer.
 
 from __future__ import annotations
 
-import datetime
 import pathlib
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
-import tailrace
-
-from . import machine, mpiio_bars, mpiio_file, mpiio_program, mpiio_ways, mpis
+from . import mpiio_bars, mpiio_file, mpiio_program, mpiio_ways, mpis, study_document
 from . import mpiio_patterns as patterns
 from .bars import Bar
 from .mpiio_program import MpiioProgram
@@ -180,13 +177,8 @@ class _Study:
 
     def _document(self, cells: list[dict[str, Any]], bars: list[Bar]) -> dict[str, Any]:
         s = self._settings
-        now = datetime.datetime.now(datetime.timezone.utc)
-        storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0]),
-                   "page_cache": "synced in the end; tailrace bypasses it where it can"}
-        return {"tailrace_mpiio": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": line(s),
-                "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
-                "missing": [{"what": what, "why": why} for what, why in self._missing.items()], "cells": cells,
-                "bars": [bar.document() for bar in bars], "steal": self._steal.document()}
+        return study_document.document("tailrace_mpiio", VERSION, line(s), s.directory, self._scratch,
+                                       self._missing, cells, bars, self._steal)
 
 
 def _cell(name: str, way: Way, runs: Sequence[Report], by_better: Sequence[float] | None,

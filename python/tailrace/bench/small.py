@@ -9,16 +9,13 @@ is not available here is reported with the reason. Prints nothing, but reports t
 
 from __future__ import annotations
 
-import datetime
 import pathlib
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import tailrace
-
-from . import command, machine, small_patterns, small_program
+from . import command, small_patterns, small_program, study_document
 from .bars import Bar
 from .installs import Environment, Unavailable
 from .program import Failed, Report
@@ -162,13 +159,8 @@ class _Study:
 
     def _document(self, cells: list[dict[str, Any]], bars: list[Bar]) -> dict[str, Any]:
         s = self._settings
-        now = datetime.datetime.now(datetime.timezone.utc)
-        storage = {"directory": str(s.directory), "filesystem": machine.filesystem(self._scratch.directories[0]),
-                   "page_cache": "synced in the end; tailrace bypasses it where it can"}
-        return {"tailrace_small": VERSION, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": line(s),
-                "tailrace": tailrace.__version__, "machine": machine.describe(), "storage": [storage],
-                "missing": [{"what": what, "why": why} for what, why in self._missing.items()], "cells": cells,
-                "bars": [bar.document() for bar in bars], "steal": self._steal.document()}
+        return study_document.document("tailrace_small", VERSION, line(s), s.directory, self._scratch,
+                                       self._missing, cells, bars, self._steal)
 
 
 def _cell(pattern: Pattern, way: str, runs: Sequence[Report]) -> dict[str, Any]:
