@@ -46,7 +46,7 @@ bench-peers: build
 	@tools/bench_peers.sh $(ARGS)
 
 texture: build
-	@.venv/bin/python -B apps/texture/compare.py $(ARGS)
+	@.venv/bin/python -B apps/texture/comparison/compare.py $(ARGS)
 
 fuzz: setup
 	@tools/fuzz.sh

@@ -13,7 +13,7 @@ import pytest
 from tailrace.bench import mpis
 from tailrace.cli import run as run_command
 
-TEXTURE = pathlib.Path(__file__).resolve().parents[2] / "apps/texture"
+TEXTURE = pathlib.Path(__file__).resolve().parents[2] / "apps/texture/comparison"
 sys.path.insert(0, str(TEXTURE))
 
 import compare  # noqa: E402
