@@ -18,9 +18,9 @@ sys.path.insert(0, str(TEXTURE))
 
 import compare  # noqa: E402
 import gabor_model  # noqa: E402
-import rounds  # noqa: E402
-import ways  # noqa: E402
-from ways import NONE, SYNCHRONOUS, Run, Way  # noqa: E402
+import texture_rounds as rounds  # noqa: E402
+import texture_ways as ways  # noqa: E402
+from texture_ways import NONE, SYNCHRONOUS, Run, Way  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TEXTURE_BUILD", ways.BUILD))
 SIZE = ["--size", 70, "--channels", 2, "--strip", 16]  # five strips, of which the last is lower

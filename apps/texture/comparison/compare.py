@@ -21,11 +21,11 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import rounds
 import texture_pictures
-import ways
-from rounds import Rounds
-from ways import NONE, SYNCED, SYNCHRONOUS, WAYS, Run, Way
+import texture_rounds as rounds
+import texture_ways as ways
+from texture_rounds import Rounds
+from texture_ways import NONE, SYNCED, SYNCHRONOUS, WAYS, Run, Way
 
 from tailrace.bench import machine, mpis, steal
 from tailrace.bench.program import Failed

@@ -9,9 +9,9 @@ import statistics
 from collections.abc import Sequence
 
 import numpy as np
-import rounds
+import texture_rounds as rounds
 from matplotlib.figure import Figure
-from ways import NONE, SYNCHRONOUS, Run, Way
+from texture_ways import NONE, SYNCHRONOUS, Run, Way
 
 from tailrace.pictures import style
 

@@ -11,8 +11,8 @@ import pathlib
 import statistics
 from collections.abc import Callable, Sequence
 
-import ways
-from ways import NONE, SYNCHRONOUS, Run, Way
+import texture_ways as ways
+from texture_ways import NONE, SYNCHRONOUS, Run, Way
 
 from tailrace.bench.mpis import Mpi
 from tailrace.bench.program import Failed
