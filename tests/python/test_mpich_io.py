@@ -1,5 +1,5 @@
 """MPICH's own tests of MPI-IO, under each MPI of this machine: with the preloaded library, they end as without
-it: in place thread, and those of the suite `io` in place core, too. tools/build_mpich_tests.sh builds them."""
+it: in place thread, and the suite `io` under MPICH in place core, too. tools/build_mpich_tests.sh builds them."""
 
 import dataclasses
 import os
@@ -19,7 +19,8 @@ HANGS = 124  # the exit code of timeout(1)
 
 # At most so many ranks. MPICH's ranks that wait for each other keep a core busy each, so where there are few cores,
 # or others need them, the listed ranks take ten times as long, and much longer in Fortran, whose programs send more.
-# `make test-slow` runs all with more ranks; and f90, as `use mpi` calls the functions that f77 has tested.
+# `make test-slow` runs all with more ranks and in both places; and f90, as `use mpi` calls the functions that f77 has
+# tested; and f77 under MPICH, where f08 calls the same functions of C.
 RANKS = {"quick": {"C": 2, "Fortran": 1}, "slow": {"C": 4, "Fortran": 2}}
 
 # Tests that end differently with the library, by MPI and program; and why.
@@ -98,21 +99,28 @@ def library(mpi):
     return run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
 
 
+def is_slow(request):
+    return request.node.get_closest_marker("slow") is not None
+
+
 @pytest.mark.parametrize("program", programs())
-def test_a_program_of_mpich_ends_as_without_the_library(tmp_path, mpi, program, runtime_directory):
+def test_a_program_of_mpich_ends_as_without_the_library(tmp_path, mpi, program, runtime_directory, request):
     if program is None or not (TESTS / mpi.name).is_dir():
         pytest.skip(f".deps/mpich-tests has no tests for {mpi.name}: tools/build_mpich_tests.sh builds them")
     if not library(mpi).is_file():
         pytest.skip(f"there is no {library(mpi).name}")
     if program.name in (TESTS / mpi.name / "not-built").read_text().split():
         pytest.skip(f"{mpi.name} cannot compile {program.name}")
+    if mpi.name == "mpich" and program.name.startswith("f77/") and not is_slow(request):
+        pytest.skip("make test-slow runs it")
     if (mpi.name, program.name) in LEFT_OUT:
         pytest.skip(f"{program.name}: {LEFT_OUT[mpi.name, program.name]}")
     plain = end(mpi, program, tmp_path / "plain")
     if plain.code == HANGS:
         pytest.skip(f"{program.name} hangs under {mpi.name} without the library, too")
     differing = {}
-    places = PLACES if program.name.startswith("io/") else {"thread": PLACES["thread"]}
+    in_core = is_slow(request) or (mpi.name == "mpich" and program.name.startswith("io/"))
+    places = PLACES if in_core else {"thread": PLACES["thread"]}
     for place, settings in places.items():
         carried = end(mpi, program, tmp_path / place, settings)
         assert "cannot be preloaded" not in carried.said
