@@ -130,3 +130,10 @@ def test_run_finds_the_mpi(tmp_path, mpi, capsys):
     said = capsys.readouterr().out
     assert f"libtailrace_mpiio_{mpi.name}.so" in said and "export TAILRACE_MPIIO=" in said
     assert run_command.mpi_of([str(program(mpi))]) == mpi.name
+    words = ["--collective", "two_phase", "--aggregators", "2", "--print", "--", mpi.launcher]
+    assert cli.main(["run", "--mpiio", *words]) == 0
+    assert "export TAILRACE_MPIIO='collective=two_phase aggregators=2'" in capsys.readouterr().out
+    assert cli.main(["run", *words]) == 2
+    assert "without --mpiio" in capsys.readouterr().err
+    assert cli.main(["run", "--mpiio", "--aggregators", "0", "--print", "--", mpi.launcher]) == 2
+    assert "found --aggregators 0, expected at least 1" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from .. import quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
+_COLLECTIVES = ("auto", "individual", "two_phase", "dynamic", "static")  # docs/mpiio.md
 _LIBRARIES = {"mpich": "libmpich.so", "openmpi": "libmpi.so.40"}  # of each MPI, as programs are linked with it
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
 PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
@@ -38,7 +39,8 @@ def register(subparsers: Any) -> None:
                     "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
                     "writes by MPI-IO; PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio] [--config FILE | [--place PLACE] [--budget SIZE] "
-              "[--forward HOST:PORT --key FILE]] [--prefetch SIZE] [--close WHEN] [--summary] [--print] "
+              "[--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--prefetch SIZE] "
+              "[--close WHEN] [--summary] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
@@ -50,6 +52,10 @@ def register(subparsers: Any) -> None:
                         help="hand the data to this forwarder (tailrace serve forward); may be repeated")
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
                         help="the key file of the forwarders (tailrace key new)")
+    parser.add_argument("--collective", choices=_COLLECTIVES,
+                        help="with --mpiio: which process writes which part of a file in a write of all")
+    parser.add_argument("--aggregators", metavar="N", type=int,
+                        help="with --mpiio: how many processes write for all (default: one on each node)")
     parser.add_argument("--prefetch", metavar="SIZE", help="read at most SIZE ahead of a sequential reader, into the "
                                                             "page cache (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
@@ -64,6 +70,8 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; does not return if the program was started."""
     try:
+        if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None):
+            raise ValueError("found --collective or --aggregators without --mpiio, expected it")
         if arguments.mpiio:
             added = _mpiio_variables(arguments)
         else:
@@ -144,6 +152,12 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
         if getattr(arguments, name):
             raise ValueError(f"found --{name} beside --mpiio, expected it without")
     words = _common_words(arguments.config, arguments.place, arguments.budget, arguments.forward, arguments.key)
+    if arguments.collective:
+        words.append(f"collective={arguments.collective}")
+    if arguments.aggregators is not None:
+        if arguments.aggregators < 1:
+            raise ValueError(f"found --aggregators {arguments.aggregators}, expected at least 1")
+        words.append(f"aggregators={arguments.aggregators}")
     if arguments.summary:
         words.append("summary")
     if not arguments.program:
