@@ -1,5 +1,5 @@
-// Contribution: how much a process brings to a write of all, and where in the file. All processes exchange theirs
-// before they divide the work.
+// Contribution: how much a process writes or reads in an access of all, and where in the file. All processes exchange
+// theirs before they divide the work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace tailrace::collective {
 struct Contribution {
   uint64_t begin = 0;   // offset of the first byte in the file
   uint64_t end = 0;     // offset behind the last byte
-  uint64_t bytes = 0;   // of data; 0: this process writes nothing
+  uint64_t bytes = 0;   // of data; 0: this process has none
   uint64_t pieces = 0;  // contiguous parts of the file, or more
 };
 

@@ -1,4 +1,4 @@
-// Exchange: the messages of one write of all. A port: a door implements it with its MPI.
+// Exchange: the messages of one access of all. A port: a door implements it with its MPI.
 //
 // No call waits. Messages of one kind between two processes keep their order.
 #pragma once
@@ -14,8 +14,8 @@
 namespace tailrace::collective {
 
 enum class Kind : uint8_t {
-  part,  // from a member to an aggregator
-  end,   // from an aggregator to a member: its data are written, or have failed
+  to_aggregator,  // from a member: a part of a write, or a request of a read
+  to_member,      // from an aggregator: the end of a write, or the reply to a request
 };
 
 class Exchange {
@@ -28,7 +28,7 @@ class Exchange {
   virtual const std::vector<Contribution>* gathered() = 0;
 
   virtual void send(Kind kind, uint32_t to, Message message) = 0;
-  // Returns how many parts for that process are still being sent.
+  // Returns how many messages for that aggregator are still being sent.
   virtual size_t unsent(uint32_t to) = 0;
   // Returns true if nothing is being sent any more.
   virtual bool all_sent() = 0;

@@ -1,4 +1,4 @@
-// Options: the choices that a user has for a write of all.
+// Options: the choices that a user has for an access of all.
 #pragma once
 
 #include <cstdint>

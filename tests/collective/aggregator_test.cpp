@@ -1,5 +1,5 @@
 // How an aggregator merges the parts of its members into cycles.
-#include "collective/aggregator.hpp"
+#include "collective/write/aggregator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,77 +1,20 @@
 // Writes of all, by several processes that one thread carries out in random turns: messages take a while. The file is
 // compared with a plain model.
-#include "collective/collective_write.hpp"
+#include "collective/write/collective_write.hpp"
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <map>
 #include <random>
-#include <tuple>
 
 #include "list_data.hpp"
+#include "network.hpp"
 
 namespace {
 
 using namespace tailrace::collective;
+using test::FakeExchange;
 using test::ListData;
-
-// Messages between processes. One is here after a few looks for it; one is sent after a few questions.
-struct Network {
-  explicit Network(uint64_t seed, size_t ranks) : dice(seed), given(ranks), all(ranks) {}
-
-  bool chance() { return dice() % 3 == 0; }
-
-  std::mt19937_64 dice;
-  std::vector<bool> given;
-  std::vector<Contribution> all;
-  std::map<std::tuple<Kind, uint32_t, uint32_t>, std::deque<Message>> messages;
-  std::map<std::pair<uint32_t, uint32_t>, size_t> unsent;
-};
-
-class FakeExchange : public Exchange {
- public:
-  FakeExchange(Network& network, uint32_t rank) : network_(network), rank_(rank) {}
-
-  uint32_t rank() const override { return rank_; }
-  void gather(const Contribution& mine) override {
-    network_.all[rank_] = mine;
-    network_.given[rank_] = true;
-  }
-  const std::vector<Contribution>* gathered() override {
-    for (const bool given : network_.given) {
-      if (!given) return nullptr;
-    }
-    return network_.chance() ? &network_.all : nullptr;
-  }
-  void send(Kind kind, uint32_t to, Message message) override {
-    network_.messages[{kind, rank_, to}].push_back(std::move(message));
-    if (kind == Kind::part) ++network_.unsent[{rank_, to}];
-  }
-  size_t unsent(uint32_t to) override {
-    size_t& left = network_.unsent[{rank_, to}];
-    if (left > 0 && network_.chance()) --left;
-    return left;
-  }
-  bool all_sent() override {
-    for (auto& [pair, left] : network_.unsent) {
-      if (pair.first == rank_ && left > 0 && network_.chance()) --left;
-      if (pair.first == rank_ && left > 0) return false;
-    }
-    return true;
-  }
-  std::optional<Message> receive(Kind kind, uint32_t from) override {
-    auto& queue = network_.messages[{kind, from, rank_}];
-    if (queue.empty() || !network_.chance()) return std::nullopt;
-    Message message = std::move(queue.front());
-    queue.pop_front();
-    return message;
-  }
-
- private:
-  Network& network_;
-  const uint32_t rank_;
-};
+using test::Network;
 
 // A file in memory. The end of its writes takes a while.
 class FakeSink : public Sink {

@@ -51,10 +51,11 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
     for number in range(seed, seed + 4):
         print("seed", number)
         plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
-        done = start(mpi, ranks, [program(mpi), plain, number])
-        assert done.returncode == 0, done.stderr
+        without = start(mpi, ranks, [program(mpi), plain, number])
+        assert without.returncode == 0, without.stderr
         done = start(mpi, ranks, [program(mpi), carried, number], settings)
         assert done.returncode == 0, done.stderr
+        assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
         assert done.stderr.count("writes of MPI-IO data") == ranks, done.stderr
         assert plain.read_bytes() == carried.read_bytes()
 
@@ -65,10 +66,11 @@ def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, al
     for number in (seed, seed + 1):
         print("seed", number)
         plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
-        done = start(mpi, 3, [program(mpi), plain, number])
-        assert done.returncode == 0, done.stderr
+        without = start(mpi, 3, [program(mpi), plain, number])
+        assert without.returncode == 0, without.stderr
         done = start(mpi, 3, [program(mpi), carried, number], f"collective={algorithm} aggregators=2")
         assert done.returncode == 0, done.stderr
+        assert done.stdout == without.stdout and "read " in done.stdout
         assert plain.read_bytes() == carried.read_bytes()
 
 
@@ -104,9 +106,9 @@ def test_a_program_without_mpi_is_not_disturbed(mpi):
 
 
 def test_wrong_settings_are_told_and_nothing_is_carried(tmp_path, mpi):
-    done = start(mpi, 1, [program(mpi), tmp_path / "file", 7], "place=moon")
+    done = start(mpi, 1, [program(mpi, "fill"), tmp_path / "file", 1], "place=moon")
     assert done.returncode == 0 and "found 'place=moon', expected config=FILE" in done.stderr
-    done = start(mpi, 1, [program(mpi), tmp_path / "file", 8], "collective=three_phase")
+    done = start(mpi, 1, [program(mpi, "fill"), tmp_path / "file", 1], "collective=three_phase")
     assert done.returncode == 0 and "found 'collective=three_phase', expected" in done.stderr
 
 

@@ -156,7 +156,8 @@ def servers():
 
 
 def next_server(killed, job):
-    """Waits for a server that is none of the killed ones, which may take a moment to end. Returns its process number."""
+    """Waits for a server that is none of the killed ones: these may take a moment to end. Returns its process
+    number."""
     found = []
 
     def look():

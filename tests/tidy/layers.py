@@ -15,7 +15,7 @@ import sources
 
 # The layers of src's folders, the lowest first.
 LAYERS = [
-    {"base", "collective", "filter/codecs"},
+    {"base", "collective", "collective/read", "collective/write", "filter/codecs"},
     {"base/sync", "base/os"},
     {"base/memory"},
     {"model", "transport", "transport/secure"},
@@ -108,7 +108,7 @@ DOORS = [
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
 # the library, so a door can have its own copy.
-OPEN_TO_DOORS = {"collective", "filter/codecs"}
+OPEN_TO_DOORS = {"collective", "collective/read", "collective/write", "filter/codecs"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 

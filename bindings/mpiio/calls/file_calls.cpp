@@ -25,11 +25,6 @@ std::string path_of(const char* name) {
   return ::stat(path, &found) == 0 && S_ISREG(found.st_mode) ? path : "";
 }
 
-// A file that only shared pointers are used with is not carried.
-bool may_be_carried(int mode) {
-  return (mode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) != 0 && (mode & MPI_MODE_SEQUENTIAL) == 0;
-}
-
 // Returns true if the function at `caller` belongs to the HDF5 library. Its processes write the same bytes one after
 // the other, with a barrier between and no sync, which MPI-IO does not promise to order. The HDF5 connector carries
 // its data.
@@ -42,10 +37,11 @@ bool is_hdf5(const void* caller) {
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
 // one mode.
 void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_File handle) {
-  if (!may_be_carried(mode)) return;
+  if ((mode & MPI_MODE_SEQUENTIAL) != 0) return;  // only shared pointers are used with it
+  const OpenFile::Mode accesses{(mode & MPI_MODE_WRONLY) == 0, (mode & MPI_MODE_RDONLY) == 0};
   MPI_Comm own = comm;
   if (TAILRACE_REAL(MPI_Comm_dup)(comm, &own) != MPI_SUCCESS) return;
-  auto file = std::make_unique<OpenFile>(path_of(name), own, hints);
+  auto file = std::make_unique<OpenFile>(path_of(name), accesses, own, hints);
   if (file->open()) OpenFiles::instance().add(handle, std::move(file));
 }
 
@@ -117,7 +113,7 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
   const int error = TAILRACE_REAL(MPI_File_get_info)(handle, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr && *info != MPI_INFO_NULL) {
-    TAILRACE_REAL(MPI_Info_set)(*info, "tailrace_collective", name_of(file->options().algorithm));
+    TAILRACE_REAL(MPI_Info_set)(*info, "tailrace_collective", name_of(file->choices().writes.algorithm));
   }
   return error;
 }
@@ -161,10 +157,19 @@ int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   return first_of(failed, error);
 }
 
+int MPI_File_sync(MPI_File handle) {
+  GoingOn::instance().finish();
+  const int failed = settle(handle);
+  const int error = TAILRACE_REAL(MPI_File_sync)(handle);
+  if (OpenFile* const file = find(handle)) file->refresh();
+  return first_of(failed, error);
+}
+
 }  // extern "C"
 
 TAILRACE_ALSO_PMPI(File_open);
 TAILRACE_ALSO_PMPI(File_close);
+TAILRACE_ALSO_PMPI(File_sync);
 TAILRACE_ALSO_PMPI(File_set_view);
 TAILRACE_ALSO_PMPI(File_set_info);
 TAILRACE_ALSO_PMPI(File_get_info);
@@ -173,7 +178,6 @@ TAILRACE_ALSO_PMPI(File_seek);
 TAILRACE_ALSO_PMPI(File_get_position);
 TAILRACE_ALSO_PMPI(File_seek_shared);
 
-TAILRACE_SETTLE_ALL_FIRST(File_sync, (MPI_File handle), (handle));
 TAILRACE_SETTLE_ALL_FIRST(File_set_size, (MPI_File handle, MPI_Offset size), (handle, size));
 TAILRACE_SETTLE_ALL_FIRST(File_preallocate, (MPI_File handle, MPI_Offset size), (handle, size));
 TAILRACE_SETTLE_FIRST(File_get_size, (MPI_File handle, MPI_Offset* size), (handle, size));

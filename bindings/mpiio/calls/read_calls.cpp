@@ -1,35 +1,107 @@
-// Reads, and everything with the shared file pointer: the MPI makes them, when what is on its way has been written.
+// Reads. Blocking ones are made here, where the view is known. The MPI makes the others, and everything with the
+// shared file pointer, when what is on its way has been written.
 #include "mpiio/calls/call.hpp"
+#include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
+
+namespace tailrace::mpiio {
+namespace {
+
+// The ways to read: a process by itself, or all together.
+using Read = Outcome (*)(OpenFile&, uint64_t, void*, int64_t, MPI_Datatype);
+
+Outcome alone(OpenFile& file, uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+  return file.read(begin, memory, count, type);
+}
+
+Outcome together(OpenFile& file, uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+  return file.read_all(begin, memory, count, type);
+}
+
+// Reads at an explicit offset, in elementary types of the view.
+Outcome read_at(Read read, MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, int count,
+                MPI_Datatype type) {
+  const Outcome outcome = read(file, static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
+  report(handle, outcome.error);
+  return outcome;
+}
+
+// Reads at the individual file pointer, and moves it.
+Outcome read_next(Read read, MPI_File handle, OpenFile& file, void* memory, int count, MPI_Datatype type) {
+  const auto locked = file.lock();
+  const Outcome outcome = read_at(read, handle, file, file.position(), memory, count, type);
+  file.set_position(file.position() + static_cast<MPI_Offset>(outcome.bytes / file.view().etype()));
+  return outcome;
+}
+
+// Returns the file if the read is made here. If the MPI has to make it, or to refuse it, writes first what is on its
+// way.
+OpenFile* reading(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype type, int& failed) {
+  OpenFile* const file = find(handle);
+  const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
+  if (file == nullptr || (good && file->reads())) return file;
+  failed = report(handle, file->drain());
+  return nullptr;
+}
+
+int finish(const Outcome& outcome, MPI_Status* status) {
+  set_status(status, outcome.bytes);
+  return outcome.error;
+}
+
+}  // namespace
+}  // namespace tailrace::mpiio
 
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-TAILRACE_SETTLE_FIRST(File_read_at,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, at, to, n, type, s));
-TAILRACE_SETTLE_ALL_FIRST(File_read_at_all,
-                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                          (handle, at, to, n, type, s));
-TAILRACE_SETTLE_FIRST(File_iread_at,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, at, to, n, type, r));
-TAILRACE_SETTLE_FIRST(File_iread_at_all,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, at, to, n, type, r));
-TAILRACE_SETTLE_FIRST(File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type),
-                      (handle, at, to, n, type));
+extern "C" int MPI_File_read_at(MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Status* s) {
+  int failed = MPI_SUCCESS;
+  OpenFile* const file = reading(handle, at, n, type, failed);
+  if (file != nullptr) return finish(read_at(alone, handle, *file, at, to, n, type), s);
+  return first_of(failed, TAILRACE_REAL(MPI_File_read_at)(handle, at, to, n, type, s));
+}
+TAILRACE_ALSO_PMPI(File_read_at);
+
+extern "C" int MPI_File_read_at_all(MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type,
+                                    MPI_Status* s) {
+  GoingOn::instance().finish();
+  int failed = MPI_SUCCESS;
+  OpenFile* const file = reading(handle, at, n, type, failed);
+  if (file != nullptr) return finish(read_at(together, handle, *file, at, to, n, type), s);
+  return first_of(failed, TAILRACE_REAL(MPI_File_read_at_all)(handle, at, to, n, type, s));
+}
+TAILRACE_ALSO_PMPI(File_read_at_all);
+
 extern "C" int MPI_File_read(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s) {
-  return at_pointer(handle, s,
-                    [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read)(handle, to, n, type, told); });
+  int failed = MPI_SUCCESS;
+  OpenFile* const file = reading(handle, 0, n, type, failed);
+  if (file != nullptr) return finish(read_next(alone, handle, *file, to, n, type), s);
+  const int error = at_pointer(
+      handle, s, [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read)(handle, to, n, type, told); });
+  return first_of(failed, error);
 }
 TAILRACE_ALSO_PMPI(File_read);
 
 extern "C" int MPI_File_read_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s) {
   GoingOn::instance().finish();
-  return at_pointer(handle, s,
-                    [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read_all)(handle, to, n, type, told); });
+  int failed = MPI_SUCCESS;
+  OpenFile* const file = reading(handle, 0, n, type, failed);
+  if (file != nullptr) return finish(read_next(together, handle, *file, to, n, type), s);
+  const int error = at_pointer(
+      handle, s, [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read_all)(handle, to, n, type, told); });
+  return first_of(failed, error);
 }
 TAILRACE_ALSO_PMPI(File_read_all);
+
+TAILRACE_SETTLE_FIRST(File_iread_at,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, at, to, n, type, r));
+TAILRACE_SETTLE_ALL_FIRST(File_iread_at_all,
+                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                          (handle, at, to, n, type, r));
+TAILRACE_SETTLE_ALL_FIRST(File_read_at_all_begin,
+                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type),
+                          (handle, at, to, n, type));
 
 extern "C" int MPI_File_iread(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r) {
   return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_iread)(handle, to, n, type, r); });
@@ -37,11 +109,13 @@ extern "C" int MPI_File_iread(MPI_File handle, void* to, int n, MPI_Datatype typ
 TAILRACE_ALSO_PMPI(File_iread);
 
 extern "C" int MPI_File_iread_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r) {
+  GoingOn::instance().finish();
   return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_iread_all)(handle, to, n, type, r); });
 }
 TAILRACE_ALSO_PMPI(File_iread_all);
 
 extern "C" int MPI_File_read_all_begin(MPI_File handle, void* to, int n, MPI_Datatype type) {
+  GoingOn::instance().finish();
   return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_read_all_begin)(handle, to, n, type); });
 }
 TAILRACE_ALSO_PMPI(File_read_all_begin);
@@ -52,8 +126,8 @@ TAILRACE_SETTLE_FIRST(File_iread_shared, (MPI_File handle, void* to, int n, MPI_
                       (handle, to, n, type, r));
 TAILRACE_SETTLE_ALL_FIRST(File_read_ordered, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
                           (handle, to, n, type, s));
-TAILRACE_SETTLE_FIRST(File_read_ordered_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
-                      (handle, to, n, type));
+TAILRACE_SETTLE_ALL_FIRST(File_read_ordered_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
+                          (handle, to, n, type));
 TAILRACE_SETTLE_FIRST(File_write_shared, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
                       (handle, from, n, type, s));
 TAILRACE_SETTLE_FIRST(File_iwrite_shared,
@@ -62,5 +136,5 @@ TAILRACE_SETTLE_FIRST(File_iwrite_shared,
 TAILRACE_SETTLE_ALL_FIRST(File_write_ordered,
                           (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
                           (handle, from, n, type, s));
-TAILRACE_SETTLE_FIRST(File_write_ordered_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type),
-                      (handle, from, n, type));
+TAILRACE_SETTLE_ALL_FIRST(File_write_ordered_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type),
+                          (handle, from, n, type));

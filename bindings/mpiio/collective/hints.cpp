@@ -49,32 +49,44 @@ void read_number(MPI_Info info, const char* key, Number& number) {
   number = static_cast<Number>(found);
 }
 
-void read_algorithm(MPI_Info info, Options& options) {
+void read_algorithm(MPI_Info info, Choices& choices) {
   const std::optional<std::string> value = hint(info, "tailrace_collective");
   if (!value.has_value()) return;
   const std::optional<Algorithm> algorithm = algorithm_named(*value);
   if (!algorithm.has_value()) {
     return complain("tailrace_collective", *value, "auto, individual, two_phase, dynamic or static");
   }
-  options.algorithm = *algorithm;
+  choices.writes.algorithm = *algorithm;
+  choices.reads.algorithm = *algorithm;
 }
 
 // The words that programs have written for ROMIO.
-void read_romio(MPI_Info info, Options& options) {
-  const std::optional<std::string> value = hint(info, "romio_cb_write");
+void read_romio(MPI_Info info, const char* key, Options& options) {
+  const std::optional<std::string> value = hint(info, key);
   if (value == "enable") options.algorithm = Algorithm::two_phase;
   if (value == "disable") options.algorithm = Algorithm::individual;
   if (value == "automatic") options.algorithm = Algorithm::automatic;
 }
 
-void read_aggregators(MPI_Info info, Options& options) {
+void read_aggregators(MPI_Info info, Options& writes) {
   const std::optional<std::string> value = hint(info, "tailrace_aggregators");
   if (!value.has_value() || value == "ranks") return;
   if (value == "node" || value == "forwarders") {
-    options.algorithm = Algorithm::individual;
+    writes.algorithm = Algorithm::individual;
   } else {
     complain("tailrace_aggregators", *value, "ranks, node or forwarders");
   }
+}
+
+void read_numbers(MPI_Info info, Options& options) {
+  read_number(info, "cb_nodes", options.aggregators);
+  read_number(info, "cb_buffer_size", options.cycle_bytes);
+  read_number(info, "striping_unit", options.alignment);
+}
+
+void read_sieve(MPI_Info info, uint64_t& bytes) {
+  read_number(info, "ind_rd_buffer_size", bytes);
+  if (hint(info, "romio_ds_read") == "disable") bytes = 0;
 }
 
 }  // namespace
@@ -93,15 +105,18 @@ const char* name_of(Algorithm algorithm) {
   return "auto";
 }
 
-Options read_hints(MPI_Info info, Options options) {
-  if (info == MPI_INFO_NULL) return options;
-  read_romio(info, options);
-  read_algorithm(info, options);
-  read_aggregators(info, options);
-  read_number(info, "cb_nodes", options.aggregators);
-  read_number(info, "cb_buffer_size", options.cycle_bytes);
-  read_number(info, "striping_unit", options.alignment);
-  return options;
+Choices read_hints(MPI_Info info, Choices choices) {
+  if (info == MPI_INFO_NULL) return choices;
+  read_romio(info, "romio_cb_write", choices.writes);
+  read_romio(info, "romio_cb_read", choices.reads);
+  read_algorithm(info, choices);
+  read_aggregators(info, choices.writes);
+  read_numbers(info, choices.writes);
+  choices.reads.aggregators = choices.writes.aggregators;
+  choices.reads.cycle_bytes = choices.writes.cycle_bytes;
+  choices.reads.alignment = choices.writes.alignment;
+  read_sieve(info, choices.sieve_bytes);
+  return choices;
 }
 
 }  // namespace tailrace::mpiio

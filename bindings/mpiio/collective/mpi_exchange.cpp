@@ -31,7 +31,7 @@ MpiExchange::MpiExchange(MPI_Comm comm, uint32_t number) : comm_(comm), number_(
   all_.resize(static_cast<size_t>(ranks));
 }
 
-int MpiExchange::tag(Kind kind) const { return static_cast<int>(number_ * 2 + (kind == Kind::end ? 1 : 0)); }
+int MpiExchange::tag(Kind kind) const { return static_cast<int>(number_ * 2 + (kind == Kind::to_member ? 1 : 0)); }
 
 void MpiExchange::gather(const Contribution& mine) {
   mine_ = mine;
@@ -54,7 +54,7 @@ void MpiExchange::look_after_sends() {
 size_t MpiExchange::unsent(uint32_t to) {
   look_after_sends();
   size_t count = 0;
-  for (const Sending& sending : sending_) count += sending.to == to && sending.kind == Kind::part ? 1 : 0;
+  for (const Sending& sending : sending_) count += sending.to == to && sending.kind == Kind::to_aggregator ? 1 : 0;
   return count;
 }
 

@@ -1,4 +1,4 @@
-// MpiExchange: the messages of one write of all, by MPI. It calls MPI only inside its own functions.
+// MpiExchange: the messages of one access of all, by MPI. It calls MPI only inside its own functions.
 #pragma once
 
 #include <list>
@@ -14,7 +14,7 @@ namespace tailrace::mpiio {
 
 class MpiExchange : public collective::Exchange {
  public:
-  // `number`: of the write, among those of the communicator; writes that go on at one time have different ones.
+  // `number`: of the access, among those of the communicator; those that go on at one time have different ones.
   MpiExchange(MPI_Comm comm, uint32_t number);
 
   uint32_t rank() const override { return rank_; }

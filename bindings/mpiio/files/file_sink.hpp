@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collective/sink.hpp"
+#include "collective/write/sink.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::mpiio {

@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "collective/plan.hpp"
+#include "collective/read/collective_read.hpp"
 #include "mpiio/collective/hints.hpp"
 #include "mpiio/collective/ranks.hpp"
 #include "mpiio/files/failures.hpp"
-#include "mpiio/mpi/read_type.hpp"
+#include "mpiio/files/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 
 namespace tailrace::mpiio {
@@ -20,17 +21,14 @@ using collective::Algorithm;
 
 namespace {
 
-std::shared_ptr<const FlatType> flatten(MPI_Datatype type) {
-  const TypePointer tree = read_type(type);
-  return tree != nullptr ? std::make_shared<const FlatType>(*tree) : nullptr;
-}
+const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 
 }  // namespace
 
-OpenFile::OpenFile(std::string path, MPI_Comm comm, MPI_Info hints) {
+OpenFile::OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints) : mode_(mode), reads_(path) {
   all_.path = std::move(path);
   all_.comm = comm;
-  all_.options = read_hints(hints, collective_options());
+  all_.choices = read_hints(hints, mpiio::choices());
 }
 
 OpenFile::~OpenFile() {
@@ -39,22 +37,17 @@ OpenFile::~OpenFile() {
 }
 
 bool OpenFile::open() {
-  open_ = !all_.path.empty() && carries_anything() && carrier().open(all_.path, &all_.raw);
-  if (!agree(open_)) return false;
+  const bool could = !all_.path.empty() && carries_anything();
+  open_ = could && mode_.writes && carrier().open(all_.path, &all_.raw);
+  if (!agree(could && open_ == mode_.writes)) return false;
   all_.nodes = nodes_of(all_.comm);
   choose_aggregation();
   return true;
 }
 
 void OpenFile::change_hints(MPI_Info hints) {
-  all_.options = read_hints(hints, all_.options);
+  all_.choices = read_hints(hints, all_.choices);
   choose_aggregation();
-}
-
-// MPI lets the processes pass different hints: those of the first one are in force.
-void OpenFile::share_options() {
-  static_assert(std::is_trivially_copyable_v<collective::Options>);
-  TAILRACE_REAL(MPI_Bcast)(&all_.options, sizeof all_.options, MPI_BYTE, 0, all_.comm);
 }
 
 // Returns true if all processes say yes.
@@ -66,7 +59,7 @@ bool OpenFile::agree(bool mine) const {
 
 void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                         MPI_Info hints) {
-  all_.options = read_hints(hints, all_.options);
+  all_.choices = read_hints(hints, all_.choices);
   const std::shared_ptr<const FlatType> element = flatten(etype);
   const std::shared_ptr<const FlatType> pattern = flatten(filetype);
   const bool known = std::strcmp(representation, "native") == 0 && element != nullptr && pattern != nullptr &&
@@ -83,47 +76,37 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   choose_aggregation();
 }
 
-// Decides whether writes of all in this view may go through aggregators. All processes decide together.
+// Decides whether accesses of all in this view may go through aggregators. MPI lets the processes pass different
+// hints: those of the first one are in force.
 void OpenFile::choose_aggregation() {
-  share_options();
-  const Algorithm algorithm = all_.options.algorithm;
-  const bool could = all_.nodes.size() > 1 && algorithm != Algorithm::individual;
-  aggregates_ = agree(could) && (algorithm != Algorithm::automatic || choose_by_view());
+  static_assert(std::is_trivially_copyable_v<Choices>);
+  TAILRACE_REAL(MPI_Bcast)(&all_.choices, sizeof all_.choices, MPI_BYTE, 0, all_.comm);
+  std::vector<collective::Contribution> all;
+  const auto may_aggregate = [this, &all](const collective::Options& options) {
+    if (all_.nodes.size() == 1 || options.algorithm == Algorithm::individual) return false;
+    if (options.algorithm != Algorithm::automatic) return true;
+    if (all.empty()) all = gather_two_copies();
+    return collective::choose(all, options.large_piece) != Algorithm::individual;
+  };
+  aggregates_ = may_aggregate(all_.choices.writes);
+  aggregates_reads_ = may_aggregate(all_.choices.reads);
+  reads_.reader().set_sieve(all_.choices.sieve_bytes);
 }
 
-// Returns true if the processes' data in this view may be small and interleaved. Each write decides by what it has.
-bool OpenFile::choose_by_view() {
+// Returns what a write of two copies of the view's pattern would bring, by process: it shows whether the processes'
+// data may be small and interleaved. Each access decides by what it has.
+std::vector<collective::Contribution> OpenFile::gather_two_copies() {
   MpiExchange exchange(all_.comm, number_++);
   exchange.gather(MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution());
   const std::vector<collective::Contribution>* all = nullptr;
   while ((all = exchange.gathered()) == nullptr) sched_yield();
-  return collective::choose(*all, all_.options.large_piece) != Algorithm::individual;
-}
-
-// Returns no data, and the error, where the arguments are wrong.
-MemoryData OpenFile::data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const {
-  const auto* from = static_cast<const std::byte*>(memory);
-  const auto copies = static_cast<uint64_t>(count);
-  uint64_t size = 0;
-  std::shared_ptr<const FlatType> apart;
-  if (!is_predefined(type, size) || size == 0) {
-    apart = flatten(type);
-    if (apart == nullptr) {
-      error = MPI_ERR_TYPE;
-      return {view_, begin, from, 0, nullptr};
-    }
-    size = apart->size();
-    if (size > 0 && apart->is_contiguous()) from += std::exchange(apart, nullptr)->runs()[0].offset;
-  }
-  if (size * copies % view_.etype() == 0) return {view_, begin, from, size * copies, std::move(apart)};
-  error = MPI_ERR_ARG;
-  return {view_, begin, from, 0, nullptr};
+  return *all;
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
   int error = MPI_SUCCESS;
-  const MemoryData data = data_of(begin, memory, count, type, error);
+  const auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
   return error == MPI_SUCCESS ? write_own(data) : Outcome{error, 0};
 }
 
@@ -140,7 +123,8 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
 
 Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  const bool exchanges = aggregates_ && all_.options.algorithm != Algorithm::automatic && exchanges_in_background();
+  const bool exchanges =
+      aggregates_ && all_.choices.writes.algorithm != Algorithm::automatic && exchanges_in_background();
   return exchanges ? exchange(begin, memory, count, type) : Begun{write(begin, memory, count, type)};
 }
 
@@ -149,14 +133,14 @@ Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t coun
 Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   unreported_ = drain();
   int error = MPI_SUCCESS;
-  MemoryData data = data_of(begin, memory, count, type, error);
+  auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
   return {{error, 0}, std::make_unique<WriteOfAll>(all_, number_++, std::move(data))};
 }
 
 // Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
 // the bytes.
 Outcome OpenFile::write_own(const MemoryData& data) {
-  const uint64_t most = view_.is_contiguous() && data.is_plain() ? data.bytes() : kAtOnce;
+  const uint64_t most = data.is_plain() ? data.bytes() : kAtOnce;
   for (uint64_t done = 0; done < data.bytes(); done += most) {
     const int error = hand_over(data, done, std::min(most, data.bytes() - done));
     if (error != MPI_SUCCESS) return {error, done};
@@ -165,9 +149,9 @@ Outcome OpenFile::write_own(const MemoryData& data) {
 }
 
 int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length) {
-  pending_ = true;
   std::vector<tailrace_extent> extents;
   data.find(begin, length, extents);
+  pending_.add(extents);
   const std::byte* from = data.plain(begin);
   if (from == nullptr) {
     packed_.resize(std::max<size_t>(packed_.size(), length));
@@ -178,6 +162,45 @@ int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length)
   return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
+Outcome OpenFile::read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
+  int error = MPI_SUCCESS;
+  auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
+  return error == MPI_SUCCESS ? read_own(space) : Outcome{error, 0};
+}
+
+// Writes first what this process has handed over: an aggregator may read it. A process whose arguments are wrong
+// takes part without data.
+Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
+  if (!aggregates_reads_) return read(begin, memory, count, type);
+  const int earlier = drain();
+  int error = MPI_SUCCESS;
+  auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
+  MpiExchange exchange(all_.comm, number_++);
+  collective::CollectiveRead read({exchange, reads_.reader(), space}, space.contribution(), all_.nodes,
+                                  all_.choices.reads);
+  while (!read.has_ended()) {
+    if (!read.progress()) sched_yield();
+  }
+  if (error != MPI_SUCCESS || earlier != MPI_SUCCESS) return {error != MPI_SUCCESS ? error : earlier, 0};
+  return read.is_individual() ? read_own(space) : ended({read.bytes(), read.error()});
+}
+
+Outcome OpenFile::read_own(MemorySpace& space) {
+  const collective::Source::End end = reads_.read(space, pending_, all_.raw);
+  const int earlier = unreported_.exchange(MPI_SUCCESS);
+  const int failed = take_failures(all_.path);
+  if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return {earlier != MPI_SUCCESS ? earlier : failed, 0};
+  return ended(end);
+}
+
+// Returns how a read has ended.
+Outcome OpenFile::ended(const collective::Source::End& end) const {
+  if (end.error == 0) return {MPI_SUCCESS, end.bytes};
+  return {report_failure(all_.path + " cannot be read: " + std::strerror(end.error), end.error), end.bytes};
+}
+
 int OpenFile::drain() {
   const auto locked = lock();
   const int earlier = unreported_.exchange(MPI_SUCCESS);
@@ -186,8 +209,9 @@ int OpenFile::drain() {
 }
 
 int OpenFile::write_pending() {
-  if (!std::exchange(pending_, false)) return take_failures(all_.path);
+  if (!pending_.any()) return take_failures(all_.path);
   const Refusal refused = carrier().flush();
+  pending_.clear();
   const int error = take_failures(all_.path);
   if (refused.status == TAILRACE_OK || error != MPI_SUCCESS) return error;
   return report_failure(refused.message, refused.system_errno);

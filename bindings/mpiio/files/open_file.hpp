@@ -1,14 +1,14 @@
-// OpenFile: an open file of MPI-IO whose writes are carried.
+// OpenFile: an open file of MPI-IO whose writes are carried, and whose blocking reads are made here.
 //
 // Any thread may call; a caller that makes several calls as one holds lock() meanwhile.
 //
-// The MPI has the file open, too. It makes all reads and everything else that is not a write, after what is on its
-// way has been written. The individual file pointer is kept here, and the MPI's is not used: MPICH 4.0's is wrong in
-// some views.
+// The MPI has the file open, too. It does everything else, after what is on its way has been written. The individual
+// file pointer is kept here, and the MPI's is not used: MPICH 4.0's is wrong in some views.
 //
 // A process hands its own bytes over. In a write of all, the processes may instead exchange bytes first, so that
 // aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
-// could wait for its own bytes later, since another process writes them.
+// could wait for its own bytes later, since another process writes them. In a read of all, aggregators may read
+// larger pieces in the same way.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "mpiio/collective/memory_data.hpp"
+#include "mpiio/files/own_reads.hpp"
+#include "mpiio/files/pending_writes.hpp"
 #include "mpiio/files/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
@@ -43,9 +45,15 @@ struct Begun {
 
 class OpenFile {
  public:
+  // Mode: the accesses that the program may make.
+  struct Mode {
+    bool reads = true;
+    bool writes = true;
+  };
+
   // `path` is absolute, without symbolic links; "": the file cannot be carried. `comm` is a communicator of its own,
   // which it frees.
-  OpenFile(std::string path, MPI_Comm comm, MPI_Info hints);
+  OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -58,13 +66,14 @@ class OpenFile {
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                 MPI_Info hints);
   void change_hints(MPI_Info hints);
-  const collective::Options& options() const { return all_.options; }
+  const Choices& choices() const { return all_.choices; }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
   // While accesses are atomic, nothing is carried.
   void set_atomic(bool atomic) { atomic_ = atomic; }
-  // Returns true if a write may be carried now. If not, drain() and let the MPI write.
-  bool carries() const { return known_view_ && !atomic_; }
+  // Return true if a write may be carried, or a read be made, now. If not, drain() and let the MPI do it.
+  bool carries() const { return mode_.writes && known_view_ && !atomic_; }
+  bool reads() const { return mode_.reads && known_view_ && !atomic_; }
 
   const View& view() const { return view_; }
   // Returns true if the individual file pointer is here. If not, the MPI has it: the view is not known.
@@ -78,8 +87,14 @@ class OpenFile {
   Outcome write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   // Begins a write of all, and waits for no other process. All processes call it together.
   Begun begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
+  // Reads into `count` elements of the type at `memory` the data from byte `begin` of the view on. The outcome has
+  // fewer bytes if the file ends before. All processes call read_all() together.
+  Outcome read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
+  Outcome read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   // Waits until everything is written. Returns the first failure of an earlier write as an error.
   int drain();
+  // Lets later reads see what other nodes have written.
+  void refresh() { reads_.reader().forget(); }
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
   // Waits for all processes that have opened the file.
@@ -90,31 +105,35 @@ class OpenFile {
 
  private:
   bool agree(bool mine) const;
-  void share_options();
   void choose_aggregation();
-  bool choose_by_view();
-  MemoryData data_of(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, int& error) const;
+  std::vector<collective::Contribution> gather_two_copies();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
   int write_pending();
   int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
+  Outcome read_own(MemorySpace& space);
+  Outcome ended(const collective::Source::End& end) const;
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
+
+  const Mode mode_;
 
   // Changed by calls that all processes make together, while no other call uses the file.
   WriteOfAll::File all_;
   View view_;
   bool known_view_ = true;
   bool atomic_ = false;
-  bool open_ = false;
-  bool aggregates_ = false;  // writes of all may go through aggregators
-  uint32_t number_ = 0;      // of the next exchange
+  bool open_ = false;              // for the carrier
+  bool aggregates_ = false;        // writes of all may go through aggregators
+  bool aggregates_reads_ = false;  // reads of all may
+  uint32_t number_ = 0;            // of the next exchange
 
   std::atomic<int> unreported_{MPI_SUCCESS};  // an error for the next call
 
   std::recursive_mutex mutex_;  // guards all below
   MPI_Offset position_ = 0;
-  bool pending_ = false;           // something may be on its way
+  PendingWrites pending_;
+  OwnReads reads_;
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };
 

@@ -9,8 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "mpiio/collective/hints.hpp"
-
 namespace tailrace::mpiio {
 namespace {
 
@@ -19,7 +17,7 @@ struct Process {
   Process();
 
   process::ProcessClient client;
-  collective::Options options;
+  Choices choices;
   bool carries = true;
 };
 
@@ -60,9 +58,10 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings, options);
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes);
+  choices.reads = choices.writes;
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
-  if (has_merger) options.large_piece = 4096;
+  if (has_merger) choices.writes.large_piece = 4096;
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
 }
@@ -80,10 +79,10 @@ process::ProcessClient& carrier() {
 
 bool carries_anything() { return instance().carries; }
 
-collective::Options collective_options() { return instance().options; }
+Choices choices() { return instance().choices; }
 
 bool exchanges_in_background() {
-  const collective::Algorithm algorithm = instance().options.algorithm;
+  const collective::Algorithm algorithm = instance().choices.writes.algorithm;
   return algorithm != collective::Algorithm::automatic && algorithm != collective::Algorithm::individual;
 }
 

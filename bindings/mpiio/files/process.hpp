@@ -1,7 +1,7 @@
 // Process: what the library for MPI-IO has once in a process: the client that carries the data of all files.
 #pragma once
 
-#include "collective/options.hpp"
+#include "mpiio/collective/hints.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::mpiio {
@@ -13,9 +13,9 @@ using Refusal = process::ProcessClient::Refusal;
 process::ProcessClient& carrier();
 // Returns false if the settings are wrong.
 bool carries_anything();
-// Returns the choices for writes of all, which hints of a file change. Where a server or a forwarder merges what the
-// processes of a node hand over, they exchange only the smallest pieces.
-collective::Options collective_options();
+// Returns the choices for accesses of all, which hints of a file change. Where a server or a forwarder merges what
+// the processes of a node hand over, they exchange only the smallest pieces.
+Choices choices();
 // Returns true if nonblocking writes of all may go through aggregators: if the settings name an algorithm, as they do
 // in all processes. Such a write needs progress in every call that waits. A blocking collective call of MPI must then
 // be made of its nonblocking form, in all processes: the two do not match (MPI 3.1, §5.12).

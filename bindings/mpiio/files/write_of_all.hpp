@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "collective/collective_write.hpp"
+#include "collective/write/collective_write.hpp"
+#include "mpiio/collective/hints.hpp"
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/collective/mpi_exchange.hpp"
 #include "mpiio/files/file_sink.hpp"
@@ -21,7 +22,7 @@ class WriteOfAll {
     std::string path;
     MPI_Comm comm = MPI_COMM_NULL;
     std::vector<int> nodes;
-    collective::Options options;
+    Choices choices;
   };
 
   // `number`: of the write, among those of the file.
@@ -29,7 +30,7 @@ class WriteOfAll {
       : data_(std::move(data)),
         sink_(file.raw, file.path),
         exchange_(file.comm, number),
-        write_({exchange_, sink_, data_}, data_.contribution(), file.nodes, file.options) {}
+        write_({exchange_, sink_, data_}, data_.contribution(), file.nodes, file.choices.writes) {}
   WriteOfAll(const WriteOfAll&) = delete;
   WriteOfAll& operator=(const WriteOfAll&) = delete;
 

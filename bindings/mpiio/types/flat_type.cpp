@@ -191,4 +191,11 @@ void FlatType::gather(const std::byte* memory, uint64_t begin, uint64_t length, 
   });
 }
 
+void FlatType::scatter(const std::byte* from, uint64_t begin, uint64_t length, std::byte* memory) const {
+  walk(begin, length, [memory, &from](int64_t offset, uint64_t bytes) {
+    std::memcpy(memory + offset, from, bytes);
+    from += bytes;
+  });
+}
+
 }  // namespace tailrace::mpiio

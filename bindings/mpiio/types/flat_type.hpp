@@ -48,6 +48,8 @@ class FlatType {
 
   // Copies the bytes from `begin` to `begin` + `length` of the copies at `memory` to `out`, one after the other.
   void gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const;
+  // Copies `from` to these bytes.
+  void scatter(const std::byte* from, uint64_t begin, uint64_t length, std::byte* memory) const;
 
  private:
   class Builder;

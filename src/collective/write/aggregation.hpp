@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/aggregator.hpp"
 #include "collective/exchange.hpp"
 #include "collective/plan.hpp"
-#include "collective/sink.hpp"
+#include "collective/write/aggregator.hpp"
+#include "collective/write/sink.hpp"
 
 namespace tailrace::collective {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collective/message.hpp"
-#include "collective/own_data.hpp"
+#include "collective/write/own_data.hpp"
 
 namespace tailrace::collective {
 

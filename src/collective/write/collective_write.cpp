@@ -1,4 +1,4 @@
-#include "collective/collective_write.hpp"
+#include "collective/write/collective_write.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -67,7 +67,7 @@ bool CollectiveWrite::send() {
   bool moved = false;
   for (Sender& sender : senders_) {
     while (!sender.has_ended() && parts_.exchange.unsent(sender.aggregator()) < kUnsentAtOnce) {
-      parts_.exchange.send(Kind::part, sender.aggregator(), sender.next());
+      parts_.exchange.send(Kind::to_aggregator, sender.aggregator(), sender.next());
       moved = true;
     }
   }
@@ -87,7 +87,7 @@ bool CollectiveWrite::send_own() {
 bool CollectiveWrite::hear_ends() {
   const size_t before = awaited_.size();
   std::erase_if(awaited_, [this](uint32_t aggregator) {
-    const std::optional<Message> end = parts_.exchange.receive(Kind::end, aggregator);
+    const std::optional<Message> end = parts_.exchange.receive(Kind::to_member, aggregator);
     if (!end.has_value()) return false;
     int error = 0;
     std::memcpy(&error, end->data(), sizeof error);

@@ -1,4 +1,4 @@
-#include "collective/aggregation.hpp"
+#include "collective/write/aggregation.hpp"
 
 #include <cstring>
 #include <optional>
@@ -40,7 +40,7 @@ bool Aggregation::receive(Exchange& exchange) {
   for (size_t index = 0; index < streams_.size(); ++index) {
     if (streams_[index].member == exchange.rank()) continue;
     while (aggregator_.wants(index)) {
-      std::optional<Message> part = exchange.receive(Kind::part, streams_[index].member);
+      std::optional<Message> part = exchange.receive(Kind::to_aggregator, streams_[index].member);
       if (!part.has_value()) break;
       aggregator_.take(index, std::move(*part));
       moved = true;
@@ -54,7 +54,7 @@ void Aggregation::report(Exchange& exchange) const {
     if (stream.member == exchange.rank()) continue;
     Message end(sizeof error_);
     std::memcpy(end.data(), &error_, sizeof error_);
-    exchange.send(Kind::end, stream.member, std::move(end));
+    exchange.send(Kind::to_member, stream.member, std::move(end));
   }
 }
 

@@ -11,13 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "collective/aggregation.hpp"
 #include "collective/exchange.hpp"
 #include "collective/options.hpp"
-#include "collective/own_data.hpp"
 #include "collective/plan.hpp"
-#include "collective/sender.hpp"
-#include "collective/sink.hpp"
+#include "collective/write/aggregation.hpp"
+#include "collective/write/own_data.hpp"
+#include "collective/write/sender.hpp"
+#include "collective/write/sink.hpp"
 
 namespace tailrace::collective {
 

@@ -16,7 +16,7 @@
 #include <deque>
 #include <vector>
 
-#include "collective/part.hpp"
+#include "collective/write/part.hpp"
 
 namespace tailrace::collective {
 

@@ -1,24 +1,21 @@
-// OwnData: the data that a process brings to a write of all, in the order of the file. A port: the door that has the
-// data and the view implements it.
+// OwnPlaces: where in the file the data of a process lie, in the order of the file. A port: the door that has the
+// view implements it.
 #pragma once
 
 #include <tailrace/tailrace.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace tailrace::collective {
 
-class OwnData {
+class OwnPlaces {
  public:
-  virtual ~OwnData() = default;
+  virtual ~OwnPlaces() = default;
   // Returns how many bytes of the data lie below `offset` in the file.
   virtual uint64_t below(uint64_t offset) const = 0;
   // Appends where the data from byte `begin` to `begin` + `length` lie. The places ascend and do not overlap.
   virtual void find(uint64_t begin, uint64_t length, std::vector<tailrace_extent>& out) const = 0;
-  // Copies these bytes to `out`.
-  virtual void copy(uint64_t begin, uint64_t length, std::byte* out) const = 0;
 };
 
 }  // namespace tailrace::collective

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/own_data.hpp"
-#include "collective/part.hpp"
 #include "collective/plan.hpp"
+#include "collective/write/own_data.hpp"
+#include "collective/write/part.hpp"
 
 namespace tailrace::collective {
 

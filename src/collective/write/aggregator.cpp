@@ -1,4 +1,4 @@
-#include "collective/aggregator.hpp"
+#include "collective/write/aggregator.hpp"
 
 #include <algorithm>
 #include <utility>

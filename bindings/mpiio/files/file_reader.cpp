@@ -1,0 +1,108 @@
+#include "mpiio/files/file_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tailrace::mpiio {
+namespace {
+
+// A read of the system takes as long as copying about so many bytes from the page cache.
+constexpr uint64_t kLargestHole = uint64_t{16} << 10;
+
+uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.length; }
+
+}  // namespace
+
+void FileReader::forget() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+bool FileReader::open() {
+  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  return descriptor_ >= 0;
+}
+
+uint64_t FileReader::size() {
+  struct stat found {};
+  return open() && ::fstat(descriptor_, &found) == 0 ? static_cast<uint64_t>(found.st_size) : 0;
+}
+
+collective::Source::End FileReader::read(uint64_t offset, std::span<std::byte> to) {
+  if (!open()) return {0, errno};
+  uint64_t done = 0;
+  while (done < to.size()) {
+    const ssize_t got = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (got == 0) break;
+    if (got > 0) {
+      done += static_cast<uint64_t>(got);
+    } else if (errno != EINTR) {
+      return {done, errno};
+    }
+  }
+  return {done, 0};
+}
+
+collective::Source::End FileReader::read(std::span<const tailrace_extent> extents, std::byte* out) {
+  End end;
+  const std::span<const tailrace_extent> all = extents;
+  while (!extents.empty()) {
+    const size_t count = cover(extents);
+    uint64_t length = 0;
+    for (const tailrace_extent& extent : extents.first(count)) length += extent.length;
+    const End part = count == 1 ? read(extents[0].offset, {out + end.bytes, length})
+                                : sieve(extents.first(count), out + end.bytes);
+    end.bytes += part.bytes;
+    end.error = part.error;
+    if (part.bytes < length) return end;
+    extents = extents.subspan(count);
+  }
+  read_ahead(all);
+  return end;
+}
+
+// Returns how many of the extents are read at once.
+size_t FileReader::cover(std::span<const tailrace_extent> extents) const {
+  size_t count = 1;
+  while (count < extents.size() && extents[count].offset - end_of(extents[count - 1]) <= kLargestHole &&
+         end_of(extents[count]) - extents[0].offset <= sieve_bytes_) {
+    ++count;
+  }
+  return count;
+}
+
+collective::Source::End FileReader::sieve(std::span<const tailrace_extent> extents, std::byte* out) {
+  const uint64_t begin = extents[0].offset;
+  const uint64_t length = end_of(extents.back()) - begin;
+  if (sieve_room_ < length) {
+    sieve_ = std::make_unique_for_overwrite<std::byte[]>(length);
+    sieve_room_ = length;
+  }
+  End end = read(begin, {sieve_.get(), length});
+  const uint64_t file_end = begin + end.bytes;
+  end.bytes = 0;
+  for (const tailrace_extent& extent : extents) {
+    if (extent.offset >= file_end) break;
+    const uint64_t part = std::min(extent.length, file_end - extent.offset);
+    std::memcpy(out + end.bytes, sieve_.get() + (extent.offset - begin), part);
+    end.bytes += part;
+  }
+  return end;
+}
+
+// The system reads the bytes into its page cache while the program computes. There, they never get old.
+void FileReader::read_ahead(std::span<const tailrace_extent> extents) {
+  if (extents.empty()) return;
+  const uint64_t begin = extents[0].offset;
+  for (const tailrace_extent& next : pattern_.note(begin, end_of(extents.back()) - begin)) {
+    ::posix_fadvise(descriptor_, static_cast<off_t>(next.offset), static_cast<off_t>(next.length),
+                    POSIX_FADV_WILLNEED);
+  }
+}
+
+}  // namespace tailrace::mpiio
