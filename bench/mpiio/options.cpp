@@ -72,7 +72,8 @@ void add_shape(CLI::App& app, Shape& shape) {
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
-  CLI::App app{"Writes one pattern by MPI-IO in one way. Its first rank prints one JSON document.", "mpiio_bench"};
+  CLI::App app{"Writes one pattern by MPI-IO in one way, and may read it. Its first rank prints one JSON document.",
+               "mpiio_bench"};
   Options options;
   app.add_option("--file", options.file, "the file to write")->required();
   add_shape(app, options.shape);
@@ -90,6 +91,7 @@ Options parse_options(int argc, char** argv) {
       },
       "KEY=VALUE for MPI_File_open; repeat it for several");
   app.add_flag("--sync", options.sync, "the data are on the device before the time ends");
+  app.add_flag("--read", options.read, "then read everything from the device by read_all, and compare it");
   if (!parse(app, argc, argv)) return options;
   require_sane(options);
   options.asked = true;

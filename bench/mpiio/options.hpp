@@ -42,6 +42,7 @@ struct Options {
   std::string kernel = "busy";
   std::vector<std::pair<std::string, std::string>> hints;
   bool sync = false;
+  bool read = false;   // read what was written, from the device
   bool asked = false;  // there is something to run: no --help
 };
 

@@ -10,6 +10,7 @@
 #include "bench/mpiio/computing.hpp"
 #include "bench/mpiio/data.hpp"
 #include "bench/mpiio/patterns.hpp"
+#include "bench/mpiio/reader.hpp"
 #include "bench/mpiio/writer.hpp"
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/json.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int kCopies = 5;
 
-// Seconds of one rank. `total` has all others but opening.
+// Seconds of one rank. `total` has all others but opening and reading.
 struct Times {
   double opening = 0;
   double view = 0;
@@ -27,6 +28,7 @@ struct Times {
   double computing = 0;
   double finishing = 0;  // sync and close
   double total = 0;
+  double reading = 0;  // afterwards
 };
 
 // Returns the median time of a memcpy of this rank's bytes of an iteration, while all ranks copy.
@@ -80,6 +82,14 @@ class File {
   MPI_File file_ = MPI_FILE_NULL;
 };
 
+// Drops what the page cache has of a file that is on the device.
+void drop_from_cache(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  require(descriptor >= 0 && fdatasync(descriptor) == 0 &&
+              posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0 && ::close(descriptor) == 0,
+          "drop " + path + " from the page cache");
+}
+
 // Adds the time that `action` takes.
 template <class Action>
 void timed(double& seconds, Action action) {
@@ -95,6 +105,33 @@ uint64_t sum_of(uint64_t value) {
 
 bool has_holes(const Access& access) { return sum_of(access.bytes()) != access.region; }
 
+void set_view(MPI_File file, const Access& access) {
+  check(MPI_File_set_view(file, access.displacement, access.etype, access.file.get(), "native", MPI_INFO_NULL),
+        "MPI_File_set_view");
+}
+
+// Returns the time to read all iterations. Throws if they are not those of `data`.
+double read(const Options& options, const Access& access, Data& data, int rank) {
+  if (rank == 0) drop_from_cache(options.file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  File file(options, options.file);
+  set_view(file.get(), access);
+  Reader reader(file.get(), access, options.call);
+  std::vector<char> memory(access.memory_bytes);
+  double seconds = 0;
+  for (int iteration = 0; iteration < options.iterations; ++iteration) {
+    data.stamp(iteration);
+    MPI_Barrier(MPI_COMM_WORLD);
+    timed(seconds, [&] { reader.read(iteration, memory.data()); });
+    for (const Piece& piece : access.pieces) {
+      require(std::memcmp(memory.data() + piece.memory, data.memory() + piece.memory, piece.bytes) == 0,
+              "what was read is not what was written");
+    }
+  }
+  file.finish(rank);
+  return seconds;
+}
+
 Times write(const Options& options, const std::string& path, const Access& access, Data& data, Computing& computing,
             int rank) {
   Times times;
@@ -105,11 +142,7 @@ Times write(const Options& options, const std::string& path, const Access& acces
   times.opening = now() - opening;
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = now();
-  timed(times.view, [&] {
-    check(
-        MPI_File_set_view(file.get(), access.displacement, access.etype, access.file.get(), "native", MPI_INFO_NULL),
-        "MPI_File_set_view");
-  });
+  timed(times.view, [&] { set_view(file.get(), access); });
   Writer writer(file.get(), access, options.call);
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     data.stamp(iteration);
@@ -171,7 +204,8 @@ std::string run(const Options& options) {
   double alone = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < options.iterations; ++i) alone += computing.once();
-  const Times times = write(options, options.file, access, data, computing, rank);
+  Times times = write(options, options.file, access, data, computing, rank);
+  if (options.read) times.reading = read(options, access, data, rank);
   return text_of({{"mpiio_run", 1},
                   {"pattern", name_of(options.shape.pattern)},
                   {"call", name_of(options.call)},
@@ -191,6 +225,7 @@ std::string run(const Options& options) {
                   {"seconds_computing", largest(times.computing)},
                   {"seconds_finishing", largest(times.finishing)},
                   {"seconds_total", largest(times.total)},
+                  {"seconds_reading", largest(times.reading)},
                   {"result", computing.result()}});
 }
 

@@ -107,6 +107,8 @@ class _Study:
             return [], []
         times = mpiio_bars.by_better(blocking)
         cells = [_cell(name, way, of, times.get(way)) for way, of in blocking.items()]
+        for cell, way in zip(cells, blocking, strict=True):
+            cell["reading"] = statistics.median(map(patterns.reading, blocking[way]))
         bars = mpiio_bars.of_pattern(name, blocking)
         if name == "computing":
             for kind in kinds[1:]:
@@ -153,13 +155,15 @@ class _Study:
             if reports:
                 first = reports[kinds[0]]
                 compute = patterns.total(first) / int(first["iterations"])
-            reports[kind] = self._run(name, way, call, compute, verify)
+            reads = kind == kinds[0] and name not in ("computing", "extents")
+            reports[kind] = self._run(name, way, call, compute, verify, ["--read"] if reads else [])
         return reports
 
-    def _run(self, name: str, way: Way, call: str, compute: float, verify: bool) -> Report:
+    def _run(self, name: str, way: Way, call: str, compute: float, verify: bool, more: list[str]) -> Report:
         s = self._settings
         file = self._scratch.of("run")[0] / "mpiio.raw"
-        arguments = [*patterns.arguments(name, self._shape), "--call", call, "--compute", f"{compute:.9f}"]
+        arguments = [*patterns.arguments(name, self._shape), "--call", call, "--compute", f"{compute:.9f}",
+                     *more]
 
         def once() -> Report:
             report = self._programs[way.mpi].run(way, s.words, s.ranks_of(name), file, arguments)

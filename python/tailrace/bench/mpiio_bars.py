@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import mpiio_patterns as patterns
 from .bars import Bar, ratios, scaled
@@ -11,6 +11,7 @@ from .mpiio_ways import AUTO, Way
 from .program import Report
 
 Runs = Mapping[Way, Sequence[Report]]
+Time = Callable[[Report], float]
 
 _BANDWIDTH = 0.94  # of the better MPI's, for one piece a rank
 _SLOWER = 1.1  # most time of `auto`, by the better MPI's
@@ -21,25 +22,25 @@ _VIEW = 0.1  # seconds
 _EXTENT = 150.0  # ns
 
 
-def better(runs: Runs) -> Way | None:
+def better(runs: Runs, time: Time = patterns.total) -> Way | None:
     """Returns the MPI that was faster by itself, told nothing; None if there is none."""
     plain = [way for way in runs if way.is_plain]
-    return min(plain, key=lambda way: statistics.median(map(patterns.total, runs[way])), default=None)
+    return min(plain, key=lambda way: statistics.median(map(time, runs[way])), default=None)
 
 
-def by_better(runs: Runs) -> dict[Way, list[float]]:
+def by_better(runs: Runs, time: Time = patterns.total) -> dict[Way, list[float]]:
     """Returns the times by those of the better MPI, round by round."""
-    best = better(runs)
+    best = better(runs, time)
     if best is None:
         return {}
-    times = [patterns.total(run) for run in runs[best]]
-    return {way: ratios([patterns.total(run) for run in of], times) for way, of in runs.items()}
+    times = [time(run) for run in runs[best]]
+    return {way: ratios([time(run) for run in of], times) for way, of in runs.items()}
 
 
 def of_pattern(name: str, runs: Runs) -> list[Bar]:
     """Returns the bars of a pattern from its runs without computing."""
     found = _extents(runs) if name == "extents" else [] if name == "computing" else _times(name, runs)
-    return found + _wrong(name, runs)
+    return found + _reading(name, runs) + _wrong(name, runs)
 
 
 def of_computing(blocking: Runs, beside: Runs, nonblocking: Runs) -> list[Bar]:
@@ -72,6 +73,15 @@ def _times(name: str, runs: Runs) -> list[Bar]:
         limit = 1 / _BANDWIDTH if name == "contiguous" else _SLOWER if way.collective == AUTO else None
         found.append(Bar(f"{name}: time / {best.title}, {way.title}", "×", values, limit))
     return found
+
+
+def _reading(name: str, runs: Runs) -> list[Bar]:
+    best = better(runs, patterns.reading)
+    if best is None or not all(patterns.reading(run) for of in runs.values() for run in of):
+        return []
+    return [Bar(f"{name}: time to read / {best.title}, {way.title}", "×", values,
+                _SLOWER if way.collective == AUTO else None)
+            for way, values in by_better(runs, patterns.reading).items() if way.place]
 
 
 def _extents(runs: Runs) -> list[Bar]:

@@ -71,6 +71,11 @@ def waiting(run: Report) -> float:
     return statistics.median(run["seconds_writing"])
 
 
+def reading(run: Report) -> float:
+    """Returns the seconds until everything was read from the device; 0 if nothing was."""
+    return float(run["seconds_reading"])
+
+
 def waiting_by_copy(run: Report) -> float:
     """Returns that as a multiple of one memcpy of the same bytes."""
     return waiting(run) / float(run["seconds_copy"])

@@ -17,7 +17,7 @@ from tailrace.bench.mpiio_patterns import TITLES
 from . import bench_bars
 
 _COLUMNS = ("to the\ndevice", "time", "least … most", "/ better\nMPI", "waiting", "/ memcpy", "most", "view",
-            "wrong\nwords")
+            "reading", "wrong\nwords")
 _COMPUTING_COLUMNS = ("time", "least … most", "hidden, %", "computing\nslowed, %", "waiting", "/ memcpy",
                       "most", "wrong\nwords")
 
@@ -86,7 +86,8 @@ class Printer:
 def _figures(cell: dict[str, Any]) -> list[str]:
     return [quantity.format_rate(cell["rate"]), *_times(cell),
             f"{cell['by_better']:.2f}" if cell["by_better"] is not None else "", *_waiting(cell),
-            quantity.format_time(cell["view"]), str(cell["wrong_words"])]
+            quantity.format_time(cell["view"]), quantity.format_time(cell["reading"]) if cell["reading"] else "",
+            str(cell["wrong_words"])]
 
 
 def _computing_figures(cell: dict[str, Any]) -> list[str]:
