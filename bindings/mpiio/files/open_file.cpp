@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -76,8 +77,9 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   choose_aggregation();
 }
 
-// Decides whether accesses of all in this view may go through aggregators. MPI lets the processes pass different
-// hints: those of the first one are in force.
+// Decides whether accesses of all in this view may go through aggregators. Processes of one node share a page cache:
+// each reads what it needs from there faster than others could send it. MPI lets the processes pass different hints:
+// those of the first one are in force.
 void OpenFile::choose_aggregation() {
   static_assert(std::is_trivially_copyable_v<Choices>);
   TAILRACE_REAL(MPI_Bcast)(&all_.choices, sizeof all_.choices, MPI_BYTE, 0, all_.comm);
@@ -89,7 +91,9 @@ void OpenFile::choose_aggregation() {
     return collective::choose(all, options.large_piece) != Algorithm::individual;
   };
   aggregates_ = may_aggregate(all_.choices.writes);
-  aggregates_reads_ = may_aggregate(all_.choices.reads);
+  const bool one_node = std::set<int>(all_.nodes.begin(), all_.nodes.end()).size() == 1;
+  const bool share_cache = one_node && all_.choices.reads.algorithm == Algorithm::automatic;
+  aggregates_reads_ = !share_cache && may_aggregate(all_.choices.reads);
   reads_.reader().set_sieve(all_.choices.sieve_bytes);
 }
 
