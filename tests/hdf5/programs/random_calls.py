@@ -1,4 +1,6 @@
-"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE. Prints a digest of everything that it read.
+"""A random program of HDF5 calls by h5py: random_calls.py SEED FILE.
+
+Prints a digest of everything that it read, and how many bytes of data it deleted.
 
 With and without the connector it must read the same and leave equal files. Its arrays are too large to be left to
 HDF5, except for some that are meant to be.
@@ -27,6 +29,7 @@ class Program:
         self.file = h5py.File(name, "w")
         self.names: list[str] = []
         self.made = 0
+        self.deleted = 0
         self.deletes = self.random.random() < 0.5
         # Bytes that HDF5 has never written, in space of a former dataset or chunk, are undefined, and differ between
         # runs. So once space may be free, datasets without chunks are filled.
@@ -99,8 +102,10 @@ class Program:
     def resize(self) -> None:
         data = self.some()
         if data is not None and data.chunks and None in data.maxshape:
+            before = data.nbytes
             data.resize([int(self.random.integers(1, 1 + min(2 * length, most or 2 * length)))
                          for length, most in zip(data.shape, data.maxshape)])
+            self.deleted += max(0, before - data.nbytes)
 
     def chunks(self) -> None:
         """Whole chunks, and what HDF5 reports about them."""
@@ -135,7 +140,9 @@ class Program:
 
     def delete(self) -> None:
         if self.deletes and len(self.names) > 3:
-            del self.file[self.names.pop(self.random.integers(len(self.names)))]
+            name = self.names.pop(self.random.integers(len(self.names)))
+            self.deleted += self.file[name].nbytes
+            del self.file[name]
 
     def copy(self) -> None:
         data = self.some()
@@ -165,7 +172,7 @@ def main() -> None:
     with h5py.File(sys.argv[2]) as file:
         for name in program.names:
             program.digest.update(file[name][()].tobytes())
-    print(program.digest.hexdigest())
+    print(program.digest.hexdigest(), program.deleted)
 
 
 main()

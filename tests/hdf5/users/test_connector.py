@@ -51,9 +51,10 @@ def test_random_programs_leave_what_plain_hdf5_leaves(carried, tmp_path, place):
         ours = carried(PROGRAM, each, tmp_path / "ours.h5", place=place)
         assert ours == plain, f"read something else; repeat with TAILRACE_SEED={each}"
         assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
-        # Another library makes compressed chunks of another size, and so other free space, too.
+        # Another library makes compressed chunks of another size, and so other free space, too. Filtered chunks may
+        # come to lie behind a later dataset; HDF5 can't cut its space off the file when it is deleted.
         size = {name: (tmp_path / f"{name}.h5").stat().st_size for name in ("plain", "ours")}
-        assert size["ours"] < 1.05 * size["plain"] + 65536, size
+        assert size["ours"] < 1.05 * size["plain"] + 65536 + int(plain.split()[1]), size
 
 
 def test_the_connector_carries_and_tells(carried, tmp_path):
