@@ -1,6 +1,6 @@
-// A random program of MPI-IO calls: mpiio_random_io FILE SEED. Run it with tailrace and without, on the same number
-// of processes: the files, and what it prints, must be equal. It reads back what it has written, and checks that,
-// too.
+// A random program of MPI-IO calls: mpiio_random_io FILE SEED. It writes FILE and FILE.other by turns. Run it with
+// tailrace and without, on the same number of processes: the files, and what it prints, must be equal. It reads back
+// what it has written, and checks that, too.
 //
 // Each step sets a view that gives each process bytes of its own, writes by every form of the call, and ends with a
 // sync of all, as MPI asks for before another process may write to the same bytes.
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,10 @@ Type resized(Type inner, MPI_Aint extent) {
   return Type(type, true);
 }
 
+// A file, and the random calls that write and read it.
 class Program {
  public:
-  Program(const char* path, unsigned seed) : path_(path), dice_(seed) {
+  Program(std::string path, unsigned seed) : path_(std::move(path)), dice_(seed) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     // ROMIO would read the bytes between a process's pieces, and write them again, when another one has changed them.
@@ -75,32 +77,29 @@ class Program {
     const unsigned algorithm = seed / 2 + static_cast<unsigned>(rank_ % 2);
     if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[algorithm % 4]);
     if (seed % 2 == 1) MPI_Info_set(hints, "cb_nodes", seed % 3 == 0 ? "1" : "3");
-    must(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
+    must(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
     MPI_Info_free(&hints);
     // ROMIO writes what it finds in its buffer between the pieces of a view, where the file has no bytes yet.
     must(MPI_File_set_size(file_, 32 << 20), "set_size");
   }
 
-  void run() {
-    for (int step = 0; step < 12; ++step) {
-      const MPI_Datatype etypes[] = {MPI_BYTE, MPI_INT, MPI_DOUBLE};
-      etype_ = etypes[below(3)];
-      MPI_Type_size(etype_, &element_);
-      choose_view();
-      for (int i = between(1, 4); i > 0; --i) write_something();
-      if (below(100) < 15) toggle_atomic();
-      finish_step();
-      if (last_ != nullptr) check(last_at_, *last_, below(5));
-      last_ = nullptr;
-      if (below(100) < 20) look_at_size();
-    }
-    write_much();
-    read_at_end();
-    must(MPI_File_close(&file_), "close");
-    read_all_of_it();
+  // The first half of a step: what it writes need not be in the file afterwards.
+  void write_some() {
+    const MPI_Datatype etypes[] = {MPI_BYTE, MPI_INT, MPI_DOUBLE};
+    etype_ = etypes[below(3)];
+    MPI_Type_size(etype_, &element_);
+    choose_view();
+    for (int i = between(1, 4); i > 0; --i) write_something();
+    if (below(100) < 15) toggle_atomic();
   }
 
- private:
+  void settle() {
+    finish_step();
+    if (last_ != nullptr) check(last_at_, *last_, below(5));
+    last_ = nullptr;
+    if (below(100) < 20) look_at_size();
+  }
+
   // More than the library handles at once, from memory with gaps, to pieces of 8 KiB in turn. (In atomic mode the MPI
   // writes, and Open MPI's time is quadratic in such pieces.)
   void write_much() {
@@ -122,6 +121,13 @@ class Program {
     check(3, data, 1);
   }
 
+  void end() {
+    read_at_end();
+    must(MPI_File_close(&file_), "close");
+    read_all_of_it();
+  }
+
+ private:
   // The file ends within the read.
   void read_at_end() {
     MPI_Offset size = 0;
@@ -148,7 +154,7 @@ class Program {
 
   // Pieces in turn, which other processes may have written, from a file that nobody may write to.
   void read_all_of_it() {
-    must(MPI_File_open(MPI_COMM_WORLD, path_, MPI_MODE_RDONLY, MPI_INFO_NULL, &file_), "open for reading");
+    must(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file_), "open for reading");
     for (int round = 0; round < 6; ++round) {
       etype_ = MPI_INT;
       element_ = 4;
@@ -456,7 +462,7 @@ class Program {
     if (below(3) == 0) must(MPI_File_set_size(file_, size + below(500)), "set_size");
   }
 
-  const char* const path_;
+  const std::string path_;
   std::mt19937 dice_;
   int rank_ = 0;
   int ranks_ = 1;
@@ -476,7 +482,19 @@ class Program {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   require(argc == 3, "usage: mpiio_random_io FILE SEED");
-  Program(argv[1], static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10))).run();
+  const std::string path = argv[1];
+  const auto seed = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
+  Program first(path, seed);
+  Program other(path + ".other", seed + 7'919);
+  for (int step = 0; step < 12; ++step) {
+    first.write_some();
+    other.write_some();
+    first.settle();
+    other.settle();
+  }
+  first.write_much();
+  first.end();
+  other.end();
   MPI_Finalize();
   return 0;
 }

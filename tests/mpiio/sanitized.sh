@@ -25,6 +25,7 @@ for settings in "" "place=core" "collective=two_phase aggregators=2"; do
     "$program" "$folder/carried" "$seed")
   [ "$plain" = "$carried" ] || { echo "found '$carried', expected '$plain'"; exit 1; }
   cmp "$folder/plain" "$folder/carried"
-  rm "$folder/plain" "$folder/carried"
+  cmp "$folder/plain.other" "$folder/carried.other"
+  rm "$folder"/{plain,carried}{,.other}
   seed=$((seed + 1))
 done

@@ -48,7 +48,7 @@ def start(mpi, ranks, words, settings=None):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runtime_directory):
     seed = random.randrange(1 << 30)
-    for number in range(seed, seed + 4):
+    for number in (seed, seed + 1):
         print("seed", number)
         plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
         without = start(mpi, ranks, [program(mpi), plain, number])
@@ -57,7 +57,8 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
         assert done.returncode == 0, done.stderr
         assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
         assert done.stderr.count("writes of MPI-IO data") == ranks, done.stderr
-        assert plain.read_bytes() == carried.read_bytes()
+        for file in ("", ".other"):
+            assert pathlib.Path(f"{plain}{file}").read_bytes() == pathlib.Path(f"{carried}{file}").read_bytes()
 
 
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
@@ -71,7 +72,8 @@ def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, al
         done = start(mpi, 3, [program(mpi), carried, number], f"collective={algorithm} aggregators=2")
         assert done.returncode == 0, done.stderr
         assert done.stdout == without.stdout and "read " in done.stdout
-        assert plain.read_bytes() == carried.read_bytes()
+        for file in ("", ".other"):
+            assert pathlib.Path(f"{plain}{file}").read_bytes() == pathlib.Path(f"{carried}{file}").read_bytes()
 
 
 @pytest.mark.parametrize("module", ["mpi_f08", "mpi"])
