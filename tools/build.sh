@@ -13,15 +13,18 @@ cd "$root"
 # commands in both, so that nothing is compiled twice.
 python_package() {
   "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
-  mpis >build/python.stamp
+  doors >build/python.stamp
 }
 
-# The MPIs of this machine, for each of which the package has a library.
-mpis() { python3 -B python/tailrace/bench/mpis.py || true; }
+# The MPIs and the OpenFOAM of this machine, for each of which the package has a library.
+doors() {
+  python3 -B python/tailrace/bench/mpis.py || true
+  (cd .deps && echo openfoam-headers/complete*) 2>/dev/null || true
+}
 
 # What the package is made from; a change of any of these, or a fresh .venv, installs it again.
 python_package_is_current() {
-  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(mpis)" ] &&
+  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(doors)" ] &&
     [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }

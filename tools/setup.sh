@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tailrace needs to be built, run and tested, where it is missing: Debian packages (packages.txt), HDF5
-# from source into .deps, and a Python environment in .venv (python-packages.txt). Says what it does; does nothing,
-# quickly, when nothing is to do. Removes or upgrades nothing.
+# from source and OpenFOAM's headers into .deps, and a Python environment in .venv (python-packages.txt). Says what it
+# does; does nothing, quickly, when nothing is to do. Removes or upgrades nothing.
 #
 #   tools/setup.sh          what building and testing need
 #   tools/setup.sh demo     of that, what is not marked tests: what `make demo` builds and runs
@@ -113,6 +113,13 @@ build_hdf5() {
   step "building HDF5 from source (once, half a minute)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
 }
 
+# For the door of OpenFOAM, where there is one (packages.txt).
+fetch_openfoam_headers() {
+  [ -n "$(command -v blockMesh)" ] || return 0
+  "$root/tools/fetch_openfoam_headers.sh" --is-built && return
+  step "fetching OpenFOAM's headers (once)" "$root/tools/fetch_openfoam_headers.sh"
+}
+
 without=
 case ${1:-} in
   '') ;;
@@ -130,9 +137,9 @@ install_debian_packages packages.txt $without
 source "$root/tools/common.sh" # again: ccache and cargo may have come just now
 # Beside each other: one computes, the other waits for the network.
 mkdir -p "$logs"
-build_hdf5 >"$logs/hdf5.txt" 2>&1 &
-hdf5=$!
+{ build_hdf5 && { [ -n "$without" ] || fetch_openfoam_headers; }; } >"$logs/sources.txt" 2>&1 &
+sources=$!
 install_python_packages $without
-wait "$hdf5" || code=$?
-cat "$logs/hdf5.txt"
+wait "$sources" || code=$?
+cat "$logs/sources.txt"
 exit "${code:-0}"

@@ -146,6 +146,10 @@ bool ProcessClient::open_to_seal(const std::string& path, tailrace_file* out) {
   return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_SEAL, out);
 }
 
+bool ProcessClient::open_to_publish(const std::string& path, tailrace_file* out) {
+  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE | TAILRACE_FILE_PUBLISH, out);
+}
+
 bool ProcessClient::open_as(const std::string& path, int mode, tailrace_file* out) {
   const std::lock_guard lock(mutex_);
   return open_client() && tailrace_file_open(client_, path.c_str() + 1, mode, out) == TAILRACE_OK;

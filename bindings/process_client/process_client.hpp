@@ -65,9 +65,11 @@ class ProcessClient {
   bool open(const std::string& path, tailrace_file* out);
   // Opens a file that may be sealed when all of it is written.
   bool open_to_seal(const std::string& path, tailrace_file* out);
+  // Opens an empty file that gets its name when it is closed, if all of it is written.
+  bool open_to_publish(const std::string& path, tailrace_file* out);
   // Closes the file after all its writes.
   void close(tailrace_file file);
-  // give_up() gives up a file that was opened to be sealed; seal() sets the seal that its close writes.
+  // give_up() gives up a file that was opened to be sealed or published; seal() sets the seal that its close writes.
   void give_up(tailrace_file file);
   Refusal seal(tailrace_file file, uint64_t offset, std::span<const std::byte> bytes);
 

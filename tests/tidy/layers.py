@@ -72,7 +72,7 @@ THIRD_PARTY = [
     (r"sodium|gcrypt", ["src/transport/secure"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
-    (r"zlib\.h$", ["apps", "tests"]),
+    (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "bindings/hdf5_vol", "examples/hdf5", "apps", "bench", "tests",
                              "testing"]),
@@ -104,6 +104,8 @@ DOORS = [
     "mpiio/collective",
     "mpiio/files",
     "mpiio/calls",
+    "openfoam/output",
+    "openfoam/handler",
 ]
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of

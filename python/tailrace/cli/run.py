@@ -1,8 +1,8 @@
-"""`tailrace run`: runs an unchanged program that writes HDF5, or by MPI-IO, with tailrace carrying its data.
+"""`tailrace run`: runs an unchanged program that writes HDF5, by MPI-IO, or OpenFOAM's files, carried by tailrace.
 
 It sets the two environment variables by which HDF5 (1.14 and later) finds the connector, and becomes the program. It
-checks them first, since HDF5 reacts to a wrong path or configuration by crashing some programs. With --mpiio it
-preloads the library for MPI-IO instead.
+checks them first, since HDF5 reacts to a wrong path or configuration by crashing some programs. With --mpiio or
+--openfoam it preloads the library for that instead.
 """
 
 from __future__ import annotations
@@ -27,22 +27,26 @@ _COLLECTIVES = ("auto", "individual", "two_phase", "dynamic", "static")  # docs/
 _LIBRARIES = {"mpich": "libmpich.so", "openmpi": "libmpi.so.40"}  # of each MPI, as programs are linked with it
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
 PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
+OPENFOAM = pathlib.Path(tailrace.__file__).parent / "openfoam"
+OPENFOAM_FOLDER = pathlib.Path("/usr/share/openfoam")  # where Debian's packages have etc/controlDict
 DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if HDF5_PLUGIN_PATH is not set
 
 
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "run", help="run an unchanged HDF5 or MPI-IO program, with tailrace carrying its data",
+        "run", help="run an unchanged HDF5, MPI-IO or OpenFOAM program, with tailrace carrying its data",
         description="Runs PROGRAM, whose HDF5 data tailrace then carries: C, Fortran and C++ programs with HDF5 1.14 "
                     "or later, h5py, netCDF4, PyTables. To do so without this command, set HDF5_PLUGIN_PATH and "
                     "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
-                    "writes by MPI-IO; PROGRAM may be mpiexec.",
-        usage="tailrace run [--mpiio] [--config FILE | [--place PLACE] [--budget SIZE] "
+                    "writes by MPI-IO; with --openfoam, what a program of OpenFOAM writes. PROGRAM may be mpiexec.",
+        usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
               "[--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--prefetch SIZE] "
               "[--close WHEN] [--summary] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
+    parser.add_argument("--openfoam", action="store_true",
+                        help="carry the files of a program of OpenFOAM: it gets the file handler `tailrace`")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
                         help="a configuration file of tailrace; its variables are not used")
     parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
@@ -72,8 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None):
             raise ValueError("found --collective or --aggregators without --mpiio, expected it")
+        if arguments.mpiio and arguments.openfoam:
+            raise ValueError("found --mpiio beside --openfoam, expected one of them")
         if arguments.mpiio:
             added = _mpiio_variables(arguments)
+        elif arguments.openfoam:
+            _refuse_hdf5_options(arguments, "--openfoam")
+            added = openfoam_variables(arguments.config, arguments.place, arguments.budget, os.environ,
+                                       arguments.summary, arguments.forward, arguments.key)
         else:
             added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
                               arguments.prefetch, arguments.close, arguments.forward, arguments.key)
@@ -146,11 +156,34 @@ def _common_words(config: pathlib.Path | None, place: str | None, budget: str | 
     return words
 
 
-def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
-    """Returns the variables by which the library for MPI-IO is preloaded. Raises ValueError, tailrace.Error."""
+def _refuse_hdf5_options(arguments: argparse.Namespace, door: str) -> None:
     for name in ("prefetch", "close"):
         if getattr(arguments, name):
-            raise ValueError(f"found --{name} beside --mpiio, expected it without")
+            raise ValueError(f"found --{name} beside {door}, expected it without")
+
+
+def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: str | None,
+                       environment: Mapping[str, str], summary: bool = False, forward: Sequence[str] | None = None,
+                       key: pathlib.Path | None = None) -> dict[str, str]:
+    """Returns the variables by which OpenFOAM's file handler is preloaded and chosen. Raises ValueError,
+    tailrace.Error."""
+    words = _common_words(config, place, budget, forward, key)
+    if summary:
+        words.append("summary")
+    library = OPENFOAM / "libtailraceFoamPreload.so"
+    if not library.is_file():
+        raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
+    before = environment.get("LD_PRELOAD", "")
+    added = {"LD_PRELOAD": f"{library} {before}".strip(), "FOAM_FILEHANDLER": "tailrace",
+             "TAILRACE_OPENFOAM": " ".join(words)}
+    if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
+        added["WM_PROJECT_DIR"] = str(OPENFOAM_FOLDER)
+    return added
+
+
+def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
+    """Returns the variables by which the library for MPI-IO is preloaded. Raises ValueError, tailrace.Error."""
+    _refuse_hdf5_options(arguments, "--mpiio")
     words = _common_words(arguments.config, arguments.place, arguments.budget, arguments.forward, arguments.key)
     if arguments.collective:
         words.append(f"collective={arguments.collective}")

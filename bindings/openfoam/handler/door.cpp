@@ -1,0 +1,75 @@
+#include "openfoam/handler/door.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "openfoam/output/carried_store.hpp"
+#include "process_client/process_client.hpp"
+
+namespace tailrace::openfoam {
+namespace {
+
+// Never destroyed: OpenFOAM destroys its handler very late.
+struct Door {
+  Door();
+
+  process::ProcessClient client;
+  std::unique_ptr<Writer> writer;
+  bool summary = true;
+};
+
+Door& door() {
+  static Door* const only = new Door;
+  return *only;
+}
+
+// Returns what is wrong with the settings; "" if nothing is.
+std::string read_settings(const char* text, process::ClientSettings& settings) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (process::read_word(word, settings).value_or(false)) continue;
+    return "found '" + word +
+           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE or summary";
+  }
+  if (settings.forward.empty() == settings.key.empty()) return "";
+  return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
+}
+
+// In place thread the writer lends its memory to the client. Everywhere else the client copies it, so that each has
+// half of the budget.
+uint64_t divide_budget(process::ClientSettings& settings) {
+  const bool lends = settings.place == "thread" && settings.config.empty() && settings.forward.empty();
+  if (!lends) settings.budget /= 2;
+  return settings.budget;
+}
+
+Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
+  const char* const text = std::getenv("TAILRACE_OPENFOAM");
+  process::ClientSettings settings;
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings);
+  const uint64_t budget = divide_budget(settings);
+  if (wrong.empty()) {
+    summary = settings.summary;
+    settings.summary = false;  // the handler prints a table
+    client.configure(settings);
+    writer = std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget);
+    return;
+  }
+  std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
+  writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget);
+}
+
+}  // namespace
+
+Writer& writer() { return *door().writer; }
+
+void finish(bool publish) {
+  door().writer->finish(publish);
+  door().client.end();
+}
+
+bool wants_summary() { return door().summary; }
+
+}  // namespace tailrace::openfoam

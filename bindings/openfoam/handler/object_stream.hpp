@@ -1,0 +1,50 @@
+// ObjectStream: the stream to which an object of OpenFOAM writes itself, recorded for the writer.
+#pragma once
+
+#include <OSstream.H>
+
+#include <memory>
+#include <ostream>
+
+#include "openfoam/output/recording.hpp"
+#include "openfoam/output/writer.hpp"
+
+namespace tailrace::openfoam {
+
+// Before the base class in the order of construction, which needs its stream.
+struct RecordedFile {
+  explicit RecordedFile(std::shared_ptr<ChunkTaker> taker)
+      : file(std::move(taker)), recording(*file), stream(&recording) {}
+
+  const std::shared_ptr<ChunkTaker> file;
+  Recording recording;
+  std::ostream stream;
+};
+
+class ObjectStream : private RecordedFile, public Foam::OSstream {
+ public:
+  // The file is begun now, and ended by the destructor. The writer must live as long as this.
+  ObjectStream(Writer& writer, const OutputFile& what, streamFormat format, versionNumber version,
+               compressionType compression);
+  ~ObjectStream() override;
+  ObjectStream(const ObjectStream&) = delete;
+  ObjectStream& operator=(const ObjectStream&) = delete;
+
+  using OSstream::write;
+  Ostream& write(const char letter) override;
+  Ostream& write(const int32_t value) override;
+  Ostream& write(const int64_t value) override;
+  Ostream& write(const Foam::floatScalar value) override;
+  Ostream& write(const Foam::doubleScalar value) override;
+  // Does nothing: the file gets its name when it is whole.
+  void flush() override {}
+  void endl() override;
+
+ private:
+  bool has_plain_format() const;
+
+  Writer& writer_;
+  const int exceptions_;  // in flight when it was constructed
+};
+
+}  // namespace tailrace::openfoam

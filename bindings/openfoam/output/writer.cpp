@@ -1,0 +1,536 @@
+#include "openfoam/output/writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "openfoam/output/gzip.hpp"
+#include "openfoam/output/recording.hpp"
+#include "openfoam/output/staged_directories.hpp"
+#include "process_client/own_thread.hpp"
+
+namespace tailrace::openfoam {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kWindow = 16 << 20;   // most bytes of formatted text that are being written
+constexpr size_t kBlock = 1 << 20;       // bytes of formatted text for one write
+constexpr size_t kLeastChunk = 4 << 10;  // bytes
+
+std::string without_gz(const std::string& path) {
+  return path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+}
+
+Chunk make_chunk(size_t bytes) { return {std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes}; }
+
+}  // namespace
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The program's thread uses the taker; the writer's thread everything else, unless said otherwise.
+class OpenOutput : public ChunkTaker, public std::enable_shared_from_this<OpenOutput> {
+ public:
+  OpenOutput(Writer::Impl& impl, OutputFile output) : writer(impl), what(std::move(output)) {}
+  Chunk fresh(size_t least) override;
+  void take(Chunk chunk) override;
+
+  Writer::Impl& writer;
+  const OutputFile what;
+  std::optional<std::string> staged;  // the directory that it is in
+  std::string target;                 // where it is written
+  std::optional<Store::File> file;
+  uint64_t bytes = 0;  // so far
+  bool failed = false;
+  Chunk block;                       // formatted text, not written yet
+  std::unique_ptr<TextSink> blocks;  // fills blocks
+  std::unique_ptr<Gzip> gzip;
+  double seconds = 0;
+};
+
+using File = std::shared_ptr<OpenOutput>;
+
+// The writer's thread does the tasks of a queue in their order. Most tasks begin an operation of the store, and the
+// thread waits for these in their order, too: when there are many, and when it has nothing else to do.
+class Writer::Impl {
+ public:
+  Impl(std::unique_ptr<Store> store, uint64_t budget)
+      : store_(std::move(store)), budget_(budget), chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)) {
+    process::start_own_thread("tailrace-foam", [this] { run(); });
+  }
+
+  // The program's threads call these.
+  File begin(const OutputFile& what);
+  void end(const File& file, bool whole);
+  void stage(const std::string& directory);
+  bool is_staged(const std::string& path);
+  void publish_others(const std::string& current);
+  void settle(const std::string& path, bool below);
+  void finish(bool publish);
+  std::optional<Failure> take_failure();
+  double seconds_waiting();
+  std::map<std::string, ObjectCosts> costs();
+  Chunk fresh(size_t bytes);
+  void hand_over(const File& file, Chunk chunk);
+
+ private:
+  enum class Kind { stage, publish, begin, chunk, end, give_up };
+  struct Task {
+    Kind kind;
+    File file = nullptr;
+    Chunk chunk = {};
+    std::string directory = {};
+    uint64_t number = 0;
+  };
+  // An operation of the store that has begun.
+  struct Operation {
+    Store::Ticket ticket;
+    File file;
+    Chunk chunk = {};  // its bytes
+    bool own = false;  // they are the writer's own: not counted in waiting_
+    bool closes = false;
+    uint64_t task = 0;  // its number
+  };
+  class Blocks;
+
+  void add(Task task);
+  void publish_taken(const std::vector<std::string>& directories);
+  bool concerns(const std::string& path, bool below) const;
+  void wait_for(uint64_t task, std::unique_lock<std::mutex>& lock);
+
+  // The writer's thread calls these.
+  void run();
+  std::optional<Task> next();
+  void carry_out(Task& task);
+  void open(const File& file);
+  void format(const File& file, Chunk chunk, uint64_t task);
+  void write(const File& file, Chunk chunk, bool own, uint64_t task);
+  void close(const File& file, uint64_t task);
+  void make_staged(const std::string& directory);
+  void publish(const std::string& directory);
+  void complete_oldest();
+  void complete_all();
+  void closed(const File& file);
+  void fail(const File& file, std::string reason);
+  bool abandon(const File& file);
+  void recycle(Chunk chunk, bool own);
+  void note_completed();
+
+  const std::unique_ptr<Store> store_;
+  const uint64_t budget_;
+  const size_t chunk_;  // bytes of the largest
+
+  // The writer's thread alone uses these.
+  std::deque<Operation> operations_;
+  uint64_t own_bytes_ = 0;             // of operations_, in the writer's own chunks
+  uint64_t latest_task_ = 0;           // number of the task that was begun last
+  double seconds_completing_ = 0;      // in complete_oldest()
+  std::set<std::string> directories_;  // that it has made
+  std::set<std::string> spoiled_;      // staged ones in which a file has failed
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable work_;
+  std::condition_variable progress_;
+  std::deque<Task> tasks_;
+  uint64_t numbers_ = 0;    // of tasks
+  uint64_t completed_ = 0;  // all tasks up to this number have ended
+  uint64_t waiting_ = 0;    // bytes of the program's chunks
+  std::vector<Chunk> spare_;
+  StagedDirectories staged_;
+  std::map<std::string, uint64_t> publishing_;    // by directory: the task
+  std::map<std::string, uint64_t> on_their_way_;  // by path: the task that ends it, or the largest number before
+  std::deque<Failure> failures_;
+  std::map<std::string, ObjectCosts> costs_;
+  double seconds_waiting_ = 0;
+  bool ending_ = false;
+  bool ended_ = false;
+};
+
+Chunk OpenOutput::fresh(size_t least) { return writer.fresh(least); }
+void OpenOutput::take(Chunk chunk) { writer.hand_over(shared_from_this(), std::move(chunk)); }
+
+// ---- calls of the program's threads -----------------------------------------------------------------------------
+
+File Writer::Impl::begin(const OutputFile& what) {
+  const auto file = std::make_shared<OpenOutput>(*this, what);
+  const std::lock_guard lock(mutex_);
+  const std::string path = what.path + (what.compressed ? ".gz" : "");
+  file->staged = staged_.around(path);
+  file->target = file->staged ? StagedDirectories::partial(*file->staged) + path.substr(file->staged->size()) : path;
+  if (file->staged) staged_.begin_file(*file->staged, path);
+  on_their_way_[what.path] = UINT64_MAX;
+  add({Kind::begin, file});
+  return file;
+}
+
+void Writer::Impl::end(const File& file, bool whole) {
+  const std::lock_guard lock(mutex_);
+  if (file->staged) staged_.end_file(*file->staged);
+  add({whole ? Kind::end : Kind::give_up, file});
+  on_their_way_[file->what.path] = numbers_;
+}
+
+void Writer::Impl::stage(const std::string& directory) {
+  std::error_code ignored;
+  {
+    const std::lock_guard lock(mutex_);
+    if (staged_.contains(directory) || publishing_.contains(directory)) return;
+  }
+  if (fs::exists(directory, ignored)) return;
+  const std::lock_guard lock(mutex_);
+  staged_.add(directory);
+  add({Kind::stage, nullptr, {}, directory});
+}
+
+bool Writer::Impl::is_staged(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return staged_.around(path).has_value();
+}
+
+void Writer::Impl::publish_others(const std::string& current) {
+  const std::lock_guard lock(mutex_);
+  publish_taken(staged_.take([&](const std::string& directory) { return directory != current; }));
+}
+
+void Writer::Impl::publish_taken(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    add({Kind::publish, nullptr, {}, directory});
+    publishing_[directory] = numbers_;
+  }
+}
+
+bool Writer::Impl::concerns(const std::string& path, bool below) const {
+  if (staged_.concerns(path, below)) return true;
+  const auto touches = [&](const std::string& other) {
+    return lies_in(path, other) || (below && lies_in(other, path));
+  };
+  for (const auto& [directory, task] : publishing_) {
+    if (touches(directory)) return true;
+  }
+  if (!below) return on_their_way_.contains(without_gz(path));
+  return std::any_of(on_their_way_.begin(), on_their_way_.end(),
+                     [&](const auto& each) { return touches(each.first); });
+}
+
+void Writer::Impl::settle(const std::string& path, bool below) {
+  std::unique_lock lock(mutex_);
+  if (ending_ || !concerns(path, below)) return;
+  publish_taken(staged_.take(
+      [&](const std::string& directory) { return lies_in(path, directory) || (below && lies_in(directory, path)); }));
+  wait_for(numbers_, lock);
+}
+
+void Writer::Impl::finish(bool publish) {
+  std::unique_lock lock(mutex_);
+  if (std::exchange(ending_, true)) return;
+  if (publish) publish_taken(staged_.take([](const std::string&) { return true; }));
+  work_.notify_all();
+  const double begun = now();
+  progress_.wait(lock, [&] { return ended_; });
+  seconds_waiting_ += now() - begun;
+}
+
+void Writer::Impl::wait_for(uint64_t task, std::unique_lock<std::mutex>& lock) {
+  const double begun = now();
+  progress_.wait(lock, [&] { return completed_ >= task || ended_; });
+  seconds_waiting_ += now() - begun;
+}
+
+std::optional<Writer::Failure> Writer::Impl::take_failure() {
+  const std::lock_guard lock(mutex_);
+  if (failures_.empty()) return std::nullopt;
+  Failure first = std::move(failures_.front());
+  failures_.pop_front();
+  return first;
+}
+
+double Writer::Impl::seconds_waiting() {
+  const std::lock_guard lock(mutex_);
+  return seconds_waiting_;
+}
+
+std::map<std::string, ObjectCosts> Writer::Impl::costs() {
+  const std::lock_guard lock(mutex_);
+  return costs_;
+}
+
+Chunk Writer::Impl::fresh(size_t bytes) {
+  bytes = std::min(bytes, chunk_);
+  if (bytes < chunk_) return make_chunk(bytes);
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) return make_chunk(chunk_);
+  Chunk chunk = std::move(spare_.back());
+  spare_.pop_back();
+  return chunk;
+}
+
+// A chunk may be larger than the budget: then it waits alone.
+void Writer::Impl::hand_over(const File& file, Chunk chunk) {
+  std::unique_lock lock(mutex_);
+  const auto fits = [&] { return waiting_ == 0 || waiting_ + chunk.capacity <= budget_ || ended_; };
+  if (!fits()) {
+    const double begun = now();
+    progress_.wait(lock, fits);
+    seconds_waiting_ += now() - begun;
+  }
+  waiting_ += chunk.capacity;
+  add({Kind::chunk, file, std::move(chunk)});
+}
+
+void Writer::Impl::add(Task task) {
+  task.number = ++numbers_;
+  tasks_.push_back(std::move(task));
+  work_.notify_one();
+}
+
+// ---- the writer's thread ----------------------------------------------------------------------------------------
+
+void Writer::Impl::run() {
+  while (std::optional<Task> task = next()) {
+    const double begun = now() - seconds_completing_;
+    const File file = task->file;
+    latest_task_ = task->number;
+    carry_out(*task);
+    if (file) file->seconds += now() - seconds_completing_ - begun;
+    note_completed();
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  progress_.notify_all();
+}
+
+std::optional<Writer::Impl::Task> Writer::Impl::next() {
+  std::unique_lock lock(mutex_);
+  while (tasks_.empty()) {
+    if (!operations_.empty()) {
+      lock.unlock();
+      complete_oldest();
+      note_completed();
+      lock.lock();
+    } else if (ending_) {
+      return std::nullopt;
+    } else {
+      work_.wait(lock);
+    }
+  }
+  Task task = std::move(tasks_.front());
+  tasks_.pop_front();
+  return task;
+}
+
+void Writer::Impl::carry_out(Task& task) {
+  try {
+    switch (task.kind) {
+      case Kind::stage: return make_staged(task.directory);
+      case Kind::publish: return publish(task.directory);
+      case Kind::begin: return open(task.file);
+      case Kind::chunk: return format(task.file, std::move(task.chunk), task.number);
+      case Kind::give_up: abandon(task.file); [[fallthrough]];
+      case Kind::end: return close(task.file, task.number);
+    }
+  } catch (const std::exception& failure) {  // no memory
+    if (task.file) fail(task.file, failure.what());
+  }
+}
+
+void Writer::Impl::make_staged(const std::string& directory) {
+  std::error_code ignored;  // opening a file there will say what is wrong
+  const std::string partial = StagedDirectories::partial(directory);
+  complete_all();  // an earlier one of that name, in which a file had failed
+  fs::remove_all(partial, ignored);
+  spoiled_.erase(directory);
+  directories_.clear();
+  fs::create_directories(partial, ignored);
+}
+
+void Writer::Impl::publish(const std::string& directory) {
+  complete_all();
+  std::error_code error;
+  if (!spoiled_.contains(directory)) fs::rename(StagedDirectories::partial(directory), directory, error);
+  const std::lock_guard lock(mutex_);
+  publishing_.erase(directory);
+  if (error) failures_.push_back({directory, "rename: " + error.message()});
+}
+
+// Gathers formatted text in blocks, and writes them.
+class Writer::Impl::Blocks : public TextSink {
+ public:
+  Blocks(Impl& writer, OpenOutput& file) : writer_(writer), file_(file) {}
+  void write(const char* text, size_t count) override {
+    const auto* from = reinterpret_cast<const std::byte*>(text);
+    while (count > 0) {
+      if (file_.block.room() == 0) pass_on();
+      const size_t part = std::min(count, file_.block.room());
+      std::copy_n(from, part, file_.block.end());
+      file_.block.used += part;
+      from += part;
+      count -= part;
+    }
+  }
+
+ private:
+  void pass_on() {
+    if (file_.block.used > 0) {
+      writer_.write(file_.shared_from_this(), std::exchange(file_.block, {}), true, writer_.latest_task_);
+    }
+    file_.block = make_chunk(file_.bytes == 0 ? writer_.chunk_ / 16 : writer_.chunk_);
+  }
+
+  Impl& writer_;
+  OpenOutput& file_;
+};
+
+// tailrace opens no paths with symbolic links.
+void Writer::Impl::open(const File& file) {
+  const fs::path target = file->target;
+  std::error_code error;
+  if (!directories_.contains(target.parent_path())) {
+    fs::create_directories(target.parent_path(), error);
+    if (error) return fail(file, "mkdir " + target.parent_path().string() + ": " + error.message());
+    directories_.insert(target.parent_path());
+  }
+  const fs::path parent = fs::canonical(target.parent_path(), error);
+  if (error) return fail(file, "open: " + error.message());
+  // Its twin, too (closed()).
+  const auto closes_it = [&](const Operation& other) {
+    return other.closes && other.file->what.path == file->what.path;
+  };
+  if (std::any_of(operations_.begin(), operations_.end(), closes_it)) complete_all();
+  Store::File opened = 0;
+  Store::Reason why = store_->open(parent / target.filename(), opened);
+  if (!why.empty()) return fail(file, std::move(why));
+  file->file = opened;
+  file->blocks = std::make_unique<Blocks>(*this, *file);
+  if (file->what.compressed) file->gzip = std::make_unique<Gzip>(*file->blocks);
+}
+
+void Writer::Impl::format(const File& file, Chunk chunk, uint64_t task) {
+  if (file->failed) return recycle(std::move(chunk), false);
+  TextSink& sink = file->gzip ? static_cast<TextSink&>(*file->gzip) : *file->blocks;
+  if (chunk.kind == Chunk::Kind::plain && !file->gzip) {
+    if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task);
+    return write(file, std::move(chunk), false, task);
+  }
+  if (chunk.kind == Chunk::Kind::plain) {
+    sink.write(reinterpret_cast<const char*>(chunk.memory.get()), chunk.used);
+  } else {
+    replay(chunk, sink);
+  }
+  recycle(std::move(chunk), false);
+}
+
+void Writer::Impl::write(const File& file, Chunk chunk, bool own, uint64_t task) {
+  if (file->failed) return recycle(std::move(chunk), own);
+  Store::Ticket ticket = 0;
+  Store::Reason why = store_->write(*file->file, file->bytes, chunk.memory.get(), chunk.used, ticket);
+  file->bytes += chunk.used;
+  if (own) own_bytes_ += chunk.capacity;
+  operations_.push_back({ticket, file, std::move(chunk), own, false, task});
+  if (!why.empty()) fail(file, std::move(why));
+  while (own_bytes_ > kWindow) complete_oldest();
+}
+
+void Writer::Impl::close(const File& file, uint64_t task) {
+  if (!file->file) return closed(file);
+  if (file->gzip && !file->failed) file->gzip->end();
+  if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task);
+  Store::Ticket ticket = 0;
+  Store::Reason why = store_->close(*std::exchange(file->file, {}), ticket);
+  operations_.push_back({ticket, file, {}, false, true, task});
+  if (!why.empty() && !file->failed) fail(file, std::move(why));
+}
+
+void Writer::Impl::complete_oldest() {
+  Operation operation = std::move(operations_.front());
+  operations_.pop_front();
+  const double begun = now();
+  Store::Reason why = store_->wait(operation.ticket);
+  if (!why.empty()) fail(operation.file, std::move(why));
+  const double seconds = now() - begun;
+  operation.file->seconds += seconds;
+  seconds_completing_ += seconds;
+  if (operation.chunk.memory) recycle(std::move(operation.chunk), operation.own);
+  if (operation.closes) closed(operation.file);
+}
+
+void Writer::Impl::complete_all() {
+  while (!operations_.empty()) complete_oldest();
+}
+
+// If there is a file of the same name with or without ".gz", the latest of the two is valid.
+void Writer::Impl::closed(const File& file) {
+  std::error_code ignored;
+  const fs::path target = file->target;
+  const fs::path twin = file->what.compressed ? target.parent_path() / target.stem() : fs::path(file->target + ".gz");
+  if (!file->failed) fs::remove(twin, ignored);
+  const std::lock_guard lock(mutex_);
+  if (file->failed) return;
+  ObjectCosts& costs = costs_[file->what.object];
+  ++costs.files;
+  costs.bytes += file->bytes;
+  costs.seconds += file->seconds;
+  costs.latest_ended = now();
+}
+
+// Returns false if it was abandoned before.
+bool Writer::Impl::abandon(const File& file) {
+  if (std::exchange(file->failed, true)) return false;
+  if (file->file) store_->give_up(*file->file);
+  if (file->staged) spoiled_.insert(*file->staged);
+  return true;
+}
+
+void Writer::Impl::fail(const File& file, std::string reason) {
+  if (!abandon(file)) return;
+  const std::lock_guard lock(mutex_);
+  failures_.push_back({file->what.path + (file->what.compressed ? ".gz" : ""), std::move(reason)});
+}
+
+void Writer::Impl::recycle(Chunk chunk, bool own) {
+  if (own) own_bytes_ -= chunk.capacity;
+  const std::lock_guard lock(mutex_);
+  if (!own) {
+    waiting_ -= chunk.capacity;
+    progress_.notify_all();
+  }
+  if (chunk.capacity == chunk_ && spare_.size() * chunk_ < budget_) {
+    chunk.used = 0;
+    spare_.push_back(std::move(chunk));
+  }
+}
+
+void Writer::Impl::note_completed() {
+  const std::lock_guard lock(mutex_);
+  completed_ = operations_.empty() ? latest_task_ : operations_.front().task - 1;
+  for (auto at = on_their_way_.begin(); at != on_their_way_.end();) {
+    at = at->second <= completed_ ? on_their_way_.erase(at) : std::next(at);
+  }
+  progress_.notify_all();
+}
+
+// ---- Writer ----------------------------------------------------------------------------------------------------
+
+Writer::Writer(std::unique_ptr<Store> store, uint64_t budget)
+    : impl_(std::make_unique<Impl>(std::move(store), budget)) {}
+Writer::~Writer() = default;
+
+std::shared_ptr<ChunkTaker> Writer::begin(const OutputFile& file) { return impl_->begin(file); }
+void Writer::end(const std::shared_ptr<ChunkTaker>& file, bool whole) {
+  impl_->end(std::static_pointer_cast<OpenOutput>(file), whole);
+}
+void Writer::stage(const std::string& directory) { impl_->stage(directory); }
+bool Writer::is_staged(const std::string& path) { return impl_->is_staged(path); }
+void Writer::publish_others(const std::string& current) { impl_->publish_others(current); }
+void Writer::settle(const std::string& path, bool below) { impl_->settle(path, below); }
+void Writer::finish(bool publish) { impl_->finish(publish); }
+std::optional<Writer::Failure> Writer::take_failure() { return impl_->take_failure(); }
+double Writer::seconds_waiting() { return impl_->seconds_waiting(); }
+std::map<std::string, ObjectCosts> Writer::costs() { return impl_->costs(); }
+
+}  // namespace tailrace::openfoam

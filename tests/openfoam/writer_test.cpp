@@ -1,0 +1,256 @@
+// Files on their way through the writer: what the program sees, which names are given, what is reported.
+#include "openfoam/output/writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "openfoam/output/direct_store.hpp"
+#include "openfoam/output/recording.hpp"
+#include "testing/dice.hpp"
+#include "testing/scratch.hpp"
+#include "testing/seeds.hpp"
+
+namespace tailrace::openfoam {
+namespace {
+
+namespace fs = std::filesystem;
+using impl::Dice;
+
+// Writes while its gate is open, and fails for names that contain "bad".
+class GatedStore : public DirectStore {
+ public:
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool open = true;
+
+    void set(bool now_open) {
+      const std::lock_guard lock(mutex);
+      open = now_open;
+      changed.notify_all();
+    }
+  };
+  explicit GatedStore(Gate& gate) : gate_(gate) {}
+
+  Reason open(const std::string& path, File& file) override {
+    std::unique_lock lock(gate_.mutex);
+    gate_.changed.wait(lock, [&] { return gate_.open; });
+    Reason why = DirectStore::open(path, file);
+    if (path.find("bad") != std::string::npos) bad_.insert(file);
+    return why;
+  }
+  Reason write(File file, uint64_t offset, const std::byte* data, size_t bytes, Ticket& ticket) override {
+    if (bad_.contains(file)) return "no room";
+    return DirectStore::write(file, offset, data, bytes, ticket);
+  }
+  Reason close(File file, Ticket& ticket) override {
+    bad_.erase(file);
+    return DirectStore::close(file, ticket);
+  }
+
+ private:
+  Gate& gate_;
+  std::set<File> bad_;
+};
+
+class WriterTest : public ::testing::Test {
+ protected:
+  ~WriterTest() override {
+    gate.set(true);
+    writer.finish(true);
+  }
+  void write(const std::string& path, const std::string& text, bool compressed = false) {
+    const auto file = writer.begin({scratch / path, fs::path(path).filename(), compressed});
+    Recording recording(*file);
+    recording.sputn(text.data(), static_cast<std::streamsize>(text.size()));
+    recording.end();
+    writer.end(file, true);
+  }
+  std::string text_of(const std::string& path) {
+    const auto bytes = impl::bytes_of_file(scratch / path);
+    return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "(none)";
+  }
+  bool exists(const std::string& path) { return fs::exists(scratch / path); }
+
+  const impl::ScratchDirectory scratch;
+  GatedStore::Gate gate;
+  Writer writer{std::make_unique<GatedStore>(gate), 1 << 20};
+};
+
+TEST_F(WriterTest, AFileIsThereWhenTheProgramLooks) {
+  write("constant/a", "one");
+  writer.settle(scratch / "constant/a", false);
+  EXPECT_EQ(text_of("constant/a"), "one");
+  write("constant/a", "two");
+  writer.settle(scratch.path(), true);
+  EXPECT_EQ(text_of("constant/a"), "two");
+}
+
+TEST_F(WriterTest, ATimeDirectoryHasItsNameWhenTheNextTimeBegins) {
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  write("0.1/uniform/time", "time");
+  writer.publish_others(scratch / "0.1");
+  writer.settle(scratch / "elsewhere", false);
+  EXPECT_FALSE(exists("0.1"));
+  writer.publish_others(scratch / "0.2");
+  writer.settle(scratch / "0.1/U", false);
+  EXPECT_EQ(text_of("0.1/U"), "velocity");
+  EXPECT_EQ(text_of("0.1/uniform/time"), "time");
+  EXPECT_FALSE(exists("0.1.partial"));
+}
+
+TEST_F(WriterTest, ATimeDirectoryHasItsNameWhenTheProgramLooksAtAFileInIt) {
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  writer.settle(scratch / "0.1/p", false);  // nothing of that name was written
+  writer.settle(scratch / "0.10", true);
+  gate.set(false);
+  EXPECT_FALSE(exists("0.1"));
+  gate.set(true);
+  writer.settle(scratch / "0.1/U", false);
+  EXPECT_EQ(text_of("0.1/U"), "velocity");
+  write("0.1/p", "pressure");  // now into the directory itself
+  writer.settle(scratch / "0.1", true);
+  EXPECT_EQ(text_of("0.1/p"), "pressure");
+}
+
+TEST_F(WriterTest, ADirectoryInWhichAFileIsBeingWrittenKeepsItsName) {
+  writer.stage(scratch / "0.1");
+  const auto file = writer.begin({scratch / "0.1/U", "U", false});
+  write("0.1/p", "pressure");
+  writer.settle(scratch / "0.1/p", false);
+  EXPECT_EQ(text_of("0.1.partial/p"), "pressure");
+  writer.end(file, true);
+  writer.settle(scratch / "0.1", false);
+  EXPECT_EQ(text_of("0.1/U"), "");
+}
+
+TEST_F(WriterTest, LeavingsOfAnEarlierRunAreRemoved) {
+  fs::create_directories(scratch / "0.1.partial/uniform");
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  writer.settle(scratch / "0.1", true);
+  EXPECT_TRUE(exists("0.1/U"));
+  EXPECT_FALSE(exists("0.1/uniform"));
+}
+
+TEST_F(WriterTest, OfTwoNamesTheLatestIsTrue) {
+  write("a", "plain");
+  write("a", "compressed", true);
+  writer.settle(scratch / "a", false);
+  EXPECT_FALSE(exists("a"));
+  EXPECT_TRUE(exists("a.gz"));
+  write("a", "plain again");
+  writer.settle(scratch / "a.gz", false);
+  EXPECT_EQ(text_of("a"), "plain again");
+  EXPECT_FALSE(exists("a.gz"));
+}
+
+TEST_F(WriterTest, AFailureIsReportedOnceAndItsDirectoryStaysPartial) {
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  write("0.1/bad", "pressure");
+  writer.settle(scratch / "0.1", true);
+  const auto failure = writer.take_failure();
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->path, scratch / "0.1/bad");
+  EXPECT_EQ(failure->reason, "no room");
+  EXPECT_FALSE(writer.take_failure().has_value());
+  EXPECT_FALSE(exists("0.1"));
+  EXPECT_TRUE(exists("0.1.partial/U"));
+  EXPECT_FALSE(exists("0.1.partial/bad"));
+
+  writer.stage(scratch / "0.1");  // again, and well
+  write("0.1/U", "velocity");
+  writer.settle(scratch / "0.1", true);
+  EXPECT_TRUE(exists("0.1/U"));
+}
+
+TEST_F(WriterTest, AFileThatIsNotWholeHasNoName) {
+  writer.stage(scratch / "0.1");
+  writer.end(writer.begin({scratch / "0.1/U", "U", false}), false);
+  writer.end(writer.begin({scratch / "constant/a", "a", false}), false);
+  writer.settle("/", true);
+  EXPECT_FALSE(writer.take_failure().has_value());
+  EXPECT_FALSE(exists("0.1"));
+  EXPECT_FALSE(exists("constant/a"));
+}
+
+TEST_F(WriterTest, AnEndThatDoesNotPublishLeavesThePartialName) {
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  write("constant/a", "one");
+  writer.finish(false);
+  EXPECT_EQ(text_of("0.1.partial/U"), "velocity");
+  EXPECT_EQ(text_of("constant/a"), "one");
+}
+
+TEST_F(WriterTest, TheProgramWaitsForMemory) {
+  gate.set(false);
+  std::thread program([&] { write("large", std::string(8 << 20, 'x')); });
+  gate.set(true);
+  program.join();
+  writer.settle(scratch / "large", false);
+  EXPECT_EQ(text_of("large").size(), size_t{8} << 20);
+}
+
+// A program of writes and looks, which must see what it would see if each write were done at once.
+TEST(Writer, ShowsAProgramWhatItHasWritten) {
+  impl::for_seeds(30, [](uint64_t seed) {
+    Dice dice(seed);
+    const impl::ScratchDirectory scratch;
+    GatedStore::Gate gate;
+    Writer writer(std::make_unique<GatedStore>(gate), dice.between(1, 1 << 20));
+    std::map<std::string, std::string> expected;
+    int time = 1;
+    for (int step = 0; step < 60; ++step) {
+      const std::string directory = scratch / std::to_string(time);
+      const std::string path = directory + "/" + std::string(1, static_cast<char>('a' + dice.below(4)));
+      switch (dice.below(6)) {
+        case 0:
+          ++time;
+          writer.publish_others(scratch / std::to_string(time));
+          break;
+        case 1: {
+          writer.settle(path, false);
+          const auto bytes = impl::bytes_of_file(path);
+          ASSERT_EQ(bytes.has_value(), expected.contains(path)) << path;
+          if (!bytes) break;
+          const std::string& text = expected[path];
+          ASSERT_TRUE(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) == text);
+          break;
+        }
+        default: {
+          writer.stage(directory);
+          const auto file = writer.begin({path, "object", false});
+          Recording recording(*file);
+          std::string& text = expected[path];
+          const uint64_t size = dice.below(dice.chance(10) ? 300'000 : 500);
+          text = std::string(size, static_cast<char>('a' + step % 26));
+          recording.sputn(text.data(), static_cast<std::streamsize>(text.size()));
+          recording.end();
+          writer.end(file, true);
+        }
+      }
+    }
+    writer.finish(true);
+    for (const auto& [path, text] : expected) {
+      const auto bytes = impl::bytes_of_file(path);
+      ASSERT_TRUE(bytes.has_value()) << path;
+      ASSERT_EQ(bytes->size(), text.size()) << path;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(scratch.path())) {
+      ASSERT_FALSE(entry.path().string().ends_with(".partial")) << entry.path();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tailrace::openfoam
