@@ -36,16 +36,21 @@ def environment():
 
 
 def execute(words, folder, more=None):
-    """Runs a program in a case's folder; its output goes to a file beside the folder, as it has the time of day."""
-    with open(f"{folder}.log", "a") as log:
+    """Runs a program in a case's folder; its output goes to a file that log_of() reads."""
+    with log_path(folder).open("a") as log:
         done = subprocess.run([str(word) for word in words], cwd=folder, env={**environment(), **(more or {})},
                               stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT,
                               check=False)
     return done.returncode
 
 
+def log_path(folder):
+    """Not in the case, whose files are compared, and not beside it, where the disk may be full."""
+    return folder.parent.parent / f"{folder.parent.name}_{folder.name}.log"
+
+
 def log_of(folder):
-    return pathlib.Path(f"{folder}.log").read_text(errors="replace")
+    return log_path(folder).read_text(errors="replace")
 
 
 def must(words, folder, more=None):
@@ -66,7 +71,7 @@ def change(folder, **entries):
 def prepare(case, folder, ranks=1, **entries):
     """Makes a case that can be run: with its mesh, and decomposed."""
     shutil.copytree(TUTORIALS / case.tutorial, folder)
-    change(folder, **dict(case.changes), **entries)
+    change(folder, **{**dict(case.changes), **entries})
     must(["blockMesh"], folder)
     if ranks > 1:
         (folder / "system/decomposeParDict").write_text(

@@ -5,13 +5,13 @@ The programs are tutorials of compressible flow, of a moving mesh and of particl
 
 import contextlib
 import dataclasses
-import os
 import pathlib
 import shutil
 import sys
 
 import pytest
 from openfoam import cases
+from openfoam.carried import variables as carried_by
 from tailrace import cli
 from tailrace.cli import run as run_command
 
@@ -40,18 +40,13 @@ WAYS = {"ascii": ASCII, "binary": BINARY, "compressed": COMPRESSED, "decomposed"
         "decomposed_core": DECOMPOSED_CORE}
 
 
-def variables(place="thread", budget="256MiB", forward=None, key=None):
-    """Returns what `tailrace run --openfoam` sets."""
-    return run_command.openfoam_variables(None, None if forward else place, budget, os.environ, True, forward, key)
-
-
 def run_both(tmp_path, case, way, **entries):
     """Runs a case with tailrace and without, in folders of one name. Returns the two."""
     plain, carried = tmp_path / "plain/case", tmp_path / "carried/case"
     cases.prepare(case, plain, way.ranks, **dict(way.entries), **entries)
     shutil.copytree(plain, carried)
     cases.must(cases.solve(case, way.ranks), plain)
-    cases.must(cases.solve(case, way.ranks), carried, variables(way.place, way.budget))
+    cases.must(cases.solve(case, way.ranks), carried, carried_by(way.place, way.budget))
     assert "I/O    : tailrace" in cases.log_of(carried)
     return plain, carried
 
@@ -81,7 +76,7 @@ def test_every_way_to_check_for_changed_files(tmp_path, checking):
         control.write(f"OptimisationSwitches {{ fileModificationChecking {checking}; fileModificationSkew 0; }}\n")
     shutil.copytree(plain, carried)
     cases.must(cases.solve(cases.OBLIQUE_SHOCK, 2), plain)
-    cases.must(cases.solve(cases.OBLIQUE_SHOCK, 2), carried, variables())
+    cases.must(cases.solve(cases.OBLIQUE_SHOCK, 2), carried, carried_by())
     assert_equal(plain, carried)
     assert "Re-reading" not in cases.log_of(carried)
 
@@ -110,14 +105,14 @@ functions
 """)
     shutil.copytree(plain, carried)
     cases.must(cases.solve(cases.OBLIQUE_SHOCK), plain)
-    cases.must(cases.solve(cases.OBLIQUE_SHOCK), carried, variables())
+    cases.must(cases.solve(cases.OBLIQUE_SHOCK), carried, carried_by())
     assert (carried / "0.06/UMean").is_file() and (carried / "postProcessing/probes/0/p").is_file()
     assert_equal(plain, carried)
 
 
 def test_a_restart_from_the_middle(tmp_path):
     plain, carried = run_both(tmp_path, cases.PITZ_DAILY, ASCII)
-    for folder, more in ((plain, {}), (carried, variables())):
+    for folder, more in ((plain, {}), (carried, carried_by())):
         shutil.rmtree(cases.times(folder)[-1])
         cases.change(folder, startFrom="latestTime", endTime="6e-5")
         cases.must(cases.solve(cases.PITZ_DAILY), folder, more)
@@ -129,7 +124,7 @@ def test_a_restart_from_the_middle(tmp_path):
 def test_tools_read_what_was_written(tmp_path, program):
     """With the handler and without; what they write with it is equal, too."""
     plain, carried = run_both(tmp_path, cases.OBLIQUE_SHOCK, DECOMPOSED)
-    for folder, more in ((plain, {}), (carried, variables())):
+    for folder, more in ((plain, {}), (carried, carried_by())):
         cases.must(["reconstructPar"], folder, more)
         cases.must([program], folder, more)
     cases.must([program], carried)
@@ -162,7 +157,7 @@ def test_through_a_forwarder(tmp_path, runtime_directory):
         shutil.copytree(plain, carried)
         cases.must(cases.solve(cases.PITZ_DAILY), plain)
         cases.must(cases.solve(cases.PITZ_DAILY), carried,
-                   variables(forward=[forwarder.address], key=key))
+                   carried_by(forward=[forwarder.address], key=key))
     for own in carried.glob(".tailrace-*"):  # locks and logs, where a forwarder may write
         shutil.rmtree(own)
     assert_equal(plain, carried)

@@ -6,6 +6,7 @@
 #include <addToRunTimeSelectionTable.H>
 #include <unthreadedInitialise.H>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -25,6 +26,16 @@ namespace {
 namespace door = tailrace::openfoam;
 
 bool exiting = false;  // by exit(), which has called the handler's atexit function
+
+// Returns the folders of all processes of a decomposed case, of which `directory` is one; none if it is not.
+fileNameList processorFolders(const fileName& directory) {
+  fileNameList folders;
+  if (fileOperation::detectProcessorPath(directory) < 0) return folders;
+  for (const fileName& name : Foam::readDir(directory.path(), fileName::DIRECTORY)) {
+    if (fileOperation::detectProcessorPath(directory.path() / name) >= 0) folders.append(directory.path() / name);
+  }
+  return folders;
+}
 
 // Returns the path as the writer needs it: absolute, without "." and "..". OpenFOAM's "no file" stays empty.
 std::string absolute(const fileName& path) {
@@ -179,6 +190,21 @@ fileName tailraceFileOperation::dirPath(const bool checkGlobal, const IOobject& 
   return uncollatedFileOperation::dirPath(checkGlobal, object, search);
 }
 
+// Each process of a decomposed case gives its part of a time directory the name. If they were killed meanwhile, some
+// parts of the latest times are missing, and no process can start from there.
+instantList tailraceFileOperation::findTimes(const fileName& directory, const word& constantName) const {
+  instantList times = uncollatedFileOperation::findTimes(directory, constantName);
+  if (hasWritten_) return times;
+  const fileNameList folders = processorFolders(absolute(directory));
+  const auto lacks = [&](const fileName& folder, const instant& time) { return !Foam::isDir(folder / time.name()); };
+  while (times.size() > 0 && times.last().name() != constantName) {
+    if (std::none_of(folders.begin(), folders.end(), [&](const fileName& each) { return lacks(each, times.last()); }))
+      break;
+    times.setSize(times.size() - 1);
+  }
+  return times;
+}
+
 autoPtr<ISstream> tailraceFileOperation::NewIFstream(const fileName& path) const {
   settle(path);
   return uncollatedFileOperation::NewIFstream(path);
@@ -210,6 +236,7 @@ bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::str
                                         IOstream::versionNumber version, IOstream::compressionType compression,
                                         const bool valid) const {
   if (!valid) return true;
+  hasWritten_ = true;
   checkFailure();
   const double begun = tailrace::openfoam::now();
   const std::string directory = absolute(object.time().timePath());

@@ -48,6 +48,9 @@ class tailraceFileOperation : public uncollatedFileOperation {
   fileName filePath(const fileName& path) const override;
   fileName dirPath(const bool checkGlobal, const IOobject& object, const bool search) const override;
 
+  // Before the program has written, leaves out the latest times of which a part is missing in a decomposed case.
+  instantList findTimes(const fileName& directory, const word& constantName) const override;
+
   autoPtr<ISstream> NewIFstream(const fileName& path) const override;
   autoPtr<Ostream> NewOFstream(const fileName& path, IOstream::streamFormat format, IOstream::versionNumber version,
                                IOstream::compressionType compression, const bool valid) const override;
@@ -71,6 +74,7 @@ class tailraceFileOperation : public uncollatedFileOperation {
   tailrace::openfoam::Writer& writer_;
   mutable tailrace::openfoam::ObjectTimes times_;
   mutable const regIOobject* writing_ = nullptr;  // by writeObject
+  mutable bool hasWritten_ = false;
 };
 
 }  // namespace fileOperations

@@ -1,5 +1,8 @@
 #include "openfoam/output/writer.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -113,6 +116,7 @@ class Writer::Impl {
   void write(const File& file, Chunk chunk, bool own, uint64_t task);
   void close(const File& file, uint64_t task);
   void make_staged(const std::string& directory);
+  void lock_times(const std::string& folder);
   void publish(const std::string& directory);
   void complete_oldest();
   void complete_all();
@@ -133,6 +137,7 @@ class Writer::Impl {
   double seconds_completing_ = 0;      // in complete_oldest()
   std::set<std::string> directories_;  // that it has made
   std::set<std::string> spoiled_;      // staged ones in which a file has failed
+  std::set<std::string> locked_;       // folders with staged ones
 
   std::mutex mutex_;  // guards all below
   std::condition_variable work_;
@@ -342,11 +347,20 @@ void Writer::Impl::carry_out(Task& task) {
 void Writer::Impl::make_staged(const std::string& directory) {
   std::error_code ignored;  // opening a file there will say what is wrong
   const std::string partial = StagedDirectories::partial(directory);
+  lock_times(fs::path(directory).parent_path());
   complete_all();  // an earlier one of that name, in which a file had failed
   fs::remove_all(partial, ignored);
   spoiled_.erase(directory);
   directories_.clear();
   fs::create_directories(partial, ignored);
+}
+
+// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
+// it but one who recovers too early, so a file system without locks does no harm.
+void Writer::Impl::lock_times(const std::string& folder) {
+  if (!locked_.insert(folder).second) return;
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
 }
 
 void Writer::Impl::publish(const std::string& directory) {

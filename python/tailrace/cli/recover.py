@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import pathlib
 from typing import Any
 
 import tailrace
 
-from . import core_server, output
+from . import core_server, output, recover_openfoam
 
 SHARED_MEMORY = "shared memory"
 
@@ -19,9 +20,10 @@ def register(subparsers: Any) -> None:
         "recover", help="complete or remove what a crash has left",
         description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
                     "core), publishes complete files, and removes incomplete ones and the locks of clients that "
-                    "have gone. Does not touch files of running clients and servers. Exit code 1 if a step failed, "
-                    "or with --dry-run, if there is anything to do.")
-    parser.add_argument("directory", metavar="DIR", help="the output directory")
+                    "have gone. In a case of OpenFOAM, removes time directories that are not complete. Does not "
+                    "touch files of running programs, clients and servers. Exit code 1 if a step failed, or with "
+                    "--dry-run, if there is anything to do.")
+    parser.add_argument("directory", metavar="DIR", help="the output directory, or a case of OpenFOAM")
     parser.add_argument("--dry-run", action="store_true", help="only list what was found")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -31,7 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
     # In this order: a drained block completes a file.
     leftovers = _in_shared_memory(arguments.directory, apply=not arguments.dry_run)
-    leftovers += tailrace.recover(arguments.directory, apply=not arguments.dry_run)
+    case = pathlib.Path(arguments.directory)
+    if recover_openfoam.is_case(case):
+        leftovers += recover_openfoam.leavings(case, apply=not arguments.dry_run)
+    else:
+        leftovers += tailrace.recover(arguments.directory, apply=not arguments.dry_run)
     if arguments.json:
         output.print_json([dataclasses.asdict(leftover) for leftover in leftovers])
     elif leftovers:

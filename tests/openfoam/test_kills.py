@@ -1,0 +1,150 @@
+"""Programs of OpenFOAM that are killed: the latest time is complete, and the case goes on from there."""
+
+import os
+import pathlib
+import random
+import select
+import shutil
+import signal
+import subprocess
+
+import pytest
+from openfoam import carried, cases
+from tailrace import cli
+
+pytestmark = pytest.mark.skipif(shutil.which("blockMesh") is None, reason="no OpenFOAM here")
+
+CASE = cases.PITZ_DAILY
+RUN = {"endTime": "1e-4", "writeInterval": "1", "deltaT": "1e-5"}
+LINES = 230  # of the log of such a run, about
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """Returns a function that returns a case by the number of its ranks, with what a run without tailrace leaves."""
+    made = {}
+
+    def make(ranks):
+        if ranks not in made:
+            folder = tmp_path_factory.mktemp(f"prepared{ranks}")
+            cases.prepare(CASE, folder / "case", ranks, **RUN)
+            shutil.copytree(folder / "case", folder / "plain")
+            cases.must(cases.solve(CASE, ranks), folder / "plain")
+            made[ranks] = folder
+        return made[ranks]
+    return make
+
+
+def run_and_kill(folder, ranks, place, lines):
+    """Kills the program and all its ranks when it has printed so many lines. Returns false if it ended before."""
+    environment = {**cases.environment(), **carried.variables(place)}
+    with subprocess.Popen([str(word) for word in cases.solve(CASE, ranks)], cwd=folder, env=environment,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        for _ in range(lines):
+            if not process.stdout.readline():
+                return False
+        kill_all(process.pid)
+    return True
+
+
+def kill_all(launcher):
+    """Kills a process and its descendants, and waits for their ends. (mpiexec gives ranks groups of their own.)"""
+    family = [launcher]
+    for each in family:
+        family += [int(child) for child in pathlib.Path(f"/proc/{each}/task/{each}/children").read_text().split()]
+    ends = [os.pidfd_open(each) for each in family]
+    for end in ends:
+        signal.pidfd_send_signal(end, signal.SIGKILL)
+    for end in ends:
+        assert select.select([end], [], [], cases.LIMIT)[0]
+        os.close(end)
+
+
+def folders(folder, ranks):
+    return [folder / f"processor{rank}" for rank in range(ranks)] if ranks > 1 else [folder]
+
+
+def assert_times_are_whole(folder, plain, ranks):
+    for mine, theirs in zip(folders(folder, ranks), folders(plain, ranks)):
+        for time in cases.times(mine):
+            assert cases.files(time) == cases.files(theirs / time.name)
+
+
+def assert_goes_on(folder, plain, ranks, place):
+    """The times that the case then has are complete, but for fields of the time before: how many of these a solver
+    writes depends on where it started."""
+    cases.change(folder, startFrom="latestTime")
+    cases.must(cases.solve(CASE, ranks), folder, carried.variables(place))
+    for mine, theirs in zip(folders(folder, ranks), folders(plain, ranks)):
+        assert [time.name for time in cases.times(mine)] == [time.name for time in cases.times(theirs)]
+        for time in cases.times(mine):
+            missing = set(cases.files(theirs / time.name)) - set(cases.files(time))
+            assert all(name.endswith("_0") for name in missing), missing
+
+
+def kill_and_go_on(prepared, tmp_path, ranks, seed):
+    print("seed", seed)
+    dice = random.Random(seed)
+    place = dice.choice(["thread", "core"])
+    before, folder = prepared(ranks), tmp_path / "case"
+    shutil.copytree(before / "case", folder)
+    killed = run_and_kill(folder, ranks, place, dice.randrange(20, LINES))
+    assert_times_are_whole(folder, before / "plain", ranks)
+    recovers = dice.random() < 0.5
+    if recovers:
+        assert cli.main(["recover", str(folder)]) == 0
+        assert not list(folder.rglob("*.partial"))
+    assert_goes_on(folder, before / "plain", ranks, place)
+    assert cli.main(["recover", str(folder)]) == 0
+    assert not list(folder.rglob("*.partial"))
+    shutil.rmtree(folder)
+    return killed
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_killed_program_goes_on_from_a_complete_time(prepared, tmp_path, runtime_directory, ranks):
+    seed = random.randrange(1 << 30)
+    killed = [kill_and_go_on(prepared, tmp_path, ranks, seed + i) for i in range(4)]
+    assert any(killed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_hundred_killed_programs(prepared, tmp_path, runtime_directory, ranks):
+    seed = random.randrange(1 << 30)
+    assert sum(kill_and_go_on(prepared, tmp_path, ranks, seed + i) for i in range(100)) > 50
+
+
+def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
+    folder = tmp_path / "case"
+    shutil.copytree(prepared(1) / "case", folder)
+    environment = {**cases.environment(), **carried.variables()}
+    with subprocess.Popen(cases.solve(CASE), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            if line.startswith(b"Time = 4e-05"):
+                break
+        process.send_signal(signal.SIGSTOP)
+        (folder / "7.partial").mkdir()
+        assert cli.main(["recover", str(folder)]) == 0
+        assert "left alone: a program is writing to the case" in capsys.readouterr().out
+        assert (folder / "7.partial").is_dir()
+        process.kill()
+    assert cli.main(["recover", "--dry-run", str(folder)]) == 1
+    assert cli.main(["recover", str(folder)]) == 0
+    assert not (folder / "7.partial").exists()
+
+
+def test_recover_removes_times_that_lack_a_part(tmp_path, capsys):
+    folder = tmp_path / "case"
+    (folder / "system").mkdir(parents=True)
+    (folder / "system/controlDict").write_text("")
+    for part in ("processor0/0", "processor1/0", "processor0/0.1", "processor1/0.1", "processor0/0.2",
+                 "processor1/0.2.partial", "processor0/constant", "0.1"):
+        (folder / part).mkdir(parents=True)
+    assert cli.main(["recover", str(folder)]) == 0
+    assert "processor0/0.2" in capsys.readouterr().out
+    left = sorted(str(path.relative_to(folder)) for path in folder.glob("processor?/*"))
+    assert left == ["processor0/0", "processor0/0.1", "processor0/constant", "processor1/0", "processor1/0.1"]
+    assert (folder / "0.1").is_dir()
