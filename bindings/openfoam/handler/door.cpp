@@ -18,6 +18,7 @@ struct Door {
   process::ProcessClient client;
   std::unique_ptr<Writer> writer;
   bool summary = true;
+  std::string trace;
 };
 
 Door& door() {
@@ -26,12 +27,18 @@ Door& door() {
 }
 
 // Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings) {
+std::string read_settings(const char* text, process::ClientSettings& settings, std::string& trace) {
+  constexpr char kTrace[] = "trace=";
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     if (process::read_word(word, settings).value_or(false)) continue;
+    if (word.starts_with(kTrace) && word != kTrace) {
+      trace = word.substr(sizeof kTrace - 1);
+      continue;
+    }
     return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE or summary";
+           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE, "
+           "trace=FILE or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";
   return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
@@ -48,7 +55,7 @@ uint64_t divide_budget(process::ClientSettings& settings) {
 Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
   const char* const text = std::getenv("TAILRACE_OPENFOAM");
   process::ClientSettings settings;
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings);
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings, trace);
   const uint64_t budget = divide_budget(settings);
   if (wrong.empty()) {
     summary = settings.summary;
@@ -71,5 +78,7 @@ void finish(bool publish) {
 }
 
 bool wants_summary() { return door().summary; }
+
+const std::string& trace_path() { return door().trace; }
 
 }  // namespace tailrace::openfoam

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "openfoam/handler/door.hpp"
 #include "openfoam/handler/object_stream.hpp"
@@ -66,6 +67,7 @@ tailraceFileOperation::~tailraceFileOperation() {
   FatalIOError.throwExceptions(false);
   checkFailure();
   if (door::wants_summary() && Pstream::master()) printTable();
+  if (!door::trace_path().empty()) writeTrace(door::trace_path());
 }
 
 void tailraceFileOperation::settle(const fileName& path) const { writer_.settle(absolute(path), false); }
@@ -228,7 +230,7 @@ autoPtr<Ostream> tailraceFileOperation::NewOFstream(const fileName& path, IOstre
                                                     IOstream::compressionType compression, const bool) const {
   checkFailure();
   const tailrace::openfoam::OutputFile what{absolute(path), writing_ ? writing_->name() : path.name(),
-                                            compression == IOstream::COMPRESSED};
+                                            compression == IOstream::COMPRESSED, outputs_};
   return autoPtr<Ostream>(new tailrace::openfoam::ObjectStream(writer_, what, format, version, compression));
 }
 
@@ -241,10 +243,12 @@ bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::str
   const double begun = tailrace::openfoam::now();
   const std::string directory = absolute(object.time().timePath());
   if (absolute(object.objectPath()).compare(0, directory.size() + 1, directory + '/') == 0) writer_.stage(directory);
+  if (directory != output_) ++outputs_;
+  output_ = directory;
   writing_ = &object;
   const bool written = uncollatedFileOperation::writeObject(object, format, version, compression, valid);
   writing_ = nullptr;
-  times_.add(object.name(), begun, tailrace::openfoam::now());
+  figures_.add(object.name(), outputs_, begun, tailrace::openfoam::now());
   return written;
 }
 
@@ -259,39 +263,19 @@ void tailraceFileOperation::flush() const {
   uncollatedFileOperation::flush();
 }
 
-// OT, the output time, is what the program's thread and the writer's spent on the output; AT, the additional time, is
-// the part of the program's thread. The overlap is (OT - AT) / OT, as in the paper on AP-IO (equation 1).
 void tailraceFileOperation::printTable() const {
   const auto costs = writer_.costs();
   if (costs.empty()) return;
-  tailrace::openfoam::ObjectTime all;
-  tailrace::openfoam::ObjectCosts written;
-  char line[160];
-  const auto row = [&](const char* name, const tailrace::openfoam::ObjectTime& time,
-                       const tailrace::openfoam::ObjectCosts& cost, const char* shield) {
-    const double output = time.handing_over + cost.seconds;
-    std::snprintf(line, sizeof line, "  %-24s %6llu %10.2f %12.4f %12.4f %12s %9.1f %%", name,
-                  static_cast<unsigned long long>(cost.files), static_cast<double>(cost.bytes) / (1 << 20),
-                  time.handing_over, cost.seconds, shield, output > 0 ? 100 * cost.seconds / output : 0);
-    Info << line << nl;
-  };
-  std::snprintf(line, sizeof line, "  %-24s %6s %10s %12s %12s %12s %11s", "object", "files", "MiB", "program (s)",
-                "writer (s)", "shield (s)", "overlap");
   Info << nl << "tailrace: output beside the computing" << (Pstream::parRun() ? ", of the master process" : "") << nl
-       << line << nl;
-  for (const auto& [name, cost] : costs) {
-    const auto found = times_.all().find(name);
-    const auto time = found != times_.all().end() ? found->second : tailrace::openfoam::ObjectTime();
-    char shield[24] = "-";
-    if (time.shields > 0) std::snprintf(shield, sizeof shield, "%.4f", time.shortest_shield);
-    row(name.c_str(), time, cost, shield);
-    all.handing_over += time.handing_over;
-    written.files += cost.files;
-    written.bytes += cost.bytes;
-    written.seconds += cost.seconds;
-  }
-  row("all", all, written, "");
-  Info << "  The program waited " << writer_.seconds_waiting() << " s." << nl << Foam::endl;
+       << figures_.table(costs, writer_.seconds_waiting()).c_str() << Foam::endl;
+}
+
+void tailraceFileOperation::writeTrace(const std::string& path) const {
+  const label process = Pstream::parRun() ? Pstream::myProcNo() : 0;
+  const std::string name = process == 0 ? path : path + "." + std::to_string(process);
+  std::ofstream file(name);
+  file << figures_.trace(writer_.times(), static_cast<uint64_t>(process));
+  if (!file.flush()) WarningInFunction << "could not write the trace " << name.c_str() << Foam::endl;
 }
 
 }  // namespace fileOperations

@@ -1,15 +1,14 @@
 // FileHandler: OpenFOAM's file handler `tailrace`. It writes what `uncollated` writes, beside the computing.
 //
 // Only writing differs. Every function that looks at files first lets the writer finish those that it would find
-// (Writer::settle); the rest is that of `uncollated`.
+// (Writer::settle); the rest is that of `uncollated`. The class has more than 35 functions: OpenFOAM's interface has.
 #pragma once
 
 #include <uncollatedFileOperation.H>
 
-#include <map>
 #include <string>
 
-#include "openfoam/handler/object_times.hpp"
+#include "openfoam/handler/figures.hpp"
 #include "openfoam/output/writer.hpp"
 
 namespace Foam {
@@ -70,9 +69,12 @@ class tailraceFileOperation : public uncollatedFileOperation {
   // Ends the program by a FatalIOError if something could not be written.
   void checkFailure() const;
   void printTable() const;
+  void writeTrace(const std::string& path) const;
 
   tailrace::openfoam::Writer& writer_;
-  mutable tailrace::openfoam::ObjectTimes times_;
+  mutable tailrace::openfoam::Figures figures_;
+  mutable std::string output_;                    // the time directory of the latest object
+  mutable int64_t outputs_ = 0;                   // how many there were
   mutable const regIOobject* writing_ = nullptr;  // by writeObject
   mutable bool hasWritten_ = false;
 };

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kWindow = 16 << 20;   // most bytes of formatted text that are being written
 constexpr size_t kBlock = 1 << 20;       // bytes of formatted text for one write
 constexpr size_t kLeastChunk = 4 << 10;  // bytes
+constexpr size_t kMostTimes = 100'000;
 
 std::string without_gz(const std::string& path) {
   return path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
@@ -55,6 +56,8 @@ class OpenOutput : public ChunkTaker, public std::enable_shared_from_this<OpenOu
   std::unique_ptr<TextSink> blocks;  // fills blocks
   std::unique_ptr<Gzip> gzip;
   double seconds = 0;
+  double begun = now();
+  double writing = 0;
 };
 
 using File = std::shared_ptr<OpenOutput>;
@@ -79,6 +82,7 @@ class Writer::Impl {
   std::optional<Failure> take_failure();
   double seconds_waiting();
   std::map<std::string, ObjectCosts> costs();
+  std::vector<FileTimes> times();
   Chunk fresh(size_t bytes);
   void hand_over(const File& file, Chunk chunk);
 
@@ -152,6 +156,7 @@ class Writer::Impl {
   std::map<std::string, uint64_t> on_their_way_;  // by path: the task that ends it, or the largest number before
   std::deque<Failure> failures_;
   std::map<std::string, ObjectCosts> costs_;
+  std::vector<FileTimes> times_;
   double seconds_waiting_ = 0;
   bool ending_ = false;
   bool ended_ = false;
@@ -263,6 +268,11 @@ double Writer::Impl::seconds_waiting() {
 std::map<std::string, ObjectCosts> Writer::Impl::costs() {
   const std::lock_guard lock(mutex_);
   return costs_;
+}
+
+std::vector<FileTimes> Writer::Impl::times() {
+  const std::lock_guard lock(mutex_);
+  return times_;
 }
 
 Chunk Writer::Impl::fresh(size_t bytes) {
@@ -402,6 +412,7 @@ class Writer::Impl::Blocks : public TextSink {
 
 // tailrace opens no paths with symbolic links.
 void Writer::Impl::open(const File& file) {
+  file->writing = now();
   const fs::path target = file->target;
   std::error_code error;
   if (!directories_.contains(target.parent_path())) {
@@ -489,7 +500,9 @@ void Writer::Impl::closed(const File& file) {
   ++costs.files;
   costs.bytes += file->bytes;
   costs.seconds += file->seconds;
-  costs.latest_ended = now();
+  if (times_.size() < kMostTimes) {
+    times_.push_back({file->what.object, file->what.output, file->begun, file->writing, now(), file->seconds});
+  }
 }
 
 // Returns false if it was abandoned before.
@@ -546,5 +559,6 @@ void Writer::finish(bool publish) { impl_->finish(publish); }
 std::optional<Writer::Failure> Writer::take_failure() { return impl_->take_failure(); }
 double Writer::seconds_waiting() { return impl_->seconds_waiting(); }
 std::map<std::string, ObjectCosts> Writer::costs() { return impl_->costs(); }
+std::vector<FileTimes> Writer::times() { return impl_->times(); }
 
 }  // namespace tailrace::openfoam

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "openfoam/output/chunk.hpp"
 #include "openfoam/output/store.hpp"
@@ -23,14 +24,24 @@ struct OutputFile {
   std::string path;         // absolute, without ".gz"
   std::string object;       // whose data it has, such as the field's name
   bool compressed = false;  // its name ends with ".gz"
+  int64_t output = 0;       // number of the program's output that it belongs to
 };
 
 // The files of one object, such as the field U, that this process has written.
 struct ObjectCosts {
   uint64_t files = 0;
   uint64_t bytes = 0;
-  double seconds = 0;       // of the writer's thread
-  double latest_ended = 0;  // when the latest had its name, by the clock of now()
+  double seconds = 0;  // of the writer's thread
+};
+
+// One file: when the program began it, when the writer did, and when it had its name. Seconds, by the clock of now().
+struct FileTimes {
+  std::string object;
+  int64_t output;
+  double begun;
+  double writing;
+  double ended;
+  double seconds;  // of the writer's thread: it has many files in hand at a time
 };
 
 class Writer {
@@ -73,6 +84,8 @@ class Writer {
   double seconds_waiting();
   // Returns the costs by the objects' names.
   std::map<std::string, ObjectCosts> costs();
+  // Returns the times of the first 100,000 files.
+  std::vector<FileTimes> times();
 
   class Impl;
 

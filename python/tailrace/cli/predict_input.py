@@ -355,7 +355,11 @@ def _read_file(path: pathlib.Path) -> tuple[dict[str, _Given], float | None]:
         raise WrongUsage(f"argument --pst: {path}: expected a file, or NAME=TIME,…: {error.strerror}") from None
     except UnicodeDecodeError:
         raise WrongUsage(f"argument --pst: {path}: expected text, found bytes that are none") from None
-    found, period = _from_run(path, text) if text.lstrip().startswith("{") else (_from_lines(path, text), None)
+    period: float | None
+    if text.lstrip().startswith("{"):
+        found, period = _from_json(path, text)
+    else:
+        found, period = _from_lines(path, text), None
     if not found:
         raise WrongUsage(f"argument --pst: {path}: expected at least one variable, found none")
     return found, period
@@ -377,15 +381,50 @@ def _from_lines(path: pathlib.Path, text: str) -> dict[str, _Given]:
     return found
 
 
-def _from_run(path: pathlib.Path, text: str) -> tuple[dict[str, _Given], float]:
-    """Reads a run of the program `pattern`: medians of its measurements. It computes its variables one after the
-    other, in equal parts, and hands each over when it is computed."""
+def _from_json(path: pathlib.Path, text: str) -> tuple[dict[str, _Given], float]:
     where = f"argument --pst: {path}"
     try:
-        run = json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         raise WrongUsage(f"{where}:{error.lineno}: expected JSON, found something else or its end: "
                          f"{error.msg}") from None
+    if isinstance(document, dict) and "traceEvents" in document:
+        return _from_trace(path, document)
+    return _from_run(where, document)
+
+
+def _from_trace(path: pathlib.Path, document: dict[str, Any]) -> tuple[dict[str, _Given], float]:
+    """Reads a trace of a program of OpenFOAM: medians over its outputs. The writer's seconds for a file are among the
+    arguments of its end, since it has many files in hand at a time."""
+    from tailrace.pictures import fault, trace  # here: other commands do without
+
+    where = f"argument --pst: {path}"
+    try:
+        run = trace.read([(path, document)])
+        starts = run.starts()
+        writes: dict[str, list[float]] = {}
+        for event in document["traceEvents"]:
+            if event["ph"] == "e" and "seconds" in event["args"]:
+                writes.setdefault(event["args"]["variable"], []).append(float(event["args"]["seconds"]))
+        shields: dict[str, list[Any]] = {}
+        for one in run.shields():
+            shields.setdefault(one.variable, []).append(one)
+        begun = sorted(starts.values())
+        period = _median(after - before for before, after in zip(begun, begun[1:]))
+        # Outputs differ: the median of a shield time may be longer than that of the time between outputs.
+        return {name: _Given(min(period, _median(one.needed - one.begin for one in each)),
+                             _median(writes.get(name), None),
+                             _median(one.begin - starts[one.iteration] for one in each))
+                for name, each in shields.items()}, period
+    except fault.PictureError as error:
+        raise WrongUsage(f"argument --pst: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise WrongUsage(f"{where}: expected two outputs at least, found a trace without: {error}") from None
+
+
+def _from_run(where: str, run: Any) -> tuple[dict[str, _Given], float]:
+    """Reads a run of the program `pattern`: medians of its measurements. It computes its variables one after the
+    other, in equal parts, and hands each over when it is computed."""
     if not isinstance(run, dict) or run.get("pattern_run") != 1:
         found = run.get("pattern_run", "none") if isinstance(run, dict) else type(run).__name__
         raise WrongUsage(f'{where}: expected a run of the program `pattern`, "pattern_run": 1, found {found!r}')

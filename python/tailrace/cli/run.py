@@ -42,7 +42,7 @@ def register(subparsers: Any) -> None:
                     "writes by MPI-IO; with --openfoam, what a program of OpenFOAM writes. PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
               "[--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--prefetch SIZE] "
-              "[--close WHEN] [--summary] [--print] "
+              "[--close WHEN] [--summary] [--trace FILE] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
     parser.add_argument("--openfoam", action="store_true",
@@ -65,7 +65,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--close", choices=("wait", "detach"),
                         help="wait: closing a new file waits until it is written (default); detach: it does not, and "
                              "HDF5 cannot open the file until it is written")
-    parser.add_argument("--summary", action="store_true", help="report at the end, on one line, what was carried")
+    parser.add_argument("--summary", action="store_true", help="report at the end what was carried")
+    parser.add_argument("--trace", metavar="FILE", type=pathlib.Path,
+                        help="with --openfoam: write a trace, for `tailrace plot`, `report` and `predict --pst`")
     parser.add_argument("--print", action="store_true", help="show the environment variables, and run nothing")
     parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")
     parser.set_defaults(run=run)
@@ -76,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None):
             raise ValueError("found --collective or --aggregators without --mpiio, expected it")
+        if arguments.trace and not arguments.openfoam:
+            raise ValueError("found --trace without --openfoam, expected it")
         if arguments.mpiio and arguments.openfoam:
             raise ValueError("found --mpiio beside --openfoam, expected one of them")
         if arguments.mpiio:
@@ -83,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.openfoam:
             _refuse_hdf5_options(arguments, "--openfoam")
             added = openfoam_variables(arguments.config, arguments.place, arguments.budget, os.environ,
-                                       arguments.summary, arguments.forward, arguments.key)
+                                       arguments.summary, arguments.forward, arguments.key, arguments.trace)
         else:
             added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
                               arguments.prefetch, arguments.close, arguments.forward, arguments.key)
@@ -164,12 +168,14 @@ def _refuse_hdf5_options(arguments: argparse.Namespace, door: str) -> None:
 
 def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: str | None,
                        environment: Mapping[str, str], summary: bool = False, forward: Sequence[str] | None = None,
-                       key: pathlib.Path | None = None) -> dict[str, str]:
+                       key: pathlib.Path | None = None, trace: pathlib.Path | None = None) -> dict[str, str]:
     """Returns the variables by which OpenFOAM's file handler is preloaded and chosen. Raises ValueError,
     tailrace.Error."""
     words = _common_words(config, place, budget, forward, key)
     if summary:
         words.append("summary")
+    if trace is not None:
+        words.append(f"trace={trace.resolve()}")
     library = OPENFOAM / "libtailraceFoamPreload.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")

@@ -1,0 +1,44 @@
+// Figures: what the output of a process cost, as a table and as a trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "openfoam/output/writer.hpp"
+
+namespace tailrace::openfoam {
+
+// Measures the program's thread; the writer's thread is measured by the writer. One thread at a time calls.
+class Figures {
+ public:
+  // Notes that the program has handed an object over, in the output of that number. Seconds, by the clock of now().
+  void add(const std::string& object, int64_t output, double begun, double handed_over);
+
+  // Returns the lines of a table of all objects. OT, the output time, is the time of both threads; AT, the additional
+  // time, is that of the program's. The overlap is (OT - AT) / OT (MHPC thesis on AP-IO, Stuttgart 2020,
+  // equation 1).
+  std::string table(const std::map<std::string, ObjectCosts>& costs, double seconds_waiting) const;
+  // Returns a trace in the format of tailrace's own (docs/formats), for `tailrace plot`, `report` and `predict`.
+  std::string trace(const std::vector<FileTimes>& files, uint64_t process) const;
+
+ private:
+  struct Object {
+    double seconds = 0;         // of the program's thread
+    double handed_over_at = 0;  // the latest time
+    double shield = -1;         // the shortest potential shield time; -1: it was written once
+  };
+  struct HandOver {
+    std::string object;
+    int64_t output;
+    double begun;
+    double ended;
+  };
+
+  std::map<std::string, Object> objects_;
+  std::vector<HandOver> hand_overs_;  // the first ones
+  uint64_t dropped_ = 0;              // of these
+};
+
+}  // namespace tailrace::openfoam
