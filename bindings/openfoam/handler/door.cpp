@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "openfoam/output/carried_store.hpp"
+#include "openfoam/handler/carried_store.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::openfoam {

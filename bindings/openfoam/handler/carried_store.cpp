@@ -1,4 +1,4 @@
-#include "openfoam/output/carried_store.hpp"
+#include "openfoam/handler/carried_store.hpp"
 
 #include <utility>
 
