@@ -1,6 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture fuzz soak mutants sanitizers format
+.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture demo-openfoam fuzz soak mutants \
+  sanitizers format
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -11,6 +12,7 @@ help:
 	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
 	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"
 	@echo "make texture build, then filter an image and write it by MPI-IO, with and without tailrace (ARGS=--help)"
+	@echo "make demo-openfoam   build, then run an OpenFOAM case, with and without tailrace (ARGS=--help: options)"
 	@echo "make fuzz    fuzz the readers of outside data for a minute (longer: tools/fuzz.sh SECONDS-PER-TARGET)"
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for N minutes)"
 	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
@@ -47,6 +49,9 @@ bench-peers: build
 
 texture: build
 	@.venv/bin/python -B apps/texture/comparison/compare.py $(ARGS)
+
+demo-openfoam: build
+	@.venv/bin/python -B apps/pitz_daily/compare.py $(ARGS)
 
 fuzz: setup
 	@tools/fuzz.sh
