@@ -113,11 +113,16 @@ build_hdf5() {
   step "building HDF5 from source (once, half a minute)" "$root/tools/build_hdf5.sh" "$root/.deps/hdf5"
 }
 
-# For the door of OpenFOAM, where there is one (packages.txt).
+# For the door of OpenFOAM, where there is one (packages.txt). All else can be built without.
 fetch_openfoam_headers() {
-  [ -n "$(command -v blockMesh)" ] || return 0
+  command -v blockMesh >/dev/null || return 0
   "$root/tools/fetch_openfoam_headers.sh" --is-built && return
-  step "fetching OpenFOAM's headers (once)" "$root/tools/fetch_openfoam_headers.sh"
+  printf "tailrace: fetching OpenFOAM's headers (once) ... "
+  if "$root/tools/fetch_openfoam_headers.sh" >"$logs/openfoam_headers.log" 2>&1; then
+    printf 'done\n'
+  else
+    printf 'not possible here (%s); its file handler is left out\n' "build/logs/openfoam_headers.log"
+  fi
 }
 
 without=

@@ -1,15 +1,35 @@
 #include "process_client/client_settings.hpp"
 
 #include <charconv>
+#include <sstream>
 
 namespace tailrace::process {
 namespace {
+
+constexpr uint64_t kMostCpus = 1 << 20;
 
 // Returns each item of "a,b" in quotes: "'a','b'".
 std::string in_quotes(const std::string& items) {
   std::string quoted = "'";
   for (const char letter : items) quoted += letter == ',' ? std::string("','") : std::string(1, letter);
   return quoted + "'";
+}
+
+// Reads "2,3". Returns false if it is no list of numbers.
+bool read_cpus(const std::string& text, std::vector<int>& cpus) {
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    uint64_t cpu = 0;
+    if (!read_bytes(item, 0, cpu) || cpu > kMostCpus) return false;
+    cpus.push_back(static_cast<int>(cpu));
+  }
+  return !cpus.empty() && text.back() != ',';
+}
+
+std::string list_of(const std::vector<int>& cpus) {
+  std::string list;
+  for (const int cpu : cpus) list += (list.empty() ? "" : ", ") + std::to_string(cpu);
+  return list;
 }
 
 // Returns true if the text can stand between single quotes.
@@ -23,7 +43,8 @@ std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   const std::string forwarders =
       forward.empty() ? "" : "forward: {servers: [" + in_quotes(forward) + "], key: '" + key + "'}\n";
-  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place +
+  const std::string pinned = cpus.empty() ? "" : ", cpus: [" + list_of(cpus) + "]";
+  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + pinned +
          "}\nstorage: {path: ., direct: " + (direct ? "true" : "false") + "}\nmemory: " + memory + "\n" + forwarders +
          "log: {level: error}\n";
 }
@@ -46,6 +67,9 @@ std::optional<bool> read_word(const std::string& word, ClientSettings& settings)
   } else if (key == "place") {
     settings.place = value;
     return value == "thread" || value == "core";
+  } else if (key == "cpus") {
+    settings.cpus.clear();
+    return read_cpus(value, settings.cpus);
   } else if (key == "budget") {
     return read_bytes(value, 1, settings.budget);
   } else if (key == "forward") {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tailrace::process {
 
@@ -11,17 +12,19 @@ struct ClientSettings {
   std::string config;            // path of a configuration file; excludes place, budget and forward
   std::string place = "thread";  // or "core"
   uint64_t budget = uint64_t{256} << 20;
-  std::string forward = {};  // addresses of forwarders, separated by commas; empty: this node writes itself
-  std::string key = {};      // the key file, for these
-  bool direct = false;       // long writes bypass the page cache; the door decides
-  bool summary = false;      // at the end, report on standard error what was carried
+  std::vector<int> cpus = {};  // to one of which the writer is pinned; empty: it chooses (`place.cpus: auto`)
+  std::string forward = {};    // addresses of forwarders, separated by commas; empty: this node writes itself
+  std::string key = {};        // the key file, for these
+  bool direct = false;         // long writes bypass the page cache; the door decides
+  bool summary = false;        // at the end, report on standard error what was carried
 
   // Returns the text of the configuration for a client without a file; `name` is the name of its series.
   std::string configuration(const std::string& name) const;
 };
 
-// Sets what the word says: config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT[,…], key=FILE or
-// summary. Returns false if its value is wrong, and none if the word is not one of these.
+// Sets what the word says: config=FILE, place=thread, place=core, budget=BYTES, cpus=NUMBER[,…],
+// forward=HOST:PORT[,…], key=FILE or summary. Returns false if its value is wrong, and none if the word is not one of
+// these.
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings);
 
 // Reads a number of bytes. Returns false if `text` is not a number, or the number is smaller than `least`.

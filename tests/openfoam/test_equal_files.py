@@ -5,6 +5,7 @@ The programs are tutorials of compressible flow, of a moving mesh and of particl
 
 import contextlib
 import dataclasses
+import os
 import pathlib
 import shutil
 import sys
@@ -129,6 +130,30 @@ def test_tools_read_what_was_written(tmp_path, program):
         cases.must([program], folder, more)
     cases.must([program], carried)
     assert_equal(plain, carried)
+
+
+def test_tools_write_the_same(tmp_path):
+    """Tools that make the mesh, and change it and the case."""
+    plain, carried = tmp_path / "plain/case", tmp_path / "carried/case"
+    shutil.copytree(cases.TUTORIALS / cases.PITZ_DAILY.tutorial, plain)
+    shutil.copytree(plain, carried)
+    for words in (["blockMesh"], ["renumberMesh", "-overwrite"], ["postProcess", "-func", "writeCellCentres"],
+                  ["checkMesh", "-writeAllFields"]):
+        cases.must(words, plain)
+        cases.must(words, carried, carried_by())
+    assert (carried / "0/C").is_file()
+    assert_equal(plain, carried)
+
+
+def test_a_cpu_for_the_writer(tmp_path):
+    last = max(os.sched_getaffinity(0))
+    folder = tmp_path / "in/case"
+    cases.prepare(cases.OBLIQUE_SHOCK, folder)
+    cases.must(cases.solve(cases.OBLIQUE_SHOCK), folder,
+               run_command.openfoam_variables(None, "thread", None, {}, cpus=str(last)))
+    assert len(cases.times(folder)) == 4
+    with pytest.raises(ValueError, match="found --cpus one, expected numbers"):
+        run_command.openfoam_variables(None, "thread", None, {}, cpus="one")
 
 
 def test_chosen_by_the_control_dictionary(tmp_path):

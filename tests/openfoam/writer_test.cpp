@@ -2,6 +2,7 @@
 #include "openfoam/output/writer.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -199,6 +200,34 @@ TEST_F(WriterTest, TheProgramWaitsForMemory) {
   program.join();
   writer.settle(scratch / "large", false);
   EXPECT_EQ(text_of("large").size(), size_t{8} << 20);
+}
+
+TEST(Writer, ItsThreadRunsWhereItIsTold) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &allowed)) --last;
+  const impl::ScratchDirectory scratch;
+  int found = -1;
+  class Looking : public DirectStore {
+   public:
+    explicit Looking(int& cpu) : cpu_(cpu) {}
+    Reason open(const std::string& path, File& file) override {
+      cpu_set_t mine;
+      sched_getaffinity(0, sizeof mine, &mine);
+      for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&mine) == 1; ++cpu) {
+        if (CPU_ISSET(cpu, &mine)) cpu_ = cpu;
+      }
+      return DirectStore::open(path, file);
+    }
+
+   private:
+    int& cpu_;
+  };
+  Writer writer(std::make_unique<Looking>(found), 1 << 20, {last});
+  writer.end(writer.begin({scratch / "a", "a", false}), true);
+  writer.finish(true);
+  EXPECT_EQ(found, last);
 }
 
 // A program of writes and looks, which must see what it would see if each write were done at once.

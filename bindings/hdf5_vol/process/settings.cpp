@@ -21,18 +21,19 @@ bool parse_word(const std::string& word, Settings& settings) {
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
   std::istringstream words(text);
-  bool memory = false;  // the text sets the place or the budget
+  bool memory = false;  // the text sets what a configuration has
   for (std::string word; words >> word;) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE, "
-            "smallest=BYTES, prefetch=BYTES, close=wait, close=detach or summary";
+            "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, "
+            "key=FILE, smallest=BYTES, prefetch=BYTES, close=wait, close=detach or summary";
       return false;
     }
-    memory = memory || word.starts_with("place=") || word.starts_with("budget=") || word.starts_with("forward=");
+    for (const char* own : {"place=", "budget=", "cpus=", "forward="}) memory = memory || word.starts_with(own);
   }
   if (!settings.client.config.empty() && memory) {
-    why = "found config=" + settings.client.config + " beside place, budget or forward, expected those in the file";
+    why = "found config=" + settings.client.config +
+          " beside place, budget, cpus or forward, expected those in the file";
     return false;
   }
   if (settings.client.forward.empty() != settings.client.key.empty()) {

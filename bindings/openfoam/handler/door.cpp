@@ -37,7 +37,7 @@ std::string read_settings(const char* text, process::ClientSettings& settings, s
       continue;
     }
     return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=BYTES, forward=HOST:PORT, key=FILE, "
+           "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, key=FILE, "
            "trace=FILE or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";
@@ -61,7 +61,7 @@ Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
     summary = settings.summary;
     settings.summary = false;  // the handler prints a table
     client.configure(settings);
-    writer = std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget);
+    writer = std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus);
     return;
   }
   std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());

@@ -1,6 +1,8 @@
 #include "openfoam/output/writer.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/file.h>
 
 #include <algorithm>
@@ -30,6 +32,16 @@ constexpr size_t kMostTimes = 100'000;
 
 std::string without_gz(const std::string& path) {
   return path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+}
+
+// A list without any cpu of this machine changes nothing.
+void pin(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  }
+  if (!cpus.empty()) pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 Chunk make_chunk(size_t bytes) { return {std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes}; }
@@ -66,9 +78,12 @@ using File = std::shared_ptr<OpenOutput>;
 // thread waits for these in their order, too: when there are many, and when it has nothing else to do.
 class Writer::Impl {
  public:
-  Impl(std::unique_ptr<Store> store, uint64_t budget)
+  Impl(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
       : store_(std::move(store)), budget_(budget), chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)) {
-    process::start_own_thread("tailrace-foam", [this] { run(); });
+    process::start_own_thread("tailrace-foam", [this, cpus] {
+      pin(cpus);
+      run();
+    });
   }
 
   // The program's threads call these.
@@ -543,8 +558,8 @@ void Writer::Impl::note_completed() {
 
 // ---- Writer ----------------------------------------------------------------------------------------------------
 
-Writer::Writer(std::unique_ptr<Store> store, uint64_t budget)
-    : impl_(std::make_unique<Impl>(std::move(store), budget)) {}
+Writer::Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
+    : impl_(std::make_unique<Impl>(std::move(store), budget, std::move(cpus))) {}
 Writer::~Writer() = default;
 
 std::shared_ptr<ChunkTaker> Writer::begin(const OutputFile& file) { return impl_->begin(file); }

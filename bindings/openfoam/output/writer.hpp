@@ -52,7 +52,8 @@ class Writer {
   };
 
   // `budget`: the most bytes that wait for the writer at a time. A file that needs more is written as it comes.
-  Writer(std::unique_ptr<Store> store, uint64_t budget);
+  // `cpus`: where its thread may run; empty: anywhere.
+  Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus = {});
   ~Writer();  // after finish()
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

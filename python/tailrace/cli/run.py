@@ -11,6 +11,7 @@ import argparse
 import ctypes
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -41,8 +42,8 @@ def register(subparsers: Any) -> None:
                     "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
                     "writes by MPI-IO; with --openfoam, what a program of OpenFOAM writes. PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
-              "[--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--prefetch SIZE] "
-              "[--close WHEN] [--summary] [--trace FILE] [--print] "
+              "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] "
+              "[--prefetch SIZE] [--close WHEN] [--summary] [--trace FILE] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
     parser.add_argument("--openfoam", action="store_true",
@@ -52,6 +53,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
     parser.add_argument("--budget", metavar="SIZE", help="memory of each process for data on their way "
                                                           "(default: 256MiB)")
+    parser.add_argument("--cpus", metavar="LIST", help="cpus to one of which the writer is pinned, such as 14,15 "
+                                                       "(default: it chooses)")
     parser.add_argument("--forward", metavar="HOST:PORT", action="append",
                         help="hand the data to this forwarder (tailrace serve forward); may be repeated")
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
@@ -87,10 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.openfoam:
             _refuse_hdf5_options(arguments, "--openfoam")
             added = openfoam_variables(arguments.config, arguments.place, arguments.budget, os.environ,
-                                       arguments.summary, arguments.forward, arguments.key, arguments.trace)
+                                       arguments.summary, arguments.forward, arguments.key, arguments.trace,
+                                       arguments.cpus)
         else:
             added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
-                              arguments.prefetch, arguments.close, arguments.forward, arguments.key)
+                              arguments.prefetch, arguments.close, arguments.forward, arguments.key,
+                              arguments.cpus)
     except ValueError as why:
         output.complain(str(why))
         return 2
@@ -112,12 +117,12 @@ def run(arguments: argparse.Namespace) -> int:
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
               environment: Mapping[str, str], summary: bool = False, prefetch: str | None = None,
               close: str | None = None, forward: Sequence[str] | None = None,
-              key: pathlib.Path | None = None) -> dict[str, str]:
+              key: pathlib.Path | None = None, cpus: str | None = None) -> dict[str, str]:
     """Returns the variables to set. Raises ValueError with what is wrong, and tailrace.Error for a wrong
     configuration."""
     _check_plugin()
     _check_environment(environment)
-    words = ["tailrace", *_common_words(config, place, budget, forward, key)]
+    words = ["tailrace", *_common_words(config, place, budget, forward, key, cpus)]
     if prefetch:
         size = quantity.parse_size(prefetch)
         if size < 1:
@@ -136,10 +141,13 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
 
 
 def _common_words(config: pathlib.Path | None, place: str | None, budget: str | None,
-                  forward: Sequence[str] | None, key: pathlib.Path | None) -> list[str]:
+                  forward: Sequence[str] | None, key: pathlib.Path | None, cpus: str | None) -> list[str]:
     """Returns the settings that all doors have, as words (bindings/process_client)."""
-    if config is not None and (place or budget or forward):
-        raise ValueError("found --config beside --place, --budget or --forward, expected them in the configuration")
+    if config is not None and (place or budget or forward or cpus):
+        raise ValueError("found --config beside --place, --budget, --cpus or --forward, expected them in the "
+                         "configuration")
+    if cpus and not re.fullmatch(r"\d+(,\d+)*", cpus):
+        raise ValueError(f"found --cpus {cpus}, expected numbers, such as 14,15")
     if bool(forward) != bool(key):
         raise ValueError("found --forward without --key FILE" if forward else
                          "found --key without --forward HOST:PORT")
@@ -154,6 +162,8 @@ def _common_words(config: pathlib.Path | None, place: str | None, budget: str | 
         if size < SMALLEST_BUDGET:
             raise ValueError(f"found --budget {budget}, expected at least {quantity.format_size(SMALLEST_BUDGET)}")
         words.append(f"budget={size}")
+    if cpus:
+        words.append(f"cpus={cpus}")
     if forward and key:
         words.append(f"forward={','.join(forward)}")
         words.append(f"key={key.expanduser().resolve()}")
@@ -168,10 +178,11 @@ def _refuse_hdf5_options(arguments: argparse.Namespace, door: str) -> None:
 
 def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: str | None,
                        environment: Mapping[str, str], summary: bool = False, forward: Sequence[str] | None = None,
-                       key: pathlib.Path | None = None, trace: pathlib.Path | None = None) -> dict[str, str]:
+                       key: pathlib.Path | None = None, trace: pathlib.Path | None = None,
+                       cpus: str | None = None) -> dict[str, str]:
     """Returns the variables by which OpenFOAM's file handler is preloaded and chosen. Raises ValueError,
     tailrace.Error."""
-    words = _common_words(config, place, budget, forward, key)
+    words = _common_words(config, place, budget, forward, key, cpus)
     if summary:
         words.append("summary")
     if trace is not None:
@@ -190,7 +201,8 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
 def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
     """Returns the variables by which the library for MPI-IO is preloaded. Raises ValueError, tailrace.Error."""
     _refuse_hdf5_options(arguments, "--mpiio")
-    words = _common_words(arguments.config, arguments.place, arguments.budget, arguments.forward, arguments.key)
+    words = _common_words(arguments.config, arguments.place, arguments.budget, arguments.forward, arguments.key,
+                          arguments.cpus)
     if arguments.collective:
         words.append(f"collective={arguments.collective}")
     if arguments.aggregators is not None:
