@@ -69,7 +69,9 @@ class WriterTest : public ::testing::Test {
   void write(const std::string& path, const std::string& text, bool compressed = false) {
     const auto file = writer.begin({scratch / path, fs::path(path).filename(), compressed});
     Recording recording(*file);
-    recording.sputn(text.data(), static_cast<std::streamsize>(text.size()));
+    for (size_t at = 0; at < text.size(); at += kPiece) {
+      recording.sputn(text.data() + at, static_cast<std::streamsize>(std::min(kPiece, text.size() - at)));
+    }
     recording.end();
     writer.end(file, true);
   }
@@ -77,6 +79,7 @@ class WriterTest : public ::testing::Test {
     const auto bytes = impl::bytes_of_file(scratch / path);
     return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "(none)";
   }
+  static constexpr size_t kPiece = 10'000;  // is recorded, and not handed over as it is
   bool exists(const std::string& path) { return fs::exists(scratch / path); }
 
   const impl::ScratchDirectory scratch;
@@ -131,6 +134,30 @@ TEST_F(WriterTest, ADirectoryInWhichAFileIsBeingWrittenKeepsItsName) {
   writer.end(file, true);
   writer.settle(scratch / "0.1", false);
   EXPECT_EQ(text_of("0.1/U"), "");
+}
+
+TEST_F(WriterTest, ADirectoryThatTheProgramMakesMeanwhileGetsTheFiles) {
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  write("0.1/uniform/time", "time");
+  fs::create_directories(scratch / "0.1/uniform/own");
+  fs::create_directories(scratch / "0.1/more");
+  writer.settle(scratch / "0.1", true);
+  EXPECT_EQ(text_of("0.1/U"), "velocity");
+  EXPECT_EQ(text_of("0.1/uniform/time"), "time");
+  EXPECT_TRUE(exists("0.1/uniform/own") && exists("0.1/more"));
+  EXPECT_FALSE(exists("0.1.partial"));
+  EXPECT_FALSE(writer.take_failure().has_value());
+}
+
+TEST_F(WriterTest, AFileThatFailedTakesNoMoreMemory) {
+  for (int i = 0; i < 40; ++i) write("bad" + std::to_string(i), std::string(1 << 20, 'x'));
+  write("good", "text");
+  writer.settle(scratch.path(), true);
+  EXPECT_EQ(text_of("good"), "text");
+  int failures = 0;
+  while (writer.take_failure()) ++failures;
+  EXPECT_EQ(failures, 40);
 }
 
 TEST_F(WriterTest, LeavingsOfAnEarlierRunAreRemoved) {

@@ -2,9 +2,7 @@
 
 #include <IFstream.H>
 #include <Pstream.H>
-#include <Time.H>
 #include <addToRunTimeSelectionTable.H>
-#include <unthreadedInitialise.H>
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,7 +18,8 @@ namespace fileOperations {
 defineTypeNameAndDebug(tailraceFileOperation, 0);
 addToRunTimeSelectionTable(fileOperation, tailraceFileOperation, word);
 // The library calls no MPI from its threads.
-addNamedToRunTimeSelectionTable(fileOperationInitialise, unthreadedInitialise, word, tailrace);
+using tailrace::openfoam::Unthreaded;
+addNamedToRunTimeSelectionTable(fileOperationInitialise, Unthreaded, word, tailrace);
 
 namespace {
 
@@ -171,20 +170,10 @@ bool tailraceFileOperation::rm(const fileName& path) const {
   return uncollatedFileOperation::rm(path);
 }
 
-bool tailraceFileOperation::rmDir(const fileName& directory, const bool silent) const {
-  settleBelow(directory);
-  return uncollatedFileOperation::rmDir(directory, silent);
-}
-
 fileName tailraceFileOperation::filePath(const bool checkGlobal, const IOobject& object, const word& wanted,
                                          const bool search) const {
   settle(object.objectPath());
   return uncollatedFileOperation::filePath(checkGlobal, object, wanted, search);
-}
-
-fileName tailraceFileOperation::filePath(const fileName& path) const {
-  settle(path);
-  return fileOperation::filePath(path);
 }
 
 fileName tailraceFileOperation::dirPath(const bool checkGlobal, const IOobject& object, const bool search) const {
@@ -225,19 +214,19 @@ void tailraceFileOperation::setUnmodified(const label watch) const {
 
 // ---- writing ---------------------------------------------------------------------------------------------------
 
-autoPtr<Ostream> tailraceFileOperation::NewOFstream(const fileName& path, IOstream::streamFormat format,
-                                                    IOstream::versionNumber version,
-                                                    IOstream::compressionType compression, const bool) const {
+tailrace::openfoam::NewStream tailraceFileOperation::newStream(const fileName& path,
+                                                               StreamOption::streamFormat format,
+                                                               StreamOption::versionNumber version,
+                                                               StreamOption::compressionType compression) const {
   checkFailure();
   const tailrace::openfoam::OutputFile what{absolute(path), writing_ ? writing_->name() : path.name(),
-                                            compression == IOstream::COMPRESSED, outputs_};
-  return autoPtr<Ostream>(new tailrace::openfoam::ObjectStream(writer_, what, format, version, compression));
+                                            compression == StreamOption::COMPRESSED, outputs_};
+  return tailrace::openfoam::NewStream(
+      new tailrace::openfoam::ObjectStream(writer_, what, format, version, compression));
 }
 
-bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::streamFormat format,
-                                        IOstream::versionNumber version, IOstream::compressionType compression,
-                                        const bool valid) const {
-  if (!valid) return true;
+template <typename Write>
+bool tailraceFileOperation::measured(const regIOobject& object, Write write) const {
   hasWritten_ = true;
   checkFailure();
   const double begun = tailrace::openfoam::now();
@@ -246,7 +235,7 @@ bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::str
   if (directory != output_) ++outputs_;
   output_ = directory;
   writing_ = &object;
-  const bool written = uncollatedFileOperation::writeObject(object, format, version, compression, valid);
+  const bool written = write();
   writing_ = nullptr;
   figures_.add(object.name(), outputs_, begun, tailrace::openfoam::now());
   return written;
@@ -277,6 +266,63 @@ void tailraceFileOperation::writeTrace(const std::string& path) const {
   file << figures_.trace(writer_.times(), static_cast<uint64_t>(process));
   if (!file.flush()) WarningInFunction << "could not write the trace " << name.c_str() << Foam::endl;
 }
+
+// ---- what versions declare in another way ------------------------------------------------------------------------
+
+#if OPENFOAM < 2312
+
+bool tailraceFileOperation::rmDir(const fileName& directory, const bool silent) const {
+  settleBelow(directory);
+  return uncollatedFileOperation::rmDir(directory, silent);
+}
+
+fileName tailraceFileOperation::filePath(const fileName& path) const {
+  settle(path);
+  return fileOperation::filePath(path);
+}
+
+autoPtr<Ostream> tailraceFileOperation::NewOFstream(const fileName& path, IOstream::streamFormat format,
+                                                    IOstream::versionNumber version,
+                                                    IOstream::compressionType compression, const bool) const {
+  return newStream(path, format, version, compression);
+}
+
+bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::streamFormat format,
+                                        IOstream::versionNumber version, IOstream::compressionType compression,
+                                        const bool valid) const {
+  if (!valid) return true;
+  return measured(object,
+                  [&] { return uncollatedFileOperation::writeObject(object, format, version, compression, valid); });
+}
+
+#else
+
+bool tailraceFileOperation::rmDir(const fileName& directory, const bool silent, const bool emptyOnly) const {
+  settleBelow(directory);
+  return uncollatedFileOperation::rmDir(directory, silent, emptyOnly);
+}
+
+fileName tailraceFileOperation::filePath(const fileName& path, const bool checkGzip, const bool followLink) const {
+  settle(path);
+  return fileOperation::filePath(path, checkGzip, followLink);
+}
+
+autoPtr<OSstream> tailraceFileOperation::NewOFstream(const fileName& path, IOstreamOption option, const bool) const {
+  return newStream(path, option.format(), option.version(), option.compression());
+}
+
+// A file has its name when it is whole, atomic or not.
+autoPtr<OSstream> tailraceFileOperation::NewOFstream(IOstreamOption::atomicType, const fileName& path,
+                                                     IOstreamOption option, const bool) const {
+  return newStream(path, option.format(), option.version(), option.compression());
+}
+
+bool tailraceFileOperation::writeObject(const regIOobject& object, IOstreamOption option, const bool valid) const {
+  if (!valid) return true;
+  return measured(object, [&] { return uncollatedFileOperation::writeObject(object, option, valid); });
+}
+
+#endif
 
 }  // namespace fileOperations
 }  // namespace Foam

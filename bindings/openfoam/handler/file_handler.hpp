@@ -9,6 +9,7 @@
 #include <string>
 
 #include "openfoam/handler/figures.hpp"
+#include "openfoam/handler/openfoam_version.hpp"
 #include "openfoam/output/writer.hpp"
 
 namespace Foam {
@@ -40,21 +41,15 @@ class tailraceFileOperation : public uncollatedFileOperation {
   bool mv(const fileName& from, const fileName& to, const bool followLink) const override;
   bool mvBak(const fileName& path, const std::string& extension) const override;
   bool rm(const fileName& path) const override;
-  bool rmDir(const fileName& directory, const bool silent) const override;
 
   fileName filePath(const bool checkGlobal, const IOobject& object, const word& wanted,
                     const bool search) const override;
-  fileName filePath(const fileName& path) const override;
   fileName dirPath(const bool checkGlobal, const IOobject& object, const bool search) const override;
 
   // Before the program has written, leaves out the latest times of which a part is missing in a decomposed case.
   instantList findTimes(const fileName& directory, const word& constantName) const override;
 
   autoPtr<ISstream> NewIFstream(const fileName& path) const override;
-  autoPtr<Ostream> NewOFstream(const fileName& path, IOstream::streamFormat format, IOstream::versionNumber version,
-                               IOstream::compressionType compression, const bool valid) const override;
-  bool writeObject(const regIOobject& object, IOstream::streamFormat format, IOstream::versionNumber version,
-                   IOstream::compressionType compression, const bool valid) const override;
 
   label addWatch(const fileName& path) const override;
   void setUnmodified(const label watch) const override;
@@ -63,7 +58,31 @@ class tailraceFileOperation : public uncollatedFileOperation {
   void setTime(const Time& time) const override;
   void flush() const override;
 
+#if OPENFOAM < 2312
+  bool rmDir(const fileName& directory, const bool silent) const override;
+  fileName filePath(const fileName& path) const override;
+  autoPtr<Ostream> NewOFstream(const fileName& path, IOstream::streamFormat format, IOstream::versionNumber version,
+                               IOstream::compressionType compression, const bool valid) const override;
+  bool writeObject(const regIOobject& object, IOstream::streamFormat format, IOstream::versionNumber version,
+                   IOstream::compressionType compression, const bool valid) const override;
+#else
+  bool rmDir(const fileName& directory, const bool silent, const bool emptyOnly) const override;
+  fileName filePath(const fileName& path, const bool checkGzip, const bool followLink) const override;
+  autoPtr<OSstream> NewOFstream(const fileName& path, IOstreamOption option, const bool valid) const override;
+  autoPtr<OSstream> NewOFstream(IOstreamOption::atomicType, const fileName& path, IOstreamOption option,
+                                const bool valid) const override;
+  bool writeObject(const regIOobject& object, IOstreamOption option, const bool valid) const override;
+#endif
+
  private:
+  using StreamOption = tailrace::openfoam::StreamOption;
+
+  tailrace::openfoam::NewStream newStream(const fileName& path, StreamOption::streamFormat format,
+                                          StreamOption::versionNumber version,
+                                          StreamOption::compressionType compression) const;
+  // Calls `write`, which writes the object by the function of `uncollated`, and measures it.
+  template <typename Write>
+  bool measured(const regIOobject& object, Write write) const;
   void settle(const fileName& path) const;
   void settleBelow(const fileName& path) const;
   // Ends the program by a FatalIOError if something could not be written.

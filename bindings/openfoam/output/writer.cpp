@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "openfoam/output/gzip.hpp"
+#include "openfoam/output/in_flight.hpp"
 #include "openfoam/output/recording.hpp"
-#include "openfoam/output/staged_directories.hpp"
 #include "process_client/own_thread.hpp"
 
 namespace tailrace::openfoam {
@@ -30,10 +30,6 @@ constexpr size_t kBlock = 1 << 20;       // bytes of formatted text for one writ
 constexpr size_t kLeastChunk = 4 << 10;  // bytes
 constexpr size_t kMostTimes = 100'000;
 
-std::string without_gz(const std::string& path) {
-  return path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
-}
-
 // A list without any cpu of this machine changes nothing.
 void pin(const std::vector<int>& cpus) {
   cpu_set_t set;
@@ -42,6 +38,20 @@ void pin(const std::vector<int>& cpus) {
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
   }
   if (!cpus.empty()) pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+// Moves what a directory contains into another one, and removes it.
+void move_into(const fs::path& from, const fs::path& to, std::error_code& error) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
+    const fs::path target = to / entry.path().filename();
+    if (entry.is_directory() && fs::is_directory(target)) {
+      move_into(entry.path(), target, error);
+    } else {
+      fs::rename(entry.path(), target, error);
+    }
+    if (error) return;
+  }
+  if (!error) fs::remove(from, error);
 }
 
 Chunk make_chunk(size_t bytes) { return {std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes}; }
@@ -123,7 +133,6 @@ class Writer::Impl {
 
   void add(Task task);
   void publish_taken(const std::vector<std::string>& directories);
-  bool concerns(const std::string& path, bool below) const;
   void wait_for(uint64_t task, std::unique_lock<std::mutex>& lock);
 
   // The writer's thread calls these.
@@ -166,9 +175,7 @@ class Writer::Impl {
   uint64_t completed_ = 0;  // all tasks up to this number have ended
   uint64_t waiting_ = 0;    // bytes of the program's chunks
   std::vector<Chunk> spare_;
-  StagedDirectories staged_;
-  std::map<std::string, uint64_t> publishing_;    // by directory: the task
-  std::map<std::string, uint64_t> on_their_way_;  // by path: the task that ends it, or the largest number before
+  InFlight in_flight_;
   std::deque<Failure> failures_;
   std::map<std::string, ObjectCosts> costs_;
   std::vector<FileTimes> times_;
@@ -186,75 +193,61 @@ File Writer::Impl::begin(const OutputFile& what) {
   const auto file = std::make_shared<OpenOutput>(*this, what);
   const std::lock_guard lock(mutex_);
   const std::string path = what.path + (what.compressed ? ".gz" : "");
-  file->staged = staged_.around(path);
+  file->staged = in_flight_.staged().around(path);
   file->target = file->staged ? StagedDirectories::partial(*file->staged) + path.substr(file->staged->size()) : path;
-  if (file->staged) staged_.begin_file(*file->staged, path);
-  on_their_way_[what.path] = UINT64_MAX;
+  if (file->staged) in_flight_.staged().begin_file(*file->staged, path);
+  in_flight_.begin_file(what.path);
   add({Kind::begin, file});
   return file;
 }
 
 void Writer::Impl::end(const File& file, bool whole) {
   const std::lock_guard lock(mutex_);
-  if (file->staged) staged_.end_file(*file->staged);
+  if (file->staged) in_flight_.staged().end_file(*file->staged);
   add({whole ? Kind::end : Kind::give_up, file});
-  on_their_way_[file->what.path] = numbers_;
+  in_flight_.end_file(file->what.path, numbers_);
 }
 
 void Writer::Impl::stage(const std::string& directory) {
   std::error_code ignored;
   {
     const std::lock_guard lock(mutex_);
-    if (staged_.contains(directory) || publishing_.contains(directory)) return;
+    if (in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
   }
   if (fs::exists(directory, ignored)) return;
   const std::lock_guard lock(mutex_);
-  staged_.add(directory);
+  in_flight_.staged().add(directory);
   add({Kind::stage, nullptr, {}, directory});
 }
 
 bool Writer::Impl::is_staged(const std::string& path) {
   const std::lock_guard lock(mutex_);
-  return staged_.around(path).has_value();
+  return in_flight_.staged().around(path).has_value();
 }
 
 void Writer::Impl::publish_others(const std::string& current) {
   const std::lock_guard lock(mutex_);
-  publish_taken(staged_.take([&](const std::string& directory) { return directory != current; }));
+  publish_taken(in_flight_.staged().take([&](const std::string& directory) { return directory != current; }));
 }
 
 void Writer::Impl::publish_taken(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories) {
     add({Kind::publish, nullptr, {}, directory});
-    publishing_[directory] = numbers_;
+    in_flight_.publish(directory, numbers_);
   }
-}
-
-bool Writer::Impl::concerns(const std::string& path, bool below) const {
-  if (staged_.concerns(path, below)) return true;
-  const auto touches = [&](const std::string& other) {
-    return lies_in(path, other) || (below && lies_in(other, path));
-  };
-  for (const auto& [directory, task] : publishing_) {
-    if (touches(directory)) return true;
-  }
-  if (!below) return on_their_way_.contains(without_gz(path));
-  return std::any_of(on_their_way_.begin(), on_their_way_.end(),
-                     [&](const auto& each) { return touches(each.first); });
 }
 
 void Writer::Impl::settle(const std::string& path, bool below) {
   std::unique_lock lock(mutex_);
-  if (ending_ || !concerns(path, below)) return;
-  publish_taken(staged_.take(
-      [&](const std::string& directory) { return lies_in(path, directory) || (below && lies_in(directory, path)); }));
+  if (ending_ || !in_flight_.concerns(path, below)) return;
+  publish_taken(in_flight_.take(path, below));
   wait_for(numbers_, lock);
 }
 
 void Writer::Impl::finish(bool publish) {
   std::unique_lock lock(mutex_);
   if (std::exchange(ending_, true)) return;
-  if (publish) publish_taken(staged_.take([](const std::string&) { return true; }));
+  if (publish) publish_taken(in_flight_.take("/", true));
   work_.notify_all();
   const double begun = now();
   progress_.wait(lock, [&] { return ended_; });
@@ -392,9 +385,14 @@ void Writer::Impl::publish(const std::string& directory) {
   complete_all();
   std::error_code error;
   if (!spoiled_.contains(directory)) fs::rename(StagedDirectories::partial(directory), directory, error);
+  // The program may have made the directory itself.
+  if (error == std::errc::directory_not_empty || error == std::errc::file_exists) {
+    error.clear();
+    move_into(StagedDirectories::partial(directory), directory, error);
+  }
+  if (!error) return;
   const std::lock_guard lock(mutex_);
-  publishing_.erase(directory);
-  if (error) failures_.push_back({directory, "rename: " + error.message()});
+  failures_.push_back({directory, "rename: " + error.message()});
 }
 
 // Gathers formatted text in blocks, and writes them.
@@ -418,7 +416,7 @@ class Writer::Impl::Blocks : public TextSink {
     if (file_.block.used > 0) {
       writer_.write(file_.shared_from_this(), std::exchange(file_.block, {}), true, writer_.latest_task_);
     }
-    file_.block = make_chunk(file_.bytes == 0 ? writer_.chunk_ / 16 : writer_.chunk_);
+    file_.block = writer_.fresh(file_.bytes == 0 ? writer_.chunk_ / 16 : writer_.chunk_);
   }
 
   Impl& writer_;
@@ -495,6 +493,7 @@ void Writer::Impl::complete_oldest() {
   const double seconds = now() - begun;
   operation.file->seconds += seconds;
   seconds_completing_ += seconds;
+  if (operation.own) own_bytes_ -= operation.chunk.capacity;
   if (operation.chunk.memory) recycle(std::move(operation.chunk), operation.own);
   if (operation.closes) closed(operation.file);
 }
@@ -535,13 +534,12 @@ void Writer::Impl::fail(const File& file, std::string reason) {
 }
 
 void Writer::Impl::recycle(Chunk chunk, bool own) {
-  if (own) own_bytes_ -= chunk.capacity;
   const std::lock_guard lock(mutex_);
   if (!own) {
     waiting_ -= chunk.capacity;
     progress_.notify_all();
   }
-  if (chunk.capacity == chunk_ && spare_.size() * chunk_ < budget_) {
+  if (chunk.capacity == chunk_ && waiting_ + (spare_.size() + 1) * chunk_ <= budget_) {
     chunk.used = 0;
     spare_.push_back(std::move(chunk));
   }
@@ -550,9 +548,7 @@ void Writer::Impl::recycle(Chunk chunk, bool own) {
 void Writer::Impl::note_completed() {
   const std::lock_guard lock(mutex_);
   completed_ = operations_.empty() ? latest_task_ : operations_.front().task - 1;
-  for (auto at = on_their_way_.begin(); at != on_their_way_.end();) {
-    at = at->second <= completed_ ? on_their_way_.erase(at) : std::next(at);
-  }
+  in_flight_.ended(completed_);
   progress_.notify_all();
 }
 
