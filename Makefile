@@ -7,7 +7,7 @@ help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
 	@echo "make build   install missing packages, build all into build/release, put the Python package into .venv"
 	@echo "make test    build, then run all tests but the slow ones"
-	@echo "make test-slow   the tests that take minutes each, which make test omits: HDF5's longest ones, 300 kills"
+	@echo "make test-slow   the tests that take minutes each, which make test omits: HDF5's longest ones, 500 kills"
 	@echo "make bench   build, then run the benchmarks"
 	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
 	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"

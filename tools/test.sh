@@ -3,7 +3,7 @@
 # them to build/results; the whole output is in build/logs.
 #
 #   tools/test.sh        all that are not slow
-#   tools/test.sh slow   the slow ones, which are marked so in tests/hdf5 and tests/python
+#   tools/test.sh slow   the slow ones, which are marked so in tests/hdf5, tests/openfoam and tests/python
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
