@@ -3,6 +3,7 @@ dies."""
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import subprocess
 import sys
@@ -138,12 +139,19 @@ def servers_of(directory: pathlib.Path) -> list[int]:
         try:
             if (process / "comm").read_text().strip() != "tailrace-core":
                 continue
-            targets = [str((process / "fd" / number.name).readlink()) for number in (process / "fd").iterdir()]
-        except OSError:
+            descriptors = list((process / "fd").iterdir())
+        except OSError:  # it has ended
             continue
-        if any(target.startswith(str(directory)) for target in targets):
+        if any(target_of(descriptor).startswith(str(directory)) for descriptor in descriptors):
             found.append(int(process.name))
     return found
+
+
+def target_of(descriptor: pathlib.Path) -> str:
+    """Returns the file of a process's descriptor, or "" if it was closed meanwhile, as those of output files are."""
+    with contextlib.suppress(OSError):
+        return str(descriptor.readlink())
+    return ""
 
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
