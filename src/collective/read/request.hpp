@@ -32,8 +32,9 @@ class Request {
   explicit Request(const Message& message) {
     std::memcpy(&header_, message.data(), sizeof header_);
     pieces_.resize(header_.pieces);
+    if (pieces_.empty()) return;
     std::memcpy(static_cast<void*>(pieces_.data()), message.data() + sizeof header_,
-                header_.pieces * sizeof(tailrace_extent));
+                pieces_.size() * sizeof(tailrace_extent));
   }
 
   uint64_t range() const { return header_.range; }
