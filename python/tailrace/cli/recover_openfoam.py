@@ -61,12 +61,15 @@ def _times(folder: pathlib.Path) -> set[str]:
 
 
 def _without_all_parts(processors: list[pathlib.Path]) -> list[pathlib.Path]:
-    """Returns the parts of times that come after the latest time of which all parts are there."""
+    """Returns the parts of times that come after the latest time of which all parts are there. If there is no such
+    time, the folders differ for another reason than a killed program, and nothing is returned."""
     times = [_times(folder) for folder in processors]
     if not times:
         return []
     complete = [float(name) for name in set.intersection(*times)]
-    latest = max(complete, default=float("-inf"))
+    if not complete:
+        return []
+    latest = max(complete)
     return sorted(folder / name for folder, names in zip(processors, times) for name in names
                   if float(name) > latest)
 
