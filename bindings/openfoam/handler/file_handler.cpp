@@ -234,9 +234,15 @@ bool tailraceFileOperation::measured(const regIOobject& object, Write write) con
   if (absolute(object.objectPath()).compare(0, directory.size() + 1, directory + '/') == 0) writer_.stage(directory);
   if (directory != output_) ++outputs_;
   output_ = directory;
-  writing_ = &object;
-  const bool written = write();
-  writing_ = nullptr;
+  struct Writing {
+    Writing(const regIOobject*& current, const regIOobject& now) : current_(current) { current_ = &now; }
+    ~Writing() { current_ = nullptr; }  // OpenFOAM's errors may be exceptions
+    const regIOobject*& current_;
+  };
+  const bool written = [&] {
+    const Writing writing(writing_, object);
+    return write();
+  }();
   figures_.add(object.name(), outputs_, begun, tailrace::openfoam::now());
   return written;
 }

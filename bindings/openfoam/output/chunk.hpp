@@ -23,7 +23,7 @@ struct Chunk {
 class ChunkTaker {
  public:
   virtual ~ChunkTaker() = default;
-  // Returns an empty chunk of at least `bytes` bytes.
+  // Returns an empty chunk of `bytes` bytes, or of fewer where memory is short, but at least of 32.
   virtual Chunk fresh(size_t bytes) = 0;
   // Takes the file's next chunk over. May wait for memory.
   virtual void take(Chunk chunk) = 0;
