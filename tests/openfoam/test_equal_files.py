@@ -7,7 +7,9 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -186,3 +188,46 @@ def test_through_a_forwarder(tmp_path, runtime_directory):
     for own in carried.glob(".tailrace-*"):  # locks and logs, where a forwarder may write
         shutil.rmtree(own)
     assert_equal(plain, carried)
+
+
+_SLOW_DISK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static ssize_t slowly(const char* name, int file, const struct iovec* parts, int count, off_t offset) {
+  usleep(10000);
+  ssize_t (*next)(int, const struct iovec*, int, off_t) = dlsym(RTLD_NEXT, name);
+  return next(file, parts, count, offset);
+}
+
+ssize_t pwritev(int file, const struct iovec* parts, int count, off_t offset) {
+  return slowly("pwritev", file, parts, count, offset);
+}
+ssize_t pwritev64(int file, const struct iovec* parts, int count, off_t offset) {
+  return slowly("pwritev64", file, parts, count, offset);
+}
+"""
+
+
+def test_a_slow_disk_with_purge_write(tmp_path):
+    """Each write takes 10 ms more, so that the times which purgeWrite removes are still on their way."""
+    plain, carried = tmp_path / "plain/case", tmp_path / "carried/case"
+    cases.prepare(cases.PITZ_DAILY, plain, purgeWrite="2", endTime="6e-5")
+    shutil.copytree(plain, carried)
+    cases.must(cases.solve(cases.PITZ_DAILY), plain)
+    (tmp_path / "slow.c").write_text(_SLOW_DISK)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c", "-ldl"],
+                   check=True)
+    (tmp_path / "slow.yaml").write_text("tailrace: 1\nname: slow\n"
+                                        "storage: {backend: posix}\nmemory: {budget: 4 MiB}\n")
+    variables = carried_by()
+    variables["LD_PRELOAD"] = f"{tmp_path / 'slow.so'}:{variables['LD_PRELOAD']}"
+    variables["TAILRACE_OPENFOAM"] = f"config={tmp_path / 'slow.yaml'} budget=1048576 summary"
+    cases.must(cases.solve(cases.PITZ_DAILY), carried, variables)
+    assert [time.name for time in cases.times(carried)] == [time.name for time in cases.times(plain)]
+    assert_equal(plain, carried)
+    waited = re.search(r"The program waited ([0-9.]+) s\.", cases.log_of(carried))
+    assert "writes its data itself" not in cases.log_of(carried)
+    assert float(waited[1]) > 0.3, "the disk was not slow"

@@ -48,7 +48,23 @@ def test_the_trace_predicts(measured, capsys):
     assert cli.main(["predict", "--pst", str(trace), "--iterations", "4", "--json"]) == 0
     assert "UMean" in capsys.readouterr().out
     assert cli.main(["predict", "--pst", str(trace), "--iterations", "4"]) == 0
-    assert "of output overlap" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "of output overlap" in out and "OpenFOAM's collated format and its thread it would wait" in out
+
+
+def test_the_trace_predicts_another_interval(measured, capsys):
+    """Rare outputs are hidden as well as frequent ones, at least. Collated leaves formatting to the program."""
+    _, trace = measured
+    found = {}
+    for ratio in ("0.001", "1", "1000"):
+        assert cli.main(["predict", "--pst", str(trace), "--interval", ratio, "--json"]) == 0
+        found[ratio] = json.loads(capsys.readouterr().out)["shield"]
+    assert found["1000"]["period_seconds"] == pytest.approx(1000 * found["1"]["period_seconds"])
+    assert found["0.001"]["overlap"] <= found["1"]["overlap"] <= found["1000"]["overlap"]
+    assert found["1000"]["overlap"] > 0.98 > found["1000"]["collated"]["overlap"]
+    with pytest.raises(SystemExit):
+        cli.main(["predict", "--pst", "U=1s", "--write-times", "U=1s", "--interval", "2"])
+    assert "expected a trace or a run for --pst" in capsys.readouterr().err
 
 
 def test_a_trace_of_one_output_predicts_nothing(measured, tmp_path, capsys):
@@ -69,7 +85,11 @@ def test_each_process_has_a_trace(tmp_path):
                run_command.openfoam_variables(None, "thread", None, {}, True, trace=trace))
     files = [json.loads(path.read_text())["traceEvents"] for path in (trace, tmp_path / "run.json.1")]
     assert [{event["pid"] for event in events} for events in files] == [{0}, {1}]
-    assert "tailrace: output beside the computing, of the master process" in cases.log_of(folder)
+    log = cases.log_of(folder)
+    assert "tailrace: output beside the computing, of all processes; the times are those of the slowest" in log
+    rows = {line.split()[0]: int(line.split()[1]) for line in log.splitlines() if line.endswith(" %")}
+    times = len(cases.times(folder / "processor0")) - 1
+    assert rows["U"] == rows["p"] == 2 * times
 
 
 def test_a_trace_that_cannot_be_written(tmp_path):

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 namespace tailrace::openfoam {
 namespace {
 
 constexpr size_t kMostHandOvers = 100'000;
 
-std::string row(const std::string& name, uint64_t files, uint64_t bytes, double program, double writer,
-                const std::string& shield) {
+std::string row(const std::string& name, const OutputCosts::Object& one, const std::string& shield) {
   char line[200];
-  const double output = program + writer;
+  const double output = one.program + one.writer;
   std::snprintf(line, sizeof line, "  %-24s %6llu %10.2f %12.4f %12.4f %12s %9.1f %%\n", name.c_str(),
-                static_cast<unsigned long long>(files), static_cast<double>(bytes) / (1 << 20), program, writer,
-                shield.c_str(), output > 0 ? 100 * writer / output : 0.0);
+                static_cast<unsigned long long>(one.files), static_cast<double>(one.bytes) / (1 << 20), one.program,
+                one.writer, shield.c_str(), output > 0 ? 100 * one.writer / output : 0.0);
   return line;
 }
 
@@ -39,6 +39,57 @@ std::string event(const char* phase, const char* category, const std::string& ob
 
 }  // namespace
 
+void OutputCosts::add(const OutputCosts& other) {
+  for (const auto& [name, more] : other.objects) {
+    Object& one = objects[name];
+    one.files += more.files;
+    one.bytes += more.bytes;
+    one.program = std::max(one.program, more.program);
+    one.writer = std::max(one.writer, more.writer);
+    if (more.shield >= 0) one.shield = one.shield < 0 ? more.shield : std::min(one.shield, more.shield);
+  }
+  waiting = std::max(waiting, other.waiting);
+}
+
+// OpenFOAM's names have no blanks.
+std::string OutputCosts::text() const {
+  std::ostringstream text;
+  text.precision(17);
+  text << waiting;
+  for (const auto& [name, one] : objects) {
+    text << ' ' << name << ' ' << one.files << ' ' << one.bytes << ' ' << one.program << ' ' << one.writer << ' '
+         << one.shield;
+  }
+  return text.str();
+}
+
+OutputCosts OutputCosts::read(const std::string& text) {
+  OutputCosts costs;
+  std::istringstream from(text);
+  from >> costs.waiting;
+  std::string name;
+  for (Object one; from >> name >> one.files >> one.bytes >> one.program >> one.writer >> one.shield;) {
+    costs.objects[name] = one;
+  }
+  return costs;
+}
+
+std::string OutputCosts::table() const {
+  char head[200];
+  std::snprintf(head, sizeof head, "  %-24s %6s %10s %12s %12s %12s %11s\n", "object", "files", "MiB", "program (s)",
+                "writer (s)", "shield (s)", "overlap");
+  std::string lines = head;
+  Object all;
+  for (const auto& [name, one] : objects) {
+    lines += row(name, one, one.shield < 0 ? "-" : in_seconds(one.shield));
+    all.files += one.files;
+    all.bytes += one.bytes;
+    all.program += one.program;
+    all.writer += one.writer;
+  }
+  return lines + row("all", all, "") + "  The program waited " + in_seconds(waiting) + " s.\n";
+}
+
 void Figures::add(const std::string& name, int64_t output, double begun, double handed_over) {
   Object& object = objects_[name];
   if (object.handed_over_at > 0) {
@@ -54,25 +105,15 @@ void Figures::add(const std::string& name, int64_t output, double begun, double 
   }
 }
 
-std::string Figures::table(const std::map<std::string, ObjectCosts>& costs, double seconds_waiting) const {
-  char head[200];
-  std::snprintf(head, sizeof head, "  %-24s %6s %10s %12s %12s %12s %11s\n", "object", "files", "MiB", "program (s)",
-                "writer (s)", "shield (s)", "overlap");
-  std::string lines = head;
-  ObjectCosts all;
-  double program = 0;
-  for (const auto& [name, cost] : costs) {
+OutputCosts Figures::costs(Writer& writer) const {
+  OutputCosts all;
+  for (const auto& [name, cost] : writer.costs()) {
     const auto found = objects_.find(name);
     const Object object = found != objects_.end() ? found->second : Object();
-    lines += row(name, cost.files, cost.bytes, object.seconds, cost.seconds,
-                 object.shield < 0 ? "-" : in_seconds(object.shield));
-    all.files += cost.files;
-    all.bytes += cost.bytes;
-    all.seconds += cost.seconds;
-    program += object.seconds;
+    all.objects[name] = {cost.files, cost.bytes, object.seconds, cost.seconds, object.shield};
   }
-  lines += row("all", all.files, all.bytes, program, all.seconds, "");
-  return lines + "  The program waited " + in_seconds(seconds_waiting) + " s.\n";
+  all.waiting = writer.seconds_waiting();
+  return all;
 }
 
 std::string Figures::trace(const std::vector<FileTimes>& files, uint64_t process) const {
@@ -96,7 +137,8 @@ std::string Figures::trace(const std::vector<FileTimes>& files, uint64_t process
     block("b", "queued", file.begun);
     block("e", "queued", file.writing);
     block("b", "writing", file.writing);
-    block("e", "writing", file.ended, ", \"seconds\": " + in_seconds(file.seconds, 6));
+    block("e", "writing", file.ended,
+          ", \"seconds\": " + in_seconds(file.seconds, 6) + ", \"formatting\": " + in_seconds(file.formatting, 6));
   }
   return text + "\n]}\n";
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 
@@ -65,7 +66,7 @@ tailraceFileOperation::~tailraceFileOperation() {
   if (fileHandlerPtr_.get() == this) fileHandlerPtr_.release();
   FatalIOError.throwExceptions(false);
   checkFailure();
-  if (door::wants_summary() && Pstream::master()) printTable();
+  if (door::wants_summary()) printTable();
   if (!door::trace_path().empty()) writeTrace(door::trace_path());
 }
 
@@ -258,11 +259,22 @@ void tailraceFileOperation::flush() const {
   uncollatedFileOperation::flush();
 }
 
+// All processes of a decomposed case call it: each destroys its handler at its normal end.
 void tailraceFileOperation::printTable() const {
-  const auto costs = writer_.costs();
-  if (costs.empty()) return;
-  Info << nl << "tailrace: output beside the computing" << (Pstream::parRun() ? ", of the master process" : "") << nl
-       << figures_.table(costs, writer_.seconds_waiting()).c_str() << Foam::endl;
+  tailrace::openfoam::OutputCosts costs = figures_.costs(writer_);
+  const bool together = Pstream::parRun() && std::uncaught_exceptions() == 0;
+  if (together) {
+    List<string> each(Pstream::nProcs());
+    each[Pstream::myProcNo()] = costs.text();
+    Pstream::gatherList(each);
+    for (label process = 1; Pstream::master() && process < each.size(); ++process) {
+      costs.add(tailrace::openfoam::OutputCosts::read(each[process]));
+    }
+  }
+  if (!Pstream::master() || costs.objects.empty()) return;
+  Info << nl << "tailrace: output beside the computing";
+  if (together) Info << ", of all processes; the times are those of the slowest";
+  Info << nl << costs.table().c_str() << Foam::endl;
 }
 
 void tailraceFileOperation::writeTrace(const std::string& path) const {

@@ -78,6 +78,7 @@ class OpenOutput : public ChunkTaker, public std::enable_shared_from_this<OpenOu
   std::unique_ptr<TextSink> blocks;  // fills blocks
   std::unique_ptr<Gzip> gzip;
   double seconds = 0;
+  double formatting = 0;
   double begun = now();
   double writing = 0;
 };
@@ -450,6 +451,7 @@ void Writer::Impl::open(const File& file) {
 
 void Writer::Impl::format(const File& file, Chunk chunk, uint64_t task) {
   if (file->failed) return recycle(std::move(chunk), false);
+  const double begun = now() - seconds_completing_;
   TextSink& sink = file->gzip ? static_cast<TextSink&>(*file->gzip) : *file->blocks;
   if (chunk.kind == Chunk::Kind::plain && !file->gzip) {
     if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task);
@@ -460,6 +462,7 @@ void Writer::Impl::format(const File& file, Chunk chunk, uint64_t task) {
   } else {
     replay(chunk, sink);
   }
+  file->formatting += now() - seconds_completing_ - begun;
   recycle(std::move(chunk), false);
 }
 
@@ -515,7 +518,8 @@ void Writer::Impl::closed(const File& file) {
   costs.bytes += file->bytes;
   costs.seconds += file->seconds;
   if (times_.size() < kMostTimes) {
-    times_.push_back({file->what.object, file->what.output, file->begun, file->writing, now(), file->seconds});
+    times_.push_back(
+        {file->what.object, file->what.output, file->begun, file->writing, now(), file->seconds, file->formatting});
   }
 }
 

@@ -41,7 +41,8 @@ struct FileTimes {
   double begun;
   double writing;
   double ended;
-  double seconds;  // of the writer's thread: it has many files in hand at a time
+  double seconds;     // of the writer's thread: it has many files in hand at a time
+  double formatting;  // of these, for making its text and compressing it
 };
 
 class Writer {

@@ -107,5 +107,7 @@ def _add_variables(parser: argparse.ArgumentParser) -> None:
                        help="time from hand-over until the memory is needed again, in the order of hand-over")
     group.add_argument("--write-times", metavar="NAME=TIME,…",
                        help="time to write each (default: equal parts of the time to write an output)")
+    group.add_argument("--interval", type=given.ratio, metavar="RATIO",
+                       help="another time between two outputs, as a multiple of that of the trace or run, such as 2")
     group.add_argument("--handovers", metavar="NAME=TIME,…",
                        help="when each is handed over, from the start of the iteration (default: all at its end)")

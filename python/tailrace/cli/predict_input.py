@@ -159,6 +159,7 @@ def _places(arguments: argparse.Namespace) -> tuple[str, ...]:
 def _check_lone_options(arguments: argparse.Namespace) -> None:
     """Rejects options that mean nothing without another."""
     for option, needs, there in (("--write-times", "--pst", arguments.pst), ("--handovers", "--pst", arguments.pst),
+                                 ("--interval", "--pst", arguments.pst),
                                  ("--samples", "--measure", arguments.measure),
                                  ("--pattern", "--measure", arguments.measure),
                                  ("--dedicated-compute", "--cores", arguments.cores),
@@ -292,6 +293,7 @@ class _Given:
     pst: float
     write: float | None = None
     handover: float | None = None
+    formatting: float | None = None
 
 
 def _variables(arguments: argparse.Namespace) -> tuple[dict[str, _Given], float | None]:
@@ -309,7 +311,22 @@ def _variables(arguments: argparse.Namespace) -> tuple[dict[str, _Given], float 
             if name not in found:
                 raise WrongUsage(f"argument {name_of_option}: {name}: expected one of --pst ({', '.join(found)})")
             setattr(found[name], option, value)
-    return found, period
+    return found, _stretch(found, period, arguments.interval)
+
+
+def _stretch(variables: dict[str, _Given], period: float | None, interval: float | None) -> float | None:
+    """Changes the time between two outputs, and the shield times with it; returns the new time."""
+    if interval is None:
+        return period
+    if period is None:
+        raise WrongUsage("argument --interval: expected a trace or a run for --pst, which has the time between two "
+                         "outputs, found none")
+    more = (interval - 1) * period
+    for one in variables.values():
+        one.pst = max(0.0, one.pst + more)
+        if one.handover is not None:
+            one.handover = min(one.handover, interval * period)
+    return interval * period
 
 
 def _complete(variables: dict[str, _Given], setting: Setting | None,
@@ -321,7 +338,8 @@ def _complete(variables: dict[str, _Given], setting: Setting | None,
     part = setting.w / len(variables) if setting and variables else 0.0
     end = period or 0.0
     return tuple(shield.Variable(name, one.pst, part if one.write is None else one.write,
-                                 end if one.handover is None else one.handover) for name, one in variables.items())
+                                 end if one.handover is None else one.handover, one.formatting)
+                 for name, one in variables.items())
 
 
 def _pairs(option: str, text: str) -> dict[str, float]:
@@ -403,9 +421,11 @@ def _from_trace(path: pathlib.Path, document: dict[str, Any]) -> tuple[dict[str,
         run = trace.read([(path, document)])
         starts = run.starts()
         writes: dict[str, list[float]] = {}
+        formatting: dict[str, list[float]] = {}
         for event in document["traceEvents"]:
             if event["ph"] == "e" and "seconds" in event["args"]:
                 writes.setdefault(event["args"]["variable"], []).append(float(event["args"]["seconds"]))
+                formatting.setdefault(event["args"]["variable"], []).append(float(event["args"]["formatting"]))
         shields: dict[str, list[Any]] = {}
         for one in run.shields():
             shields.setdefault(one.variable, []).append(one)
@@ -414,7 +434,8 @@ def _from_trace(path: pathlib.Path, document: dict[str, Any]) -> tuple[dict[str,
         # Outputs differ: the median of a shield time may be longer than that of the time between outputs.
         return {name: _Given(min(period, _median(one.needed - one.begin for one in each)),
                              _median(writes.get(name), None),
-                             _median(one.begin - starts[one.iteration] for one in each))
+                             _median(one.begin - starts[one.iteration] for one in each),
+                             _median(formatting.get(name), None))
                 for name, each in shields.items()}, period
     except fault.PictureError as error:
         raise WrongUsage(f"argument --pst: {error}") from None

@@ -88,9 +88,17 @@ def _shield(task: Task) -> dict[str, Any]:
                            "handover_seconds": one.handover, "excess_seconds": shield.alone(one),
                            "wait_seconds": wait} for one, wait in zip(task.variables, waits.each)],
             "flush_seconds": waits.flush, "wait_seconds": waits.total, "write_seconds": waits.writing,
-            "overlap": waits.overlap,
+            "overlap": waits.overlap, "collated": _collated(task),
             "best_order": None if ordered is None else {"names": [one.name for one in ordered[0]],
                                                         "wait_seconds": ordered[1].total}}
+
+
+def _collated(task: Task) -> dict[str, float] | None:
+    """Returns what OpenFOAM's collated format with its thread would give; None if it is unknown."""
+    if task.period is None:
+        return None
+    waits = shield.formatted_by_the_program(task.variables, task.iterations, task.period)
+    return waits and {"wait_seconds": waits.total, "overlap": waits.overlap}
 
 
 def _waits(task: Task) -> tuple[shield.Waits, tuple[list[shield.Variable], shield.Waits] | None]:
@@ -178,6 +186,9 @@ def _print_shield(task: Task) -> None:
     flush = f", {time(waits.flush)} of it at the end" if waits.flush > 0 else ""
     print(f"\nOver {_counted(task.iterations, 'output')} the program waits {time(waits.total)}{flush}, instead of "
           f"{time(waits.writing)} synchronously: {_percent(waits.overlap)} of output overlap.")
+    if collated := _collated(task):
+        print(f"With OpenFOAM's collated format and its thread it would wait {time(collated['wait_seconds'])}: "
+              f"{_percent(collated['overlap'])}.")
     if ordered and waits.total - ordered[1].total > 1e-9 * waits.writing:
         names = ", ".join(one.name for one in ordered[0])
         print(f"Handed over in the order in which they are needed again ({names}), it would wait "

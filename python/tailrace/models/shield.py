@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Variable:
     pst: float  #: from hand-over until its memory is needed again, without any waits
     write: float  #: to write it alone
     handover: float = 0.0  #: when it is handed over, from the start of the iteration
+    formatting: float | None = None  #: part of `write`: making text, compressing; None: unknown
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,18 @@ def run(variables: Sequence[Variable], n: int, period: float, buffers: int = 1) 
             raise ValueError(f"{variable.name}: expected a hand-over within the iteration, {period} s, found "
                              f"{variable.handover} s")
     return _replay(variables, n, period, buffers, False)
+
+
+def formatted_by_the_program(variables: Sequence[Variable], n: int, period: float) -> Waits | None:
+    """Returns the waits of n iterations if the program formats its output itself, and a thread writes what it has
+    formatted, as OpenFOAM's collated format with its thread does; None if the formatting times are unknown. Source:
+    own. The memory is needed again at once, but it has been formatted by then."""
+    if any(variable.formatting is None for variable in variables):
+        return None
+    left = [replace(variable, write=max(0.0, variable.write - variable.formatting)) for variable in variables]
+    waits = run(left, n, period)
+    each = tuple(wait + n * variable.formatting for wait, variable in zip(waits.each, variables))
+    return Waits(each, waits.flush, n * sum(variable.write for variable in variables))
 
 
 def best_order(variables: Sequence[Variable]) -> list[Variable]:
