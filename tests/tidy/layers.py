@@ -72,13 +72,16 @@ THIRD_PARTY = [
     (r"sodium|gcrypt", ["src/transport/secure"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
-    (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output"]),
+    (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output", "bindings/cube/archive", "bindings/cube/remap"]),
+    (r"archive(_entry)?\.h$", ["bindings/cube/archive"]),
+    (r"pugixml\.hpp$", ["bindings/cube/profile"]),
+    (r"pcre2\.h$", ["bindings/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "bindings/hdf5_vol", "examples/hdf5", "apps", "bench", "tests",
                              "testing"]),
-    (r"nanobind/", ["bindings/python"]),
+    (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "src/api", "testing/forward_testbed"]),
+    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "src/api", "testing/forward_testbed"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]
@@ -106,6 +109,12 @@ DOORS = [
     "mpiio/calls",
     "openfoam/output",
     "openfoam/handler",
+    "cube/archive",
+    "cube/profile",
+    "cube/cubepl",
+    "cube/remap",
+    "cube/tool",
+    "cube/python",
 ]
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of

@@ -16,7 +16,7 @@ PACKAGE = "python/tailrace"
 LAYERS = [
     {"_errors", "_stats", "own_file", "quantity", "striped"},
     {""},
-    {"files", "iterations", "models"},
+    {"cube", "files", "iterations", "models"},
     {"demo_data"},
     {"bench"},
     {"pictures"},

@@ -1,0 +1,216 @@
+#include "cube/archive/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "cube/archive/error.hpp"
+
+namespace tailrace::cube {
+namespace {
+
+struct Closing {
+  void operator()(struct archive* reader) const { archive_read_free(reader); }
+};
+using Reader = std::unique_ptr<struct archive, Closing>;
+
+std::string reason() { return std::strerror(errno); }
+
+// Returns a reader that stands before the first member.
+Reader open_reader(int descriptor, const std::string& path) {
+  Reader reader(archive_read_new());
+  archive_read_support_format_tar(reader.get());
+  archive_read_support_filter_all(reader.get());
+  if (lseek(descriptor, 0, SEEK_SET) != 0) throw Error(path + ": expected a regular file");
+  if (archive_read_open_fd(reader.get(), descriptor, 1 << 16) != ARCHIVE_OK) {
+    throw Error(path + ": expected a Cube profile, a tar archive: " + archive_error_string(reader.get()));
+  }
+  return reader;
+}
+
+// Returns true if there is a further member. Damage is an error.
+bool next_member(struct archive* reader, archive_entry*& entry, const std::string& path) {
+  const int result = archive_read_next_header(reader, &entry);
+  if (result == ARCHIVE_EOF) return false;
+  if (result == ARCHIVE_OK) return true;
+  const char* const why = archive_error_string(reader);
+  throw Error(path + ": expected the header of a member: " + (why != nullptr ? why : "it is damaged"));
+}
+
+std::string name_of(archive_entry* entry) {
+  const char* const name = archive_entry_pathname(entry);
+  std::string text = name != nullptr ? name : "";
+  return text.starts_with("./") ? text.substr(2) : text;
+}
+
+int open_nameless(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0) return descriptor;
+  std::string name = folder + "/tailrace-cube-XXXXXX";
+  const int made = mkostemp(name.data(), O_CLOEXEC);
+  if (made >= 0) ::unlink(name.c_str());
+  return made;
+}
+
+void write_all(int descriptor, const void* data, size_t bytes, const std::string& folder) {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor, from, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Error(folder + ": the profile cannot be unpacked there: " + reason());
+    from += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+// Unpacks the members of a compressed archive, one behind the other, into a file without a name. Returns that.
+int unpack(int descriptor, const std::string& path, const std::string& folder, std::vector<Member>& members) {
+  const Reader reader = open_reader(descriptor, path);
+  const int unpacked = open_nameless(folder);
+  if (unpacked < 0) throw Error(folder + ": the profile cannot be unpacked there: " + reason());
+  try {
+    uint64_t next = 0;
+    for (archive_entry* entry = nullptr; next_member(reader.get(), entry, path);) {
+      Member member{name_of(entry), next, 0};
+      std::vector<char> part(1 << 18);
+      for (;;) {
+        const la_ssize_t got = archive_read_data(reader.get(), part.data(), part.size());
+        if (got < 0) throw Error(path + ": " + member.name + ": " + archive_error_string(reader.get()));
+        if (got == 0) break;
+        write_all(unpacked, part.data(), static_cast<size_t>(got), folder);
+        member.bytes += static_cast<uint64_t>(got);
+      }
+      next += member.bytes;
+      members.push_back(member);
+    }
+  } catch (...) {
+    ::close(unpacked);
+    throw;
+  }
+  return unpacked;
+}
+
+// The data of a member end where the header of the next one begins, but for the padding; libarchive says where it
+// stands after the headers of one, whatever their kind.
+void read_members(struct archive* reader, const std::string& path, uint64_t file_bytes,
+                  std::vector<Member>& members) {
+  for (archive_entry* entry = nullptr; next_member(reader, entry, path);) {
+    const std::string name = name_of(entry);
+    if (archive_entry_filetype(entry) != AE_IFREG) continue;
+    if (archive_entry_size(entry) < 0) throw Error(path + ": " + name + ": expected a size of 0 or more");
+    const Member member{name, static_cast<uint64_t>(archive_filter_bytes(reader, 0)),
+                        static_cast<uint64_t>(archive_entry_size(entry))};
+    if (member.offset > file_bytes || member.bytes > file_bytes - member.offset) {
+      throw Error(path + ": " + name + ": expected " + std::to_string(member.bytes) + " bytes from " +
+                  std::to_string(member.offset) + " on, found the end of the file at " + std::to_string(file_bytes));
+    }
+    members.push_back(member);
+  }
+}
+
+// Returns what a gzip stream contains.
+std::string unzip(const std::string& zipped, uint64_t most, const std::string& what) {
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) throw Error(what + ": zlib has no memory");
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> ending(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data()));
+  stream.avail_in = static_cast<uInt>(zipped.size());
+  std::string text;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    const size_t before = text.size();
+    text.resize(before + std::max<size_t>(1 << 16, before / 2));
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
+    stream.avail_out = static_cast<uInt>(text.size() - before);
+    result = inflate(&stream, Z_NO_FLUSH);
+    text.resize(text.size() - stream.avail_out);
+    if (text.size() > most) throw Error(what + ": expected at most " + std::to_string(most) + " bytes, found more");
+  }
+  if (result != Z_STREAM_END)
+    throw Error(what + ": expected a whole gzip stream, found one that is damaged or cut off");
+  return text;
+}
+
+}  // namespace
+
+Archive::Archive(const std::string& path, const std::string& scratch) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw Error(path + ": " + reason());
+  try {
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) throw Error(path + ": " + reason());
+    if (!S_ISREG(status.st_mode)) throw Error(path + ": expected a regular file");
+    Reader reader = open_reader(descriptor_, path);
+    archive_entry* first = nullptr;
+    if (next_member(reader.get(), first, path) && archive_filter_code(reader.get(), 0) != ARCHIVE_FILTER_NONE) {
+      const char* const temporary = std::getenv("TMPDIR");
+      const std::string folder = !scratch.empty() ? scratch : (temporary != nullptr ? temporary : "/tmp");
+      const int unpacked = unpack(descriptor_, path, folder, members_);
+      ::close(descriptor_);
+      descriptor_ = unpacked;
+    } else {
+      reader = open_reader(descriptor_, path);
+      read_members(reader.get(), path, static_cast<uint64_t>(status.st_size), members_);
+    }
+    std::set<std::string> names;
+    for (const Member& member : members_) {
+      if (!names.insert(member.name).second) throw Error(path + ": found two members " + member.name);
+    }
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Archive::~Archive() { ::close(descriptor_); }
+
+const Member* Archive::find(const std::string& name) const {
+  const auto found =
+      std::find_if(members_.begin(), members_.end(), [&](const Member& one) { return one.name == name; });
+  return found == members_.end() ? nullptr : &*found;
+}
+
+const Member& Archive::get(const std::string& name) const {
+  const Member* const found = find(name);
+  if (found == nullptr) throw Error(path_ + ": expected a member " + name + ", found none");
+  return *found;
+}
+
+void Archive::read(const Member& member, uint64_t offset, std::span<std::byte> to) const {
+  if (offset > member.bytes || to.size() > member.bytes - offset) {
+    throw Error(path_ + ": " + member.name + ": expected " + std::to_string(offset + to.size()) + " bytes, found " +
+                std::to_string(member.bytes));
+  }
+  uint64_t place = member.offset + offset;
+  while (!to.empty()) {
+    const ssize_t got = ::pread(descriptor_, to.data(), to.size(), static_cast<off_t>(place));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(path_ + ": " + member.name + ": " + reason());
+    if (got == 0) throw Error(path_ + ": " + member.name + ": the file ends within it");
+    to = to.subspan(static_cast<size_t>(got));
+    place += static_cast<uint64_t>(got);
+  }
+}
+
+std::string Archive::text(const Member& member, uint64_t most) const {
+  if (member.bytes > most) {
+    throw Error(path_ + ": " + member.name + ": expected at most " + std::to_string(most) + " bytes, found " +
+                std::to_string(member.bytes));
+  }
+  std::string text(member.bytes, '\0');
+  read(member, 0, std::as_writable_bytes(std::span(text)));
+  const bool zipped = text.size() > 2 && text[0] == '\x1f' && text[1] == '\x8b';
+  return zipped ? unzip(text, most, path_ + ": " + member.name) : text;
+}
+
+}  // namespace tailrace::cube

@@ -1,0 +1,45 @@
+// BlockPool: blocks of one size, from one piece of memory, each on cache lines of its own.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace tailrace::cube {
+
+// One thread at a time uses it.
+class BlockPool {
+ public:
+  BlockPool(size_t block_bytes, size_t blocks)
+      : stride_((block_bytes + kLine - 1) / kLine * kLine), bytes_(stride_ * blocks) {
+    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, bytes_, MADV_HUGEPAGE);
+    memory_ = static_cast<std::byte*>(memory);
+    for (size_t block = blocks; block > 0; --block) free_.push_back(memory_ + (block - 1) * stride_);
+  }
+  ~BlockPool() { munmap(memory_, bytes_); }
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  bool empty() const { return free_.empty(); }
+  // Returns the block that was returned last, which the caches may still have.
+  std::byte* take() {
+    std::byte* const block = free_.back();
+    free_.pop_back();
+    return block;
+  }
+  void give_back(std::byte* block) { free_.push_back(block); }
+
+ private:
+  static constexpr size_t kLine = 64;
+
+  const size_t stride_;
+  const size_t bytes_;
+  std::byte* memory_ = nullptr;
+  std::vector<std::byte*> free_;
+};
+
+}  // namespace tailrace::cube
