@@ -52,6 +52,8 @@ if compgen -G 'build/release/bench/mpiio/mpiio_bench_*' >/dev/null; then
 else
   printf 'left out, as no program of it was built: there was no MPI\n'
 fi
+printf '\n-- tailrace bench cube\n'
+"$tailrace" bench cube "${quick[@]}" --dir "$results/files" --json "$results/cube.json" --plot "$results/cube.png"
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- bench_variables\n'
@@ -66,4 +68,4 @@ printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
 printf '\n-- forward_study\n'
 build/release/testing/forward_study/forward_study "${tiny[@]}"
-printf '\n14 benchmark programs ran\n'
+printf '\n15 benchmark programs ran\n'

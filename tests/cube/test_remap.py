@@ -375,6 +375,18 @@ def test_every_writer_writes_the_same(tmp_path, writer):
     assert "equal" in tool("diff", tmp_path / "in.cubex", tmp_path / "out.cubex")
 
 
+def test_the_benchmark_runs(tmp_path, capsys):
+    assert cli.main(["bench", "cube", "--quick", "--dir", str(tmp_path), "--json", str(tmp_path / "bench.json"),
+                     "--plot", str(tmp_path / "bench.png")]) == 0
+    import json
+
+    document = json.loads((tmp_path / "bench.json").read_text())
+    assert [way["name"] for way in document["ways"]] == ["none", "sync", "naive", "pinned", "aligned", "tailrace"]
+    assert (tmp_path / "bench.png").stat().st_size > 1000
+    assert "predicted: sync" in capsys.readouterr().out
+    assert not list(tmp_path.glob("cube_*"))
+
+
 @pytest.mark.parametrize("writer", ["tailrace", "sync", "naive"])
 def test_a_full_disk(small_disk, tmp_path, writer):
     tool("generate", tmp_path / "in.cubex", "--callpaths", 300, "--threads", 7000, "--metrics", 6)

@@ -154,15 +154,14 @@ void to_doubles(const Number& number, const std::byte* from, size_t values, doub
 }
 
 void from_doubles(const Number& number, const double* from, size_t values, std::byte* to) {
+  if (number.kind == Kind::floating) {
+    std::memcpy(to, from, values * sizeof *from);
+    return;
+  }
   with_type(number, [&](auto zero) {
     using T = decltype(zero);
     for (size_t at = 0; at < values; ++at) {
-      T value;
-      if constexpr (std::is_same_v<T, double>) {
-        value = from[at];
-      } else {
-        value = nearest<T>(from[at]);
-      }
+      const T value = nearest<T>(from[at]);
       std::memcpy(to + at * sizeof value, &value, sizeof value);
     }
   });

@@ -51,6 +51,7 @@ PlainSink::PlainSink(const std::string& path, const SinkOptions& options)
     : Sink(options.block_bytes),
       path_(path),
       writer_(options.writer),
+      durable_(options.durable),
       most_pending_(std::max<uint64_t>(2, options.budget / options.block_bytes)) {
   if (writer_ == Writer::nothing) return;
   descriptor_ = ::open(partial(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -67,7 +68,7 @@ PlainSink::~PlainSink() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::byte* PlainSink::take() {
+std::byte* PlainSink::take(uint64_t) {
   const bool aligned = writer_ == Writer::aligned;
   const size_t bytes = (block_bytes() + kLine - 1) / kLine * kLine;
   void* const memory = aligned ? std::aligned_alloc(kLine, bytes) : std::malloc(block_bytes());
@@ -100,6 +101,9 @@ void PlainSink::finish() {
   const std::lock_guard lock(mutex_);
   while (!pending_.empty()) end_oldest();
   if (writer_ == Writer::nothing) return;
+  if (durable_ && ::fdatasync(descriptor_) != 0) {
+    throw Error(partial(path_) + ": fdatasync: " + std::strerror(errno));
+  }
   if (::close(std::exchange(descriptor_, -1)) != 0) throw Error(partial(path_) + ": close: " + std::strerror(errno));
   if (::rename(partial(path_).c_str(), path_.c_str()) != 0) throw Error(path_ + ": rename: " + std::strerror(errno));
 }

@@ -17,7 +17,7 @@ class PlainSink : public Sink {
   PlainSink(const std::string& path, const SinkOptions& options);
   ~PlainSink() override;
 
-  std::byte* take() override;
+  std::byte* take(uint64_t offset) override;
   void write(std::byte* block, size_t bytes, uint64_t offset) override;
   void give_back(std::byte* block) override;
   void finish() override;
@@ -34,6 +34,7 @@ class PlainSink : public Sink {
 
   const std::string path_;
   const Writer writer_;
+  const bool durable_;
   const size_t most_pending_;
   int descriptor_ = -1;
   std::mutex mutex_;             // guards all below

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kPlain = "CUBEX.DATA";
 constexpr std::string_view kCompressed = "ZCUBEX.DATA";
-constexpr size_t kBlock = 1 << 20;  // bytes of a block, at least
+constexpr size_t kBlock = 4 << 20;  // bytes of a block, at least
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -70,14 +70,9 @@ class RowMaker {
 
  private:
   void compute(const StoredMetric& metric, uint32_t path, std::span<std::byte> to) {
-    const size_t locations = to.size() / metric.type.bytes();
-    const Number& number = *metric.type.number;
-    if (number.kind == Number::Kind::floating && number.bytes == sizeof(double)) {
-      return values_.row(metric.entry, metric.flavour, path, {reinterpret_cast<double*>(to.data()), locations});
-    }
-    row_.resize(locations);
+    row_.resize(to.size() / metric.type.bytes());
     values_.row(metric.entry, metric.flavour, path, row_);
-    from_doubles(number, row_.data(), locations, to.data());
+    from_doubles(*metric.type.number, row_.data(), row_.size(), to.data());
   }
 
   const MetricSet& set_;
@@ -89,7 +84,7 @@ class RowMaker {
 // Writes an archive whose members have their final sizes from the start.
 class PlainArchive {
  public:
-  PlainArchive(const OutputPlan& plan, Sink& sink) : plan_(plan), sink_(sink) {
+  PlainArchive(const OutputPlan& plan, Sink& sink) : plan_(plan) {
     for (const StoredMetric& one : plan.stored) {
       const std::string name = std::to_string(one.id);
       const TarLayout::Place data = layout_.add(name + ".data", kPlain.size() + one.row_bytes * one.paths.size());
@@ -109,7 +104,6 @@ class PlainArchive {
 
  private:
   const OutputPlan& plan_;
-  Sink& sink_;
   TarLayout layout_;
   std::vector<uint64_t> data_;  // where the rows of each metric begin
 };
@@ -242,7 +236,7 @@ class Run {
         const uint64_t bytes = task.count * metric.row_bytes;
         const double begun = now();
         if (compressed_) rows.resize(bytes);
-        std::byte* const to = compressed_ || bytes == 0 ? rows.data() : sink_.take();
+        std::byte* const to = compressed_ || bytes == 0 ? rows.data() : sink_.take(plain_->offset(task));
         const double taken = now();
         maker.make(metric, task, to);
         const double made = now();
@@ -313,7 +307,7 @@ RemapFigures remap(const MetricSet& set, const std::string& path, const RemapOpt
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, usable_cpus() - 1);
   const OutputPlan plan = plan_output(set, order, threads);
   const SinkOptions sinking{options.writer, std::max<uint64_t>(kBlock, most_row_bytes(plan)), options.budget,
-                            options.writer_cpu};
+                            options.writer_cpu, options.durable};
   const std::unique_ptr<Sink> sink = open_sink(path, sinking);
   RemapFigures figures;
   figures.threads = threads;

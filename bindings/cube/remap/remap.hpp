@@ -18,6 +18,7 @@ struct RemapOptions {
   int writer_cpu = -1;   // no thread computes on it; -1: the threads may run anywhere
   uint64_t budget = 256 << 20;
   bool compress = false;           // rows by zlib
+  bool durable = false;            // waits until the device has the file
   std::optional<ByteOrder> order;  // of the output; none: this machine's
 };
 

@@ -21,7 +21,7 @@ std::optional<Writer> writer_of(std::string_view name) {
 void Sink::write_copy(std::string_view bytes, uint64_t offset) {
   while (!bytes.empty()) {
     const size_t part = std::min(bytes.size(), block_bytes_);
-    std::byte* const block = take();
+    std::byte* const block = take(offset);
     std::memcpy(block, bytes.data(), part);
     write(block, part, offset);
     bytes.remove_prefix(part);

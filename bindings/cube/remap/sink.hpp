@@ -27,9 +27,10 @@ std::optional<Writer> writer_of(std::string_view name);  // "tailrace", "aligned
 
 struct SinkOptions {
   Writer writer = Writer::tailrace;
-  size_t block_bytes = 1 << 20;
+  size_t block_bytes = 4 << 20;
   uint64_t budget = 256 << 20;  // bytes of all blocks, at least four of them
   int cpu = -1;                 // for the writer's thread; -1: any
+  bool durable = false;         // finish() waits until the device has the file
 };
 
 // Any thread may call take(), write() and give_back(). Errors throw Error, in the call that is under way when they
@@ -38,9 +39,10 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  // Returns memory for a block; waits while the budget has no room.
-  virtual std::byte* take() = 0;
-  // Hands over the first `bytes` of a block that take() returned, for that place of the file. It is the sink's then.
+  // Returns memory for a block that belongs at that place of the file; waits while the budget has no room. Numbers in
+  // it need not be aligned.
+  virtual std::byte* take(uint64_t offset) = 0;
+  // Hands over the first `bytes` of a block that take() returned for `offset`. It is the sink's then.
   virtual void write(std::byte* block, size_t bytes, uint64_t offset) = 0;
   // Returns a block that is not written.
   virtual void give_back(std::byte* block) = 0;

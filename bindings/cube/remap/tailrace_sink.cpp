@@ -8,11 +8,11 @@
 namespace tailrace::cube {
 namespace {
 
-// The blocks are the program's: tailrace needs memory for requests alone. Rows begin at odd places of a file, for
-// which the page cache is the shortest way.
-std::string configuration(int cpu) {
-  return "tailrace: 1\nname: cube\nmemory: {budget: 4 MiB}\nstorage: {direct: false}\n" +
-         (cpu < 0 ? std::string() : "place: {kind: thread, cpus: [" + std::to_string(cpu) + "]}\n");
+// The blocks are the program's: tailrace needs memory for requests alone.
+std::string configuration(const SinkOptions& options) {
+  const std::string durability = options.durable ? "durable" : "written";
+  return "tailrace: 1\nname: cube\nmemory: {budget: 4 MiB}\nstorage: {durability: " + durability + "}\n" +
+         (options.cpu < 0 ? "" : "place: {kind: thread, cpus: [" + std::to_string(options.cpu) + "]}\n");
 }
 
 std::string last_error(tailrace_client* client, tailrace_status status) {
@@ -28,7 +28,7 @@ TailraceSink::TailraceSink(const std::string& path, const SinkOptions& options)
     : Sink(options.block_bytes),
       path_(std::filesystem::absolute(path)),
       pool_(options.block_bytes, std::max<uint64_t>(4, options.budget / options.block_bytes)) {
-  const std::string text = configuration(options.cpu);
+  const std::string text = configuration(options);
   const std::string folder = std::filesystem::canonical(std::filesystem::path(path_).parent_path());
   tailrace_open_options opening{};
   opening.struct_size = sizeof opening;
@@ -54,10 +54,18 @@ TailraceSink::~TailraceSink() {
   tailrace_close(client_);
 }
 
-std::byte* TailraceSink::take() {
+// Blocks that are written are used again at once: the caches and the page tables know them.
+std::byte* TailraceSink::take(uint64_t offset) {
   const std::lock_guard lock(mutex_);
+  while (!lent_.empty() && has_ended(lent_.front())) reclaim_oldest();
   while (pool_.empty()) reclaim_oldest();
-  return pool_.take();
+  return pool_.take(offset);
+}
+
+bool TailraceSink::has_ended(const Lent& lent) const {
+  int ended = 0;
+  check(tailrace_test(lent.ticket, &ended));
+  return ended != 0;
 }
 
 void TailraceSink::write(std::byte* block, size_t bytes, uint64_t offset) {

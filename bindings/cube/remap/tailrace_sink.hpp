@@ -17,7 +17,7 @@ class TailraceSink : public Sink {
   TailraceSink(const std::string& path, const SinkOptions& options);
   ~TailraceSink() override;
 
-  std::byte* take() override;
+  std::byte* take(uint64_t offset) override;
   void write(std::byte* block, size_t bytes, uint64_t offset) override;
   void give_back(std::byte* block) override;
   void finish() override;
@@ -29,6 +29,7 @@ class TailraceSink : public Sink {
   };
 
   void check(tailrace_status status) const;
+  bool has_ended(const Lent& lent) const;
   void reclaim_oldest();
 
   const std::string path_;

@@ -169,7 +169,8 @@ void add_dump(CLI::App& program) {
   const auto arguments = std::make_shared<DumpArguments>();
   CLI::App* const command = program.add_subcommand("dump", "Print the values of metrics, as CSV or JSON");
   command->add_option("FILE", arguments->path, "The profile")->required();
-  command->add_option("-m,--metric", arguments->metrics, "Unique name of a metric; may be repeated (default: all)");
+  command->add_option("-m,--metric", arguments->metrics, "Unique name of a metric; may be repeated (default: all)")
+      ->allow_extra_args(false);
   command->add_flag("-i,--inclusive", arguments->inclusive, "Inclusive values (default: exclusive)");
   command->add_option("-f,--format", arguments->format, "csv or json")->check(CLI::IsMember({"csv", "json"}));
   command->add_option("-o,--out", arguments->output, "File to write (default: standard output)");

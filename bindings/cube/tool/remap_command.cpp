@@ -108,6 +108,7 @@ void add_remap(CLI::App& program) {
   command->add_flag("--compress", arguments->options.compress, "Compress the rows (zlib)");
   command->add_option("--byte-order", arguments->order, "Of the output: native, little or big")
       ->check(CLI::IsMember({"native", "little", "big"}));
+  command->add_flag("--durable", arguments->options.durable, "Wait until the device has the file");
   command->add_flag("--sync", arguments->synchronous, "Write without tailrace, in the threads that compute");
   command
       ->add_option("--writer", arguments->writer,

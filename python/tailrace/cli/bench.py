@@ -13,7 +13,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import bench_core, bench_forward, bench_jitter, bench_mpiio, bench_options, bench_small, output
+from . import bench_core, bench_cube, bench_forward, bench_jitter, bench_mpiio, bench_options, bench_small, output
 
 if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
@@ -50,6 +50,7 @@ def register(subparsers: Any) -> None:
     bench_small.register(kinds)
     bench_mpiio.register(kinds)
     bench_forward.register(kinds)
+    bench_cube.register(kinds)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
