@@ -28,9 +28,9 @@ std::optional<Writer> writer_of(std::string_view name);  // "tailrace", "aligned
 struct SinkOptions {
   Writer writer = Writer::tailrace;
   size_t block_bytes = 4 << 20;
-  uint64_t budget = 256 << 20;  // bytes of all blocks, at least four of them
-  int cpu = -1;                 // for the writer's thread; -1: any
-  bool durable = false;         // finish() waits until the device has the file
+  uint64_t budget = 64 << 20;  // bytes of all blocks, at least four of them
+  int cpu = -1;                // for the writer's thread; -1: any
+  bool durable = false;        // finish() waits until the device has the file
 };
 
 // Any thread may call take(), write() and give_back(). Errors throw Error, in the call that is under way when they

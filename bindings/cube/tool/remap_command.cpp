@@ -102,7 +102,7 @@ void add_remap(CLI::App& program) {
       ->add_option("--threads", arguments->options.threads,
                    "Threads that compute (default: one less than there are cpus)")
       ->type_name("N");
-  command->add_option("--budget", arguments->options.budget, "Memory for rows on their way (default: 256MiB)")
+  command->add_option("--budget", arguments->options.budget, "Memory for rows on their way (default: 64MiB)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
   command->add_flag("--compress", arguments->options.compress, "Compress the rows (zlib)");

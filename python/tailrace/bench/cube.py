@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tailrace import cube
-from tailrace.models import pipeline
+from tailrace.models import fit, pipeline
 
 from . import machine
 
@@ -61,6 +61,8 @@ def study(settings: Settings, progress: Callable[[str], None]) -> dict[str, Any]
         bench = _Bench(settings, folder)
         progress("generating a profile")
         bench.generate()
+        progress("saturating the device")
+        saturation = bench.saturate()
         progress("choosing the work")
         work = bench.choose_work()
         ways = [Way(name) for name in WAYS]
@@ -71,7 +73,7 @@ def study(settings: Settings, progress: Callable[[str], None]) -> dict[str, Any]
                 figures = bench.run(way.name)
                 if number > 0:  # the first round warms up
                     way.runs.append(figures)
-        return _document(settings, work, ways)
+        return _document(settings, work, ways, saturation)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -103,21 +105,34 @@ class _Bench:
         self.write_specification(work)
         return work
 
-    def write_specification(self, work: int) -> None:
+    def saturate(self) -> dict[str, fit.Fit]:
+        """Returns W under load, and the time to hand over a block: slopes over runs of different sizes, in which
+        tailrace gets blocks as quickly as they can be made (seed 000 §3.2.2)."""
+        written, handed = [], []
+        for metrics in (1, 2, 3, 4, 6, 8):
+            self.write_specification(0, metrics * max(1, self.settings.metrics // 4), self.folder / "flood.spec")
+            run = min((self.run("tailrace", self.folder / "flood.spec") for _ in range(2)),
+                      key=lambda one: float(one["seconds"]))
+            blocks = run["bytes"] / _BLOCK
+            written.append((blocks, run["seconds"]))
+            handed.append((blocks, run["seconds_handing"]))
+        return {"write": fit.regression(written), "request": fit.request(handed)}
+
+    def write_specification(self, work: int, metrics: int | None = None, path: pathlib.Path | None = None) -> None:
         """Writes metrics of the time, each with that many functions."""
         lines = ["<metrics>"]
-        for metric in range(self.settings.metrics):
-            code = f"metric::time(e) + {metric}"
-            for _ in range(work):
-                code = f"abs({code})"
+        for metric in range(metrics or self.settings.metrics):
+            code = f"{{ ${{x}} = metric::time(e) + {metric}; {'${x} = abs(${x}); ' * work}return ${{x}}; }}"
             lines.append(f'<metric type="PREDERIVED_EXCLUSIVE"><uniq_name>m{metric}</uniq_name><dtype>DOUBLE</dtype>'
                          f"<cubepl>{code}</cubepl></metric>")
-        self.specification.write_text("\n".join([*lines, "</metrics>"]))
+        (path or self.specification).write_text("\n".join([*lines, "</metrics>"]))
 
-    def run(self, way: str) -> dict[str, Any]:
+    def run(self, way: str, specification: pathlib.Path | None = None) -> dict[str, Any]:
+        """Remaps once; returns the figures."""
         self.output.unlink(missing_ok=True)
         subprocess.run(["sync", "-f", self.folder], check=True)
-        words = [cube.program(), "remap", "-r", self.specification, self.input, self.output, "--json",
+        words = [cube.program(), "remap", "-r", specification or self.specification, self.input, self.output,
+                 "--json",
                  "--writer", way, "--threads", str(self.settings.threads),
                  "--writer-cpu", str(self.settings.writer_cpu),
                  *(["--durable"] if self.settings.durable else [])]
@@ -151,7 +166,7 @@ def _perf_counts() -> bool:
     return done.returncode == 0 and done.stderr.split(",")[0].strip().isdigit()
 
 
-def _document(settings: Settings, work: int, ways: list[Way]) -> dict[str, Any]:
+def _document(settings: Settings, work: int, ways: list[Way], saturation: dict[str, fit.Fit]) -> dict[str, Any]:
     """Returns the document: C is the time without writing, W what writing synchronously adds; n blocks."""
     by_name = {way.name: way for way in ways}
     n = max(1, round(by_name["none"].median("bytes") / _BLOCK))
@@ -159,7 +174,7 @@ def _document(settings: Settings, work: int, ways: list[Way]) -> dict[str, Any]:
     synchronous = by_name["sync"].median("seconds")
     writing = max(1e-9, synchronous - computing)
     c, w = computing / n, writing / n
-    req = by_name["tailrace"].median("seconds_handing") / n
+    req, loaded = max(0.0, saturation["request"].slope), max(0.0, saturation["write"].slope)
     limit = pipeline.limit(n, c, w)
     rows = []
     for way in ways:
@@ -174,7 +189,9 @@ def _document(settings: Settings, work: int, ways: list[Way]) -> dict[str, Any]:
             "settings": {key: str(value) if isinstance(value, pathlib.Path) else value
                          for key, value in vars(settings).items()},
             "bytes": by_name["none"].median("bytes"), "blocks": n, "compute_seconds": computing,
-            "write_seconds": writing, "request_seconds": req, "limit_seconds": limit,
+            "write_seconds": writing, "limit_seconds": limit,
+            "saturation": {name: one.as_json() for name, one in saturation.items()},
             "models": {"sync": pipeline.sync(n, c, w), "model1": pipeline.model1(n, c, w),
-                       "model2": pipeline.model2(n, c, w, req), "model3, 2 devices": pipeline.model3(n, c, w, 2)},
+                       "model2": pipeline.model2(n, c, loaded, req),
+                       "model3, 2 devices": pipeline.model3(n, c, w, 2)},
             "ways": rows}

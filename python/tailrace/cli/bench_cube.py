@@ -93,7 +93,10 @@ def _print(document: dict[str, Any]) -> None:
     if not counted:
         print("This machine does not count cache misses.")
     models = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in document["models"].items())
-    print(f"\npredicted: {models}; handing over takes {1e6 * document['request_seconds']:.1f} µs a block")
+    print(f"\npredicted: {models}")
+    for name, key in (("writing a block under load, Wp", "write"), ("handing a block over, req", "request")):
+        line = document["saturation"][key]
+        print(f"{name}: {1e6 * line['seconds']:.1f} µs (R² {line['r2']:.3f} over {len(line['samples'])} sizes)")
     way = document["ways"][-1]
     for name, value, bar, met in (("total", way["to_limit"], "≤ 1.05 × limit", way["to_limit"] <= 1.05),
                                   ("saved", 100 * way["saved"], "≥ 40 %", way["saved"] >= 0.4),
