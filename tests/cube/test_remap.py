@@ -110,6 +110,16 @@ def test_the_profile_has_a_specification_itself(tmp_path):
 
 
 @needs_data
+def test_an_identity_keeps_derived_metrics(tmp_path):
+    tool("remap", "-r", profiles.SHARED / "specs/scorep.spec", profiles.SHARED / "blast/profile.cubex",
+         tmp_path / "a")
+    tool("remap", "--identity", tmp_path / "a", tmp_path / "b")
+    assert "equal" in tool("diff", tmp_path / "a", tmp_path / "b")
+    first, second = cube.open(tmp_path / "a").metrics, cube.open(tmp_path / "b").metrics
+    assert first == second and any(metric["kind"] == "POSTDERIVED" for metric in second.values())
+
+
+@needs_data
 def test_the_environment_makes_a_metric_void(tmp_path):
     """As void.spec does."""
     words = ["remap", "-r", profiles.SHARED / "specs/void.spec", profiles.SHARED / "blast/profile.cubex"]
@@ -262,6 +272,8 @@ def small(tmp_path):
     ("{ ${a}[1e12] = 1; return 0; }", "expected an index of 0 to 2^28"),
     ("1 ? 2", "expected an expression, found `?`"),
     ("", "expected an expression, found none"),
+    ("1" + "+1" * 6000, "expected at most 5000 operators behind one another"),
+    ("(" * 600 + "1" + ")" * 600, "expected at most 500 levels"),
 ])
 def test_a_mistake_in_an_expression(small, tmp_path, code, message):
     profile, specification = small

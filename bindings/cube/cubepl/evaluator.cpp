@@ -79,6 +79,7 @@ void Evaluator::run(const Program& program, const Place& place, double* values) 
 }
 
 void Evaluator::run_each(const Program& program, const Place& place, double* values) {
+  if (place.count == 1) throw Error(program.where + ": the value is a row, for one location");
   for (uint32_t location = 0; location < place.count; ++location) {
     Place one = place;
     one.first += location;
@@ -158,7 +159,6 @@ bool Evaluator::choose_both(const Node& node, size_t from, const Value& conditio
   const std::vector<Variable> before = frame_->locals;
   if (execute_block(node.children[from + 1], result)) throw Differs();
   std::vector<Variable> chosen = std::exchange(frame_->locals, before);
-  frame_->locals.resize(chosen.size());  // with further variables that hide global ones
   if (chosen.size() != before.size()) throw Differs();
   if (choose(node, from + 2, result) || frame_->locals.size() != chosen.size()) throw Differs();
   blend(condition, std::move(chosen));

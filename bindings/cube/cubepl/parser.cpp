@@ -8,7 +8,8 @@
 namespace tailrace::cube {
 namespace {
 
-constexpr int kMostNested = 500;  // blocks and parentheses
+constexpr int kMostNested = 500;      // blocks and parentheses
+constexpr uint32_t kDeepest = 5'000;  // operators behind one another
 
 class Parser {
  public:
@@ -48,11 +49,13 @@ class Parser {
     if (!accept(symbol)) refuse(source_, peek(), "expected `" + std::string(symbol) + "`");
   }
 
-  static Node at(const Token& token, Op op, std::vector<Node> children = {}) {
+  Node at(const Token& token, Op op, std::vector<Node> children = {}) const {
     Node node;
     node.op = op;
     node.line = token.line;
     node.column = token.column;
+    for (const Node& child : children) node.depth = std::max(node.depth, child.depth + 1);
+    if (node.depth > kDeepest) refuse(source_, token, "expected at most 5000 operators behind one another, at");
     node.children = std::move(children);
     return node;
   }
@@ -174,7 +177,7 @@ class Parser {
     return children;
   }
 
-  static Node pair(const Token& token, Op op, Node left, Node right) {
+  Node pair(const Token& token, Op op, Node left, Node right) const {
     std::vector<Node> children = only(std::move(left));
     children.push_back(std::move(right));
     return at(token, op, std::move(children));
@@ -204,13 +207,13 @@ class Parser {
     return magnitude;
   }
 
-  static Node constant(const Token& token) {
+  Node constant(const Token& token) const {
     Node node = at(token, Op::number);
     node.number = token.number;
     return node;
   }
 
-  static Node text(const Token& token) {
+  Node text(const Token& token) const {
     Node node = at(token, Op::text);
     node.text = token.text;
     return node;

@@ -70,6 +70,7 @@ struct Node {
   Op op = Op::nothing;
   uint32_t line = 0;  // in the file, from 1 on
   uint32_t column = 0;
+  uint32_t depth = 1;  // of the tree below it, with itself
   double number = 0;
   std::string text;
   uint32_t slot = 0;

@@ -102,7 +102,7 @@ uint64_t OutputPlan::bytes() const {
   return sum;
 }
 
-OutputPlan plan_output(const MetricSet& set, ByteOrder order, unsigned threads) {
+OutputPlan plan_output(const MetricSet& set, ByteOrder order, bool keep_derived, unsigned threads) {
   OutputPlan plan;
   std::vector<int> place;  // of each listed metric in the output; -1: left out
   for (size_t entry = 0; entry < set.entries().size() && set.entries()[entry].listed; ++entry) {
@@ -117,7 +117,7 @@ OutputPlan plan_output(const MetricSet& set, ByteOrder order, unsigned threads) 
       metric.parent = set.entries()[static_cast<size_t>(metric.parent)].metric.parent;
     }
     if (metric.parent >= 0) metric.parent = place[static_cast<size_t>(metric.parent)];
-    const bool stays = stays_derived(one);
+    const bool stays = keep_derived ? one.metric.derived() : stays_derived(one);
     if (!stays && (one.expression || one.input >= 0)) {
       StoredMetric stored = one.expression ? computed(set, entry) : copied(set, entry);
       stored.entry = entry;
@@ -128,10 +128,10 @@ OutputPlan plan_output(const MetricSet& set, ByteOrder order, unsigned threads) 
       metric.data_type = stored.type.name;
       plan.stored.push_back(std::move(stored));
     }
-    if (!stays) metric.expression = metric.init = metric.plus = metric.minus = metric.aggregate = {};
+    if (!stays && !keep_derived) metric.expression = metric.init = metric.plus = metric.minus = metric.aggregate = {};
     plan.metrics.push_back(std::move(metric));
   }
-  keep_initialisations(set, plan.metrics);
+  if (!keep_derived) keep_initialisations(set, plan.metrics);
   find_rows(set, plan.stored, threads);
   return plan;
 }

@@ -305,7 +305,7 @@ RemapFigures remap(const MetricSet& set, const std::string& path, const RemapOpt
   const double begun = now();
   const ByteOrder order = options.order.value_or(kNativeOrder);
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, usable_cpus() - 1);
-  const OutputPlan plan = plan_output(set, order, threads);
+  const OutputPlan plan = plan_output(set, order, options.keep_derived, threads);
   const SinkOptions sinking{options.writer, std::max<uint64_t>(kBlock, most_row_bytes(plan)), options.budget,
                             options.writer_cpu, options.durable};
   const std::unique_ptr<Sink> sink = open_sink(path, sinking);

@@ -17,6 +17,7 @@ struct RemapOptions {
   unsigned threads = 0;  // that compute; 0: one less than there are cpus
   int writer_cpu = -1;   // no thread computes on it; -1: the threads may run anywhere
   uint64_t budget = 64 << 20;
+  bool keep_derived = false;       // derived metrics stay as they are, and none is computed
   bool compress = false;           // rows by zlib
   bool durable = false;            // waits until the device has the file
   std::optional<ByteOrder> order;  // of the output; none: this machine's

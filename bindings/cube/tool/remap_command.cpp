@@ -76,6 +76,7 @@ void run_remap(RemapArguments& arguments) {
   if (arguments.order != "native") {
     arguments.options.order = arguments.order == "big" ? ByteOrder::big : ByteOrder::little;
   }
+  arguments.options.keep_derived = arguments.identity;
   const Input input(arguments.input, arguments.scratch);
   const MetricSet set(input, specification(arguments, input), specification_name(arguments), warn);
   RemapFigures figures;
