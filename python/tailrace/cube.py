@@ -10,8 +10,6 @@ Derived metrics are computed (docs/formats/cubepl.md). Rows are read from the fi
 from __future__ import annotations
 
 import os
-import pathlib
-import shutil
 import subprocess
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +17,8 @@ from typing import Any
 import numpy
 
 import tailrace
+
+from . import _programs
 
 try:
     from . import _cube
@@ -119,10 +119,7 @@ def remap(source: str | os.PathLike[str], target: str | os.PathLike[str],
 
 def program() -> str:
     """Returns the path of the program tailrace-cube: beside the package's library, else on PATH."""
-    packaged = pathlib.Path(tailrace.__file__).parent / PROGRAM
-    if packaged.is_file():
-        return str(packaged)
-    found = shutil.which(PROGRAM)
-    if found:
-        return found
-    raise tailrace.Error(f"the program {PROGRAM} is neither beside the package ({packaged.parent}) nor on PATH")
+    found = _programs.find(PROGRAM)
+    if found is None:
+        raise tailrace.Error(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH")
+    return found

@@ -52,7 +52,7 @@ def tokens_of(text):
 class Parser:
     """Recursive descent, one function for each level of precedence."""
 
-    _LEVELS = [("or", "xor"), ("and",), None, ("<", "<=", ">", ">=", "==", "!=", "=~", "eq", "seq"), ("+", "-"),
+    _LEVELS = [("and", "or", "xor"), None, ("<", "<=", ">", ">=", "==", "!=", "=~", "eq", "seq"), ("+", "-"),
                ("*", "/")]
 
     def __init__(self, text):
@@ -101,7 +101,9 @@ class Parser:
         if self.accept("+"):
             return self.sign()
         base = self.operand()
-        return ("^", base, self.sign()) if self.accept("^") else base
+        while self.accept("^"):
+            base = ("^", base, ("negate", self.operand()) if self.accept("-") else self.operand())
+        return base
 
     def operand(self):
         kind, text = self.peek()
@@ -142,15 +144,15 @@ class Parser:
             self.expect(")")
             return ("get", text.rsplit("::", 1)[1], prop)
         parts = text.split("::")[1:]
-        flavour = "*"
+        flavours = []
         self.expect("(")
         while not self.accept(")"):
             taken = self.take()[1]
-            if taken == ",":
-                self.take()
-            else:
-                flavour = taken
-        return ("metric", parts[-1], flavour, parts[0] == "fixed" and len(parts) > 1)
+            if taken != ",":
+                flavours.append(taken)
+        fixed = parts[0] == "fixed" and len(parts) > 1 and flavours[1:] in ([], ["*"])
+        return ("metric", parts[-1], flavours[0] if flavours else "*",
+                ("locations" if flavours else "program") if fixed else "")
 
     def named(self):
         name = self.take()[1]

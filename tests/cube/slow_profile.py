@@ -102,6 +102,8 @@ class World:
             return 0.0
         path, location, current = place
         flavour = current if flavour == "*" else flavour
+        if fixed == "program" or path is None:
+            return self.total(self.metrics[name], "i", None)
         if fixed or location is None:
             return self.total(self.metrics[name], flavour, path)
         return self.at(self.metrics[name], flavour, path, location)
@@ -112,9 +114,12 @@ class World:
             if metric.kind == "POSTDERIVED" and not metric.void:
                 tree = self.parse(metric.expression)
                 self.memory[key] = cubepl.number(cubepl.Evaluation(self, (path, None, flavour)).run(tree))
+            elif path is None:
+                roots = [path for path, parent in enumerate(self.profile.parents) if parent < 0]
+                self.memory[key] = self._combined(metric, [self.total(metric, "i", root) for root in roots])
             else:
                 row = [self.at(metric, flavour, path, each) for each in range(len(self.profile.locations))]
-                self.memory[key] = _combined(metric, row)
+                self.memory[key] = self._combined(metric, row)
         return self.memory[key]
 
     def at(self, metric, flavour, path, location):
@@ -146,10 +151,18 @@ class World:
             yield child
             yield from self._below(child)
 
+    def _combined(self, metric, values):
+        result = values[0] if values else 0.0
+        for value in values[1:]:
+            result = self._add(metric, result, value)
+        return result
+
     def _add(self, metric, left, right):
         if metric.plus:
             return self._aggregate(metric.plus, left, right)
-        return _combined(metric, [left, right])
+        if metric.dtype == "MINDOUBLE":
+            return min(left, right)
+        return max(left, right) if metric.dtype == "MAXDOUBLE" else float(left + right)
 
     def _subtract(self, metric, left, right):
         return self._aggregate(metric.minus, left, right) if metric.minus else left - right
@@ -203,6 +216,8 @@ class World:
         if place is None:
             return None
         path, location, _ = place
+        if path is None:
+            return None
         if name == "calculation::callpath::id":
             return float(path)
         if name.startswith("calculation::region"):
@@ -211,9 +226,3 @@ class World:
         if name.endswith("void") or location is None:
             return 0.0
         return float(profile.locations[location]["rank"] if name.endswith("rank") else location)
-
-
-def _combined(metric, values):
-    if metric.dtype == "MINDOUBLE":
-        return min(values)
-    return max(values) if metric.dtype == "MAXDOUBLE" else float(sum(values))

@@ -343,8 +343,9 @@ Value Evaluator::metric(const Node& node) {
   Place place = frame_->place;
   if (node.reference.call == Reference::Call::exclusive) place.flavour = Flavour::exclusive;
   if (node.reference.call == Reference::Call::inclusive) place.flavour = Flavour::inclusive;
-  if (node.reference.whole_system || place.whole_system) {
+  if (node.reference.system != Reference::System::location || place.whole_system) {
     place.whole_system = true;
+    place.whole_program = place.whole_program || node.reference.system == Reference::System::whole_program;
     place.count = 1;
     double value = 0;
     return Value::of(*surroundings_.metric(node.slot, place, &value));

@@ -24,6 +24,7 @@ struct Place {
   uint32_t first = 0;                 // location
   uint32_t count = 1;                 // of locations, at most Evaluator::kMostLocations
   bool whole_system = false;          // for the sum over all locations instead; `count` is 1
+  bool whole_program = false;         // likewise, of the inclusive values of all roots
   int metric = -1;                    // the number of the metric
   const double* argument1 = nullptr;  // of an aggregation, for each location
   const double* argument2 = nullptr;

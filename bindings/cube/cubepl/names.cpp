@@ -25,6 +25,8 @@ constexpr Named kProfile[] = {
     {"#root::callpaths", Object::profile, Property::root_call_paths},
     {"#locations", Object::profile, Property::locations},
     {"#threads", Object::profile, Property::locations},
+    {"#locations::nonvoid", Object::profile, Property::locations},
+    {"#locationgroups::nonvoid", Object::profile, Property::groups},
     {"#threads::nonvoid", Object::profile, Property::locations},
     {"#threads::void", Object::profile, Property::void_locations},
     {"#locationgroups", Object::profile, Property::groups},

@@ -72,23 +72,16 @@ class Parser {
 
   Node expression() {
     const Depth deeper(*this);
-    return either();
+    return logical();
   }
 
-  Node either() {
-    Node left = both();
-    while (peek().is_word("or") || peek().is_word("xor")) {
-      const Token& token = take();
-      left = pair(token, token.text == "or" ? Op::logical_or : Op::logical_xor, std::move(left), both());
-    }
-    return left;
-  }
-
-  Node both() {
+  // "and", "or" and "xor" bind equally.
+  Node logical() {
     Node left = negation();
-    while (peek().is_word("and")) {
+    while (peek().is_word("and") || peek().is_word("or") || peek().is_word("xor")) {
       const Token& token = take();
-      left = pair(token, Op::logical_and, std::move(left), negation());
+      const Op op = token.text == "and" ? Op::logical_and : token.text == "or" ? Op::logical_or : Op::logical_xor;
+      left = pair(token, op, std::move(left), negation());
     }
     return left;
   }
@@ -163,12 +156,19 @@ class Parser {
     return token.text == "-" ? at(token, Op::negate, only(std::move(operand))) : operand;
   }
 
+  // Groups from the left.
   Node power() {
     Node base = operand();
-    if (!peek().is("^")) return base;
-    const Depth deeper(*this);
-    const Token& token = take();
-    return pair(token, Op::power, std::move(base), sign());
+    while (peek().is("^")) {
+      const Token& token = take();
+      base = pair(token, Op::power, std::move(base), exponent());
+    }
+    return base;
+  }
+
+  Node exponent() {
+    const Token& token = peek();
+    return accept("-") ? at(token, Op::negate, only(operand())) : operand();
   }
 
   static std::vector<Node> only(Node child) {
@@ -306,7 +306,7 @@ class Parser {
     Node node = at(token, Op::metric);
     for (const std::string_view prefix : {"fixed::", "context::", "prederived::", "postderived::"}) {
       if (!name.starts_with(prefix)) continue;
-      node.reference.whole_system = prefix == "fixed::";
+      if (prefix == "fixed::") node.reference.system = Reference::System::whole_program;
       name.remove_prefix(prefix.size());
       break;
     }
@@ -318,8 +318,13 @@ class Parser {
     node.slot = symbols_.metric(node.text);
     expect("(");
     if (!accept(")")) {
+      const bool fixed = node.reference.system != Reference::System::location;
       node.reference.call = flavour();
-      if (accept(",")) flavour();  // of a location, both values are equal
+      if (fixed) node.reference.system = Reference::System::all_locations;
+      // The exclusive value of a location and its inclusive one are equal.
+      if (accept(",") && flavour() != Reference::Call::as_calculated) {
+        node.reference.system = Reference::System::location;
+      }
       expect(")");
     }
     return node;

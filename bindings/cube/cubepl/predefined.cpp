@@ -153,8 +153,9 @@ Value predefined_value(const PredefinedSource& source, const Predefined& variabl
   if (!variable.calculation) return element(source, variable, index);
   switch (variable.object) {
     case Object::metric: return element(source, variable, static_cast<size_t>(place.metric));
-    case Object::call_path: return element(source, variable, place.call_path);
+    case Object::call_path: return place.whole_program ? Value() : element(source, variable, place.call_path);
     case Object::region:
+      if (place.whole_program) return {};
       if (place.call_path >= source.profile.tree.size()) return {};
       return element(source, variable, source.profile.tree[place.call_path].region);
     default: break;
@@ -164,6 +165,15 @@ Value predefined_value(const PredefinedSource& source, const Predefined& variabl
   if (place.count == 1 || first.is_text()) return place.count == 1 ? first : Value();
   for (uint32_t at = 0; at < place.count; ++at) memory[at] = of_place(source, variable, place.first + at).number;
   return Value::of_row(memory);
+}
+
+std::string metric_property(const Metric& metric, const std::string& property) {
+  if (property == "unique name") return metric.unique_name;
+  if (property == "display name") return metric.display_name;
+  if (property == "uom") return metric.unit;
+  if (property == "url") return metric.url;
+  if (property == "description") return metric.description;
+  return property == "value" && metric.visibility == Metric::Visibility::hidden ? "VOID" : "";
 }
 
 size_t predefined_size(const PredefinedSource& source, const Predefined& variable) {

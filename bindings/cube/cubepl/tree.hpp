@@ -62,8 +62,13 @@ enum class Flavour : uint8_t { exclusive, inclusive };
 // Which value of a metric a reference means, along the call tree and along the system.
 struct Reference {
   enum class Call : uint8_t { as_calculated, exclusive, inclusive };
+  enum class System : uint8_t {
+    location,
+    all_locations,  // metric::fixed::NAME(e): their sum
+    whole_program   // metric::fixed::NAME(): that of the inclusive values of the roots
+  };
   Call call = Call::as_calculated;
-  bool whole_system = false;  // metric::fixed: the sum over all locations
+  System system = System::location;
 };
 
 struct Node {

@@ -37,14 +37,7 @@ class MetricSet::Initialising : public Surroundings {
 
   std::string metric_property(uint32_t symbol, const std::string& property) override {
     const int entry = set_.entry_of(symbol);
-    if (entry < 0) return "";
-    const Metric& metric = set_.entries_[static_cast<size_t>(entry)].metric;
-    if (property == "unique name") return metric.unique_name;
-    if (property == "display name") return metric.display_name;
-    if (property == "uom") return metric.unit;
-    if (property == "url") return metric.url;
-    if (property == "description") return metric.description;
-    return property == "value" && metric.visibility == Metric::Visibility::hidden ? "VOID" : "";
+    return entry < 0 ? "" : cube::metric_property(set_.entries_[static_cast<size_t>(entry)].metric, property);
   }
 
   // A metric that does not exist has no property to set.

@@ -73,17 +73,39 @@ double MetricValues::total(size_t entry, Flavour flavour, uint32_t call_path) {
   } else if (locations_ > 0) {
     std::vector<double> all(locations_);
     row(entry, flavour, call_path, all);
-    sum = all[0];
-    for (size_t at = 1; at < all.size(); ++at) {
-      switch (combination(one.metric)) {
-        case Number::Combine::sum: sum += all[at]; break;
-        case Number::Combine::least: sum = std::min(sum, all[at]); break;
-        case Number::Combine::greatest: sum = std::max(sum, all[at]); break;
-      }
-    }
+    sum = combined(one, all);
   }
   totals_[key(entry, flavour)] = {call_path, sum};
   return sum;
+}
+
+// Other call paths than the present one are the inner object's.
+double MetricValues::program_total(size_t entry) {
+  if (const auto found = program_totals_.find(entry); found != program_totals_.end()) return found->second;
+  const MetricSet::Entry& one = set_.entries()[entry];
+  double sum = 0;
+  if (one.metric.kind == Metric::Kind::postderived && !one.hidden()) {
+    Place place;
+    place.flavour = Flavour::inclusive;
+    place.metric = static_cast<int>(entry);
+    place.whole_system = place.whole_program = true;
+    evaluator_.run(*one.expression, place, &sum);
+  } else {
+    std::vector<double> roots;
+    const CallTree& tree = set_.input().profile.tree;
+    for (uint32_t path = 0; path < tree.size(); path = tree[path].end) {
+      roots.push_back(inner().total(entry, Flavour::inclusive, path));
+    }
+    sum = combined(one, roots);
+  }
+  program_totals_[entry] = sum;
+  return sum;
+}
+
+double MetricValues::combined(const MetricSet::Entry& entry, const std::vector<double>& values) {
+  std::vector<double> result(values.begin(), values.begin() + (values.empty() ? 0 : 1));
+  for (size_t at = 1; at < values.size(); ++at) combine(entry, entry.plus, result, {&values[at], 1}, true);
+  return result.empty() ? 0.0 : result[0];
 }
 
 // ---- Surroundings ------------------------------------------------------------------------------------------------
@@ -95,6 +117,10 @@ const double* MetricValues::metric(uint32_t symbol, const Place& place, double* 
     return memory;
   }
   if (!place.whole_system) return values(static_cast<size_t>(entry), place, memory);
+  if (place.whole_program) {
+    *memory = program_total(static_cast<size_t>(entry));
+    return memory;
+  }
   *memory = total(static_cast<size_t>(entry), place.flavour, place.call_path);
   return memory;
 }
@@ -111,14 +137,7 @@ size_t MetricValues::predefined_size(const Predefined& variable) { return cube::
 
 std::string MetricValues::metric_property(uint32_t symbol, const std::string& property) {
   const int entry = set_.entry_of(symbol);
-  if (entry < 0) return "";
-  const Metric& metric = set_.entries()[static_cast<size_t>(entry)].metric;
-  if (property == "unique name") return metric.unique_name;
-  if (property == "display name") return metric.display_name;
-  if (property == "uom") return metric.unit;
-  if (property == "url") return metric.url;
-  if (property == "description") return metric.description;
-  return property == "value" && metric.visibility == Metric::Visibility::hidden ? "VOID" : "";
+  return entry < 0 ? "" : cube::metric_property(set_.entries()[static_cast<size_t>(entry)].metric, property);
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ class MetricValues : private Surroundings {
   void row(size_t entry, Flavour flavour, uint32_t call_path, std::span<double> to);
   // Returns the sum over all locations, or what takes its place for the metric's type.
   double total(size_t entry, Flavour flavour, uint32_t call_path);
+  // Returns the sum of the inclusive values of all roots, over all locations.
+  double program_total(size_t entry);
   // Returns true if all values are 0, whatever the values of the metrics are that it refers to.
   bool is_zero(size_t entry, uint32_t call_path);
 
@@ -47,6 +49,7 @@ class MetricValues : private Surroundings {
   void read(const MetricSet::Entry& entry, uint32_t call_path, std::span<double> to);
   void add_subtree(size_t entry, uint32_t call_path, std::vector<double>& sums);
   void take_children_off(size_t entry, uint32_t call_path, std::vector<double>& values);
+  double combined(const MetricSet::Entry& entry, const std::vector<double>& values);
   void combine(const MetricSet::Entry& entry, const std::optional<Program>& how, std::vector<double>& left,
                std::span<const double> right, bool add);
   MetricValues& inner();
@@ -57,6 +60,7 @@ class MetricValues : private Surroundings {
   Evaluator evaluator_;
   std::unordered_map<uint64_t, Kept> kept_;                           // by entry and flavour
   std::unordered_map<uint64_t, std::pair<uint32_t, double>> totals_;  // likewise: call path and value
+  std::unordered_map<size_t, double> program_totals_;                 // by entry
   std::vector<std::byte> memory_;                                     // for reading
   std::vector<double> other_;                                         // a further row
   std::unique_ptr<MetricValues> inner_;  // for other call paths, while rows of one are in use

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 from typing import Any
 
 import tailrace
+from tailrace import _programs
 
 PROGRAM = "tailrace-core"
 
@@ -29,13 +28,10 @@ def find() -> str:
         if os.access(named, os.X_OK) and os.path.isfile(named):
             return named
         raise Missing(f"'{named}', as TAILRACE_SERVER says, is not an executable file")
-    packaged = pathlib.Path(tailrace.__file__).parent / PROGRAM
-    if packaged.is_file():
-        return str(packaged)
-    found = shutil.which(PROGRAM)
+    found = _programs.find(PROGRAM)
     if found:
         return found
-    raise Missing(f"the program {PROGRAM} is neither beside the package ({packaged.parent}) nor on PATH; "
+    raise Missing(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH; "
                   "TAILRACE_SERVER can name it")
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 from typing import Any
 
 import tailrace
+from tailrace import _programs
 
 PROGRAM = "tailrace-forward"
 
@@ -23,13 +22,10 @@ class Missing(Exception):
 
 def find() -> str:
     """Returns the program's path: beside the package's library, else on PATH. Raises Missing."""
-    packaged = pathlib.Path(tailrace.__file__).parent / PROGRAM
-    if packaged.is_file():
-        return str(packaged)
-    found = shutil.which(PROGRAM)
+    found = _programs.find(PROGRAM)
     if found:
         return found
-    raise Missing(f"the program {PROGRAM} is neither beside the package ({packaged.parent}) nor on PATH")
+    raise Missing(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH")
 
 
 def status(address: str, key: str | os.PathLike[str]) -> dict[str, Any]:
