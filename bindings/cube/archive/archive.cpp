@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -26,14 +27,25 @@ using Reader = std::unique_ptr<struct archive, Closing>;
 
 std::string reason() { return std::strerror(errno); }
 
-// Returns a reader that stands before the first member.
-Reader open_reader(int descriptor, const std::string& path) {
+// libarchive does not name every damage that it finds.
+std::string reason(struct archive* reader) {
+  const char* const text = archive_error_string(reader);
+  return text != nullptr ? text : "it is damaged";
+}
+
+// Returns a reader that stands before the first member; `raw`: before all that a compressed file contains, as one.
+Reader open_reader(int descriptor, const std::string& path, bool raw = false) {
   Reader reader(archive_read_new());
-  archive_read_support_format_tar(reader.get());
-  archive_read_support_filter_all(reader.get());
+  raw ? archive_read_support_format_raw(reader.get()) : archive_read_support_format_tar(reader.get());
+  // Not all that libarchive knows: for some it would start a program that the file names by its first bytes.
+  archive_read_support_filter_gzip(reader.get());
+  archive_read_support_filter_bzip2(reader.get());
+  archive_read_support_filter_xz(reader.get());
+  archive_read_support_filter_lzma(reader.get());
+  archive_read_support_filter_zstd(reader.get());
   if (lseek(descriptor, 0, SEEK_SET) != 0) throw Error(path + ": expected a regular file");
   if (archive_read_open_fd(reader.get(), descriptor, 1 << 16) != ARCHIVE_OK) {
-    throw Error(path + ": expected a Cube profile, a tar archive: " + archive_error_string(reader.get()));
+    throw Error(path + ": expected a Cube profile, a tar archive: " + reason(reader.get()));
   }
   return reader;
 }
@@ -43,8 +55,15 @@ bool next_member(struct archive* reader, archive_entry*& entry, const std::strin
   const int result = archive_read_next_header(reader, &entry);
   if (result == ARCHIVE_EOF) return false;
   if (result == ARCHIVE_OK) return true;
-  const char* const why = archive_error_string(reader);
-  throw Error(path + ": expected the header of a member: " + (why != nullptr ? why : "it is damaged"));
+  throw Error(path + ": expected the header of a member: " + reason(reader));
+}
+
+// Returns true if there is a further member that is a file. Others, such as folders, are passed over.
+bool next_file(struct archive* reader, archive_entry*& entry, const std::string& path) {
+  while (next_member(reader, entry, path)) {
+    if (archive_entry_filetype(entry) == AE_IFREG) return true;
+  }
+  return false;
 }
 
 std::string name_of(archive_entry* entry) {
@@ -73,26 +92,49 @@ void write_all(int descriptor, const void* data, size_t bytes, const std::string
   }
 }
 
-// Unpacks the members of a compressed archive, one behind the other, into a file without a name. Returns that.
-int unpack(int descriptor, const std::string& path, const std::string& folder, std::vector<Member>& members) {
-  const Reader reader = open_reader(descriptor, path);
+uint64_t bytes_of(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) throw Error(path + ": " + reason());
+  if (!S_ISREG(status.st_mode)) throw Error(path + ": expected a regular file");
+  return static_cast<uint64_t>(status.st_size);
+}
+
+// Fills a part with the next bytes of a compressed file, and returns how many; 0: it is at its end.
+using Source = std::function<size_t(std::span<char>)>;
+
+// By zlib, because libarchive does not compare the check sums of gzip.
+Source gzip_source(int descriptor, const std::string& path) {
+  lseek(descriptor, 0, SEEK_SET);
+  const std::shared_ptr<gzFile_s> file(gzdopen(dup(descriptor), "rb"), gzclose);
+  if (!file) throw Error(path + ": cannot be read: " + reason());
+  return [file, path](std::span<char> to) {
+    const int got = gzread(file.get(), to.data(), static_cast<unsigned>(to.size()));
+    int code = Z_OK;
+    const std::string why = gzerror(file.get(), &code);
+    if (got < 0 || code != Z_OK) throw Error(path + ": expected a whole gzip stream: " + why);
+    return static_cast<size_t>(got);
+  };
+}
+
+// To the end of the stream, not of the tar in it: the last check sum is there.
+Source other_source(int descriptor, const std::string& path) {
+  const std::shared_ptr<struct archive> reader = open_reader(descriptor, path, true);
+  archive_entry* whole = nullptr;
+  next_member(reader.get(), whole, path);
+  return [reader, path](std::span<char> to) {
+    const la_ssize_t got = archive_read_data(reader.get(), to.data(), to.size());
+    if (got < 0) throw Error(path + ": expected a whole compressed stream: " + reason(reader.get()));
+    return static_cast<size_t>(got);
+  };
+}
+
+// Unpacks into a file without a name, and returns that.
+int unpack(const Source& source, const std::string& folder) {
   const int unpacked = open_nameless(folder);
   if (unpacked < 0) throw Error(folder + ": the profile cannot be unpacked there: " + reason());
   try {
-    uint64_t next = 0;
-    for (archive_entry* entry = nullptr; next_member(reader.get(), entry, path);) {
-      Member member{name_of(entry), next, 0};
-      std::vector<char> part(1 << 18);
-      for (;;) {
-        const la_ssize_t got = archive_read_data(reader.get(), part.data(), part.size());
-        if (got < 0) throw Error(path + ": " + member.name + ": " + archive_error_string(reader.get()));
-        if (got == 0) break;
-        write_all(unpacked, part.data(), static_cast<size_t>(got), folder);
-        member.bytes += static_cast<uint64_t>(got);
-      }
-      next += member.bytes;
-      members.push_back(member);
-    }
+    std::vector<char> part(1 << 18);
+    while (const size_t got = source(part)) write_all(unpacked, part.data(), got, folder);
   } catch (...) {
     ::close(unpacked);
     throw;
@@ -104,9 +146,11 @@ int unpack(int descriptor, const std::string& path, const std::string& folder, s
 // stands after the headers of one, whatever their kind.
 void read_members(struct archive* reader, const std::string& path, uint64_t file_bytes,
                   std::vector<Member>& members) {
-  for (archive_entry* entry = nullptr; next_member(reader, entry, path);) {
+  for (archive_entry* entry = nullptr; next_file(reader, entry, path);) {
     const std::string name = name_of(entry);
-    if (archive_entry_filetype(entry) != AE_IFREG) continue;
+    if (archive_entry_sparse_count(entry) > 0) {
+      throw Error(path + ": " + name + ": expected a member that is stored whole, found one with holes");
+    }
     if (archive_entry_size(entry) < 0) throw Error(path + ": " + name + ": expected a size of 0 or more");
     const Member member{name, static_cast<uint64_t>(archive_filter_bytes(reader, 0)),
                         static_cast<uint64_t>(archive_entry_size(entry))};
@@ -147,21 +191,21 @@ Archive::Archive(const std::string& path, const std::string& scratch) : path_(pa
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw Error(path + ": " + reason());
   try {
-    struct stat status {};
-    if (fstat(descriptor_, &status) != 0) throw Error(path + ": " + reason());
-    if (!S_ISREG(status.st_mode)) throw Error(path + ": expected a regular file");
+    bytes_of(descriptor_, path);
     Reader reader = open_reader(descriptor_, path);
     archive_entry* first = nullptr;
-    if (next_member(reader.get(), first, path) && archive_filter_code(reader.get(), 0) != ARCHIVE_FILTER_NONE) {
+    next_member(reader.get(), first, path);
+    if (const int filter = archive_filter_code(reader.get(), 0); filter != ARCHIVE_FILTER_NONE) {
+      const bool gzip = filter == ARCHIVE_FILTER_GZIP && archive_filter_count(reader.get()) == 2;  // with NONE
       const char* const temporary = std::getenv("TMPDIR");
       const std::string folder = !scratch.empty() ? scratch : (temporary != nullptr ? temporary : "/tmp");
-      const int unpacked = unpack(descriptor_, path, folder, members_);
+      const Source source = gzip ? gzip_source(descriptor_, path) : other_source(descriptor_, path);
+      const int unpacked = unpack(source, folder);
       ::close(descriptor_);
       descriptor_ = unpacked;
-    } else {
-      reader = open_reader(descriptor_, path);
-      read_members(reader.get(), path, static_cast<uint64_t>(status.st_size), members_);
     }
+    reader = open_reader(descriptor_, path);
+    read_members(reader.get(), path, bytes_of(descriptor_, path), members_);
     std::set<std::string> names;
     for (const Member& member : members_) {
       if (!names.insert(member.name).second) throw Error(path + ": found two members " + member.name);

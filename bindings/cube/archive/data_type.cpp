@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "cube/archive/error.hpp"
@@ -89,6 +90,44 @@ T nearest(double value) {
   return static_cast<T>(whole);
 }
 
+// Added to a number of less than 2^51, it leaves no bits for fractions, so the sum is rounded to a whole number,
+// whose lowest bits are those of an integer.
+constexpr double kWhole = 0x1.8p52;
+
+// Returns true if no value needs care: none is negative (of an unsigned type), at or beyond the type's limits, or not
+// a number. Numbers are compared by their bits: comparisons of floating numbers GCC does not make vectors of.
+template <typename T>
+bool all_plain(const double* from, size_t values) {
+  constexpr bool kLong = sizeof(T) == 8;
+  constexpr double kMost = kLong ? 0x1p51 : static_cast<double>(std::numeric_limits<T>::max()) + 0.5;
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  constexpr uint64_t kRefused = std::is_unsigned_v<T> ? kSign : 0;
+  uint64_t refused = 0;
+  for (size_t at = 0; at < values; ++at) {
+    const auto bits = std::bit_cast<uint64_t>(from[at]);
+    refused |= (bits & kRefused) | (std::bit_cast<uint64_t>(kMost) - 1 - (bits & ~kSign));
+  }
+  return (refused & kSign) == 0;
+}
+
+template <typename T>
+void round_values(const double* from, size_t values, std::byte* to) {
+  constexpr size_t kBlock = 512;
+  for (size_t begin = 0; begin < values; begin += kBlock) {
+    const size_t end = std::min(values, begin + kBlock);
+    const bool plain = all_plain<T>(from + begin, end - begin);
+    for (size_t at = begin; plain && at < end; ++at) {
+      const uint64_t bits = std::bit_cast<uint64_t>(from[at] + kWhole) - std::bit_cast<uint64_t>(kWhole);
+      const auto whole = static_cast<T>(bits);
+      std::memcpy(to + at * sizeof whole, &whole, sizeof whole);
+    }
+    for (size_t at = begin; !plain && at < end; ++at) {
+      const T whole = nearest<T>(from[at]);
+      std::memcpy(to + at * sizeof whole, &whole, sizeof whole);
+    }
+  }
+}
+
 template <typename T>
 void swap_each(const std::byte* from, size_t values, std::byte* to) {
   for (size_t at = 0; at < values; ++at) {
@@ -160,10 +199,7 @@ void from_doubles(const Number& number, const double* from, size_t values, std::
   }
   with_type(number, [&](auto zero) {
     using T = decltype(zero);
-    for (size_t at = 0; at < values; ++at) {
-      const T value = nearest<T>(from[at]);
-      std::memcpy(to + at * sizeof value, &value, sizeof value);
-    }
+    if constexpr (std::is_integral_v<T>) round_values<T>(from, values, to);
   });
 }
 

@@ -8,7 +8,7 @@
 namespace tailrace::cube {
 namespace {
 
-constexpr uint64_t kRecord = 512;
+constexpr uint64_t kRecord = TarLayout::kHeaderBytes;
 
 // POSIX.1-1988 ustar, with GNU's binary sizes from 8 GiB on.
 struct Header {

@@ -21,6 +21,7 @@ class TarLayout {
   // Returns the zeros that end the archive, and where they belong.
   uint64_t end() const { return next_; }
   static constexpr uint64_t kEndBytes = 1024;
+  static constexpr uint64_t kHeaderBytes = 512;  // of each member
 
  private:
   uint64_t next_ = 0;

@@ -96,7 +96,8 @@ struct Profile {
   const Metric* find_metric(const std::string& unique_name) const;  // null: there is none
 };
 
-// Reads the text of an anchor. Throws Error with line and column; `name` is that of the file.
+// Reads the text of an anchor. Throws Error with the line, and for mistakes in the XML with the column; `name` is
+// that of the file.
 Profile read_anchor(std::string text, const std::string& name);
 
 // Reads the metrics of a remapping specification: a <metrics> element, in a document of its own or with others beside

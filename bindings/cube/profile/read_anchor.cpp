@@ -20,14 +20,19 @@ bool is_entity(std::string_view text) {
   return false;
 }
 
+// Returns the size of the comment or CDATA section with which `text` begins; 0: it begins with neither.
+size_t markup_size(std::string_view text) {
+  const bool comment = text.starts_with("<!--");
+  if (!comment && !text.starts_with("<![CDATA[")) return 0;
+  const size_t end = text.find(comment ? "-->" : "]]>", 4);
+  return end == std::string_view::npos ? text.size() : end + 3;
+}
+
 // Appends CubePL as XML has it.
 void append_escaped(std::string_view code, std::string& to) {
   for (size_t at = 0; at < code.size(); ++at) {
     const std::string_view rest = code.substr(at);
-    const bool markup = rest.starts_with("<![CDATA[") || rest.starts_with("<!--");
-    if (markup) {
-      const std::string_view end = rest[2] == '[' ? "]]>" : "-->";
-      const size_t size = std::min(rest.find(end), rest.size() - end.size()) + end.size();
+    if (const size_t size = markup_size(rest)) {
       to += rest.substr(0, size);
       at += size - 1;
     } else if (code[at] == '<') {
@@ -40,12 +45,22 @@ void append_escaped(std::string_view code, std::string& to) {
   }
 }
 
+// Returns where the first <cubepl…> is that no comment or CDATA section contains; npos: there is none.
+size_t find_code(std::string_view text, size_t at) {
+  for (at = text.find('<', at); at != std::string_view::npos; at = text.find('<', at)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("<cubepl")) return at;
+    at += std::max<size_t>(1, markup_size(rest));
+  }
+  return at;
+}
+
 // Escapes what lies between <cubepl…> and </cubepl…>. Line breaks stay where they are.
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size() + text.size() / 16);
   for (size_t at = 0; at < text.size();) {
-    size_t begin = text.find("<cubepl", at);
+    size_t begin = find_code(text, at);
     if (begin != std::string_view::npos) begin = text.find('>', begin);
     if (begin == std::string_view::npos) return result.append(text.substr(at));
     const bool empty = text[begin - 1] == '/';  // <cubepl/>
@@ -58,13 +73,26 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+// Returns the place in `text` of one in what escaped() made of it.
+size_t before_escaping(std::string_view text, std::string_view escaped, size_t place) {
+  size_t at = 0;
+  for (size_t other = 0; other < place && at < text.size(); ++at) {
+    const bool less = text[at] == '<' && escaped[other] == '&';
+    const bool ampersand = text[at] == '&' && !is_entity(text.substr(at));
+    other += less ? 4 : ampersand && escaped.substr(other).starts_with("&amp;") ? 5 : 1;
+  }
+  return at;
+}
+
 }  // namespace
 
 AnchorText::AnchorText(const std::string& text, std::string from) : name(std::move(from)), text_(escaped(text)) {
-  const pugi::xml_parse_result result = document.load_buffer(text_.data(), text_.size());
-  if (!result) {
-    throw Error(name + ":" + std::to_string(line_at(result.offset)) + ": expected XML: " + result.description());
-  }
+  const pugi::xml_parse_result result = document.load_buffer(text_.data(), text_.size(), pugi::parse_full);
+  if (result) return;
+  const size_t place = before_escaping(text, text_, static_cast<size_t>(std::max<ptrdiff_t>(0, result.offset)));
+  const size_t line_break = std::string_view(text).substr(0, place).rfind('\n');  // npos: in the first line
+  throw Error(name + ":" + std::to_string(line_at(result.offset)) + ": expected XML: " + result.description() +
+              ", column " + std::to_string(place - line_break));
 }
 
 size_t AnchorText::line_at(std::ptrdiff_t offset) const {
@@ -317,8 +345,9 @@ Profile read_anchor(std::string text, const std::string& name) {
 // A specification is one element <metrics>, or several elements without one around them.
 std::vector<Metric> read_metrics(const std::string& text, const std::string& name) {
   const AnchorText specification(text, name);
-  const pugi::xml_node found = specification.document.find_node(
-      [](const pugi::xml_node& node) { return std::strcmp(node.name(), "metrics") == 0; });
+  const pugi::xml_node found = specification.document.find_node([](const pugi::xml_node& node) {
+    return node.type() == pugi::node_element && std::strcmp(node.name(), "metrics") == 0;
+  });
   if (!found) throw Error(name + ": expected an element <metrics>, found none");
   return Reader(specification).metrics(found);
 }

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <sstream>
 
 #include "cube/profile/anchor_text.hpp"
@@ -38,6 +39,19 @@ void fill(pugi::xml_node& node, const Metric& metric) {
   add_code(node, "cubeplaggr", metric.aggregate, "aggr");
 }
 
+// In Cube a parameter is numeric or a string, as its value says.
+void add_parameters(pugi::xml_node& node, const CallPath& path) {
+  for (const auto& [key, value] : path.parameters) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool numeric = error == std::errc() && end == value.data() + value.size();
+    pugi::xml_node parameter = node.append_child("parameter");
+    parameter.append_attribute("partype") = numeric ? "numeric" : "string";
+    parameter.append_attribute("parkey") = key.c_str();
+    parameter.append_attribute("parvalue") = value.c_str();
+  }
+}
+
 void add_program(pugi::xml_node& root, const Profile& profile) {
   pugi::xml_node program = root.append_child("program");
   for (const Region& region : profile.regions) {
@@ -59,6 +73,7 @@ void add_program(pugi::xml_node& root, const Profile& profile) {
     pugi::xml_node node = parent.append_child("cnode");
     node.append_attribute("id") = path.id;
     node.append_attribute("calleeId") = profile.regions[path.region].id;
+    add_parameters(node, path);
     nodes.push_back(node);
   }
 }
@@ -110,6 +125,20 @@ void make_document(pugi::xml_document& document, const Profile& profile) {
   add_system(root, profile);
 }
 
+// pugixml's own function calls itself for each level, of which an anchor may have any number.
+void remove_with_children(pugi::xml_node node) {
+  const pugi::xml_node end = node.parent();
+  while (node != end) {
+    if (const pugi::xml_node child = node.first_child()) {
+      node = child;
+      continue;
+    }
+    pugi::xml_node parent = node.parent();
+    parent.remove_child(node);
+    node = parent;
+  }
+}
+
 }  // namespace
 
 std::string write_anchor(const Profile& profile, const std::vector<Metric>& metrics) {
@@ -118,10 +147,13 @@ std::string write_anchor(const Profile& profile, const std::vector<Metric>& metr
     anchor.document.reset();
     make_document(anchor.document, profile);
   }
+  // Whatever the text was, pugixml writes UTF-8.
+  pugi::xml_attribute encoding = anchor.document.first_child().attribute("encoding");
+  if (anchor.document.first_child().type() == pugi::node_declaration && encoding) encoding = "UTF-8";
   pugi::xml_node root = anchor.document.child("cube");
   const pugi::xml_node old = root.child("metrics");
   pugi::xml_node list = old ? root.insert_child_after("metrics", old) : root.prepend_child("metrics");
-  if (old) root.remove_child(old);
+  if (old) remove_with_children(old);
   std::vector<pugi::xml_node> nodes;
   for (const Metric& metric : metrics) {
     pugi::xml_node parent = metric.parent < 0 ? list : nodes[static_cast<size_t>(metric.parent)];
@@ -129,7 +161,7 @@ std::string write_anchor(const Profile& profile, const std::vector<Metric>& metr
     fill(nodes.back(), metric);
   }
   std::ostringstream text;
-  anchor.document.save(text, " ");
+  anchor.document.save(text, "");  // indentation would grow with the square of the depth of call trees
   return text.str();
 }
 

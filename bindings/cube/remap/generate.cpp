@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -24,87 +25,122 @@ namespace {
 
 using Report = std::function<void(uint64_t done, uint64_t all)>;
 
-// Writes an archive from its begin to its end.
+// Writes an archive from its begin to its end. Without finish(), nothing is left of it.
 class ArchiveFile {
  public:
   explicit ArchiveFile(const std::string& path)
       : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb"), &std::fclose) {
     if (!file_) throw Error(partial_ + ": cannot be written");
   }
+  ~ArchiveFile() {
+    if (!finished_) std::remove(partial_.c_str());
+  }
+  ArchiveFile(const ArchiveFile&) = delete;
+  ArchiveFile& operator=(const ArchiveFile&) = delete;
 
   void add(const std::string& name, std::string_view bytes) {
-    const TarLayout::Place place = layout_.add(name, bytes.size());
-    put(place.header_bytes);
+    begin();
     put(bytes);
-    put(std::string(place.padding, '\0'));
+    end(name);
   }
-  // A member that comes in parts, of `bytes` together.
-  void begin(const std::string& name, uint64_t bytes) {
-    place_ = layout_.add(name, bytes);
-    put(place_.header_bytes);
+  // A member that comes in parts, and whose size is known at its end. `head` then replaces its first bytes.
+  void begin() {
+    put(std::string(TarLayout::kHeaderBytes, '\0'));
+    bytes_ = 0;
   }
   void put(std::string_view bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-      throw Error(partial_ + ": write failed");
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail();
+    bytes_ += bytes.size();
   }
-  void end() { put(std::string(place_.padding, '\0')); }
+  void end(const std::string& name, std::string_view head = "") {
+    const TarLayout::Place place = layout_.add(name, bytes_);
+    const uint64_t end = place.offset + bytes_;
+    seek(place.header);
+    put(place.header_bytes);
+    put(head);
+    seek(end);
+    put(std::string(place.padding, '\0'));
+  }
   void finish() {
     put(std::string(TarLayout::kEndBytes, '\0'));
-    if (std::fclose(file_.release()) != 0) throw Error(partial_ + ": write failed");
+    if (std::fclose(file_.release()) != 0) fail();
     if (std::rename(partial_.c_str(), path_.c_str()) != 0) throw Error(path_ + ": cannot be renamed");
+    finished_ = true;
   }
 
  private:
+  void seek(uint64_t offset) {
+    if (fseeko(file_.get(), static_cast<off_t>(offset), SEEK_SET) != 0) fail();
+  }
+  [[noreturn]] void fail() const { throw Error(partial_ + ": write failed: " + std::strerror(errno)); }
+
   const std::string path_;
   const std::string partial_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   TarLayout layout_;
-  TarLayout::Place place_;
+  uint64_t bytes_ = 0;  // of the member that is being written
+  bool finished_ = false;
 };
 
 std::string_view view(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Compresses rows one by one.
+class RowPacker {
+ public:
+  explicit RowPacker(ByteOrder order) : order_(order) {}
+
+  // Returns the compressed row, until the next call.
+  std::string_view pack(std::span<const std::byte> row) {
+    packed_.resize(compressBound(row.size()));
+    uLongf bytes = packed_.size();
+    compress2(reinterpret_cast<Bytef*>(packed_.data()), &bytes, reinterpret_cast<const Bytef*>(row.data()),
+              row.size(), 1);
+    for (const uint64_t number : {plain_, compressed_, uint64_t{bytes}}) append(places_, number);
+    plain_ += row.size();
+    compressed_ += bytes;
+    ++rows_;
+    return std::string_view(packed_).substr(0, bytes);
+  }
+  // Returns what precedes the rows; of as many bytes whatever they were.
+  std::string head(uint64_t rows) const {
+    std::string head = "ZCUBEX.DATA";
+    append(head, rows);
+    head += places_;
+    head.resize(head.size() + (rows - rows_) * 3 * sizeof(uint64_t));
+    return head;
+  }
+
+ private:
+  void append(std::string& text, uint64_t number) const {
+    if (order_ != kNativeOrder) number = __builtin_bswap64(number);
+    text.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+
+  const ByteOrder order_;
+  std::string packed_;
+  std::string places_;
+  uint64_t plain_ = 0;
+  uint64_t compressed_ = 0;
+  uint64_t rows_ = 0;
+};
+
 // Writes the rows of one metric. `fill` makes each, in this machine's byte order.
 void add_rows(ArchiveFile& file, unsigned metric, const DataType& type, const Index& index, uint64_t locations,
               bool compress, bool dense, const std::function<void(uint32_t id, std::span<std::byte> row)>& fill) {
   std::vector<std::byte> row(locations * type.bytes());
-  const auto make = [&](uint32_t id) {
+  RowPacker packer(index.order);
+  const auto head = [&] { return compress ? packer.head(index.ids.size()) : "CUBEX.DATA"; };
+  file.begin();
+  file.put(head());
+  for (const uint32_t id : index.ids) {
     fill(id, row);
     if (index.order != kNativeOrder) swap_bytes(type, row.data(), locations, row.data());
-  };
-  const std::string name = std::to_string(metric);
-  if (!compress) {
-    file.begin(name + ".data", 10 + index.ids.size() * row.size());
-    file.put("CUBEX.DATA");
-    for (const uint32_t id : index.ids) {
-      make(id);
-      file.put(view(row));
-    }
-    file.end();
-  } else {
-    std::string rows;
-    std::string head = "ZCUBEX.DATA";
-    const auto append = [&](uint64_t number) {
-      if (index.order != kNativeOrder) number = __builtin_bswap64(number);
-      head.append(reinterpret_cast<const char*>(&number), sizeof number);
-    };
-    append(index.ids.size());
-    for (size_t at = 0; at < index.ids.size(); ++at) {
-      make(index.ids[at]);
-      uLongf bytes = compressBound(row.size());
-      const size_t before = rows.size();
-      rows.resize(before + bytes);
-      compress2(reinterpret_cast<Bytef*>(rows.data() + before), &bytes, reinterpret_cast<const Bytef*>(row.data()),
-                row.size(), 1);
-      rows.resize(before + bytes);
-      append(at * row.size());
-      append(before);
-      append(bytes);
-    }
-    file.add(name + ".data", head + rows);
+    file.put(compress ? packer.pack(row) : view(row));
   }
+  const std::string name = std::to_string(metric);
+  file.end(name + ".data", head());
   file.add(name + ".index", encode_index(index, dense));
 }
 
@@ -270,15 +306,19 @@ void generate(const GeneratorOptions& options, const std::string& path, const Re
   const Values values(profile, options.seed);
   std::vector<Metric> metrics;
   for (unsigned id = 0; id < options.metrics; ++id) metrics.push_back(make_metric(id));
-  ArchiveFile file(path);
-  uint64_t done = 0;
-  const uint64_t all = uint64_t{8} * options.metrics * options.call_paths * options.threads;
-  for (const Metric& metric : metrics) {
+  const auto index_of = [&](const Metric& metric) {
     Index index;
     index.order = options.big_endian ? ByteOrder::big : ByteOrder::little;
     for (uint32_t id = 0; id < options.call_paths; ++id) {
       if (values.has(metric, path_of(profile, metric, id))) index.ids.push_back(id);
     }
+    return index;
+  };
+  ArchiveFile file(path);
+  uint64_t done = 0, all = 0;
+  for (const Metric& metric : metrics) all += uint64_t{8} * index_of(metric).ids.size() * options.threads;
+  for (const Metric& metric : metrics) {
+    const Index index = index_of(metric);
     const bool dense = options.dense && index.ids.size() == options.call_paths;
     add_rows(file, metric.id, data_type(metric.data_type), index, options.threads, options.compress, dense,
              [&](uint32_t id, std::span<std::byte> row) {
@@ -299,8 +339,10 @@ void enlarge(const std::string& from, uint32_t copies, const std::string& path, 
   large.regions = input.profile.regions;
   large.tree = input.profile.tree;
   const auto add_copy = [](const auto& list, auto& to, uint32_t copy, auto shift) {
+    uint32_t ids = 0;  // there may be gaps
+    for (const auto& one : list) ids = std::max(ids, one.id + 1);
     for (auto one : list) {
-      one.id = static_cast<uint32_t>(copy * list.size()) + one.id;
+      one.id += copy * ids;
       shift(one);
       to.push_back(std::move(one));
     }
@@ -318,7 +360,10 @@ void enlarge(const std::string& from, uint32_t copies, const std::string& path, 
     add_copy(input.profile.locations, large.locations, copy, [&](Location& one) { one.group += groups; });
   }
   ArchiveFile file(path);
-  uint64_t done = 0;
+  uint64_t done = 0, all = 0;
+  for (const std::unique_ptr<Rows>& rows : input.rows) {
+    if (rows) all += rows->index().ids.size() * rows->row_bytes() * copies;
+  }
   for (size_t at = 0; at < input.profile.metrics.size(); ++at) {
     if (!input.rows[at]) continue;
     const Rows& rows = *input.rows[at];
@@ -330,7 +375,7 @@ void enlarge(const std::string& from, uint32_t copies, const std::string& path, 
                              row.begin() + static_cast<std::ptrdiff_t>(copy * rows.row_bytes()));
                }
                done += row.size();
-               if (progress) progress(done, done);
+               if (progress) progress(done, all);
              });
   }
   if (const Member* const specification = input.archive.find("remapping.spec")) {
