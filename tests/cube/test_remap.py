@@ -291,6 +291,7 @@ def test_a_mistake_in_the_file(small, tmp_path):
     specification.write_text("<metrics>\n<metric type='ODD'><uniq_name>x</uniq_name></metric></metrics>")
     assert "in.spec:2: <metric>: expected a type such as" in tool("remap", "-r", specification, profile,
                                                                   tmp_path / "out", code=1)
+    assert "x/out: its folder: No such file" in tool("remap", "--identity", profile, tmp_path / "x/out", code=1)
     assert "expected another file than the input" in tool("remap", "--identity", profile, profile, code=1)
     assert "No such file" in tool("info", tmp_path / "none", code=1)
     tool("remap", profile, code=2)

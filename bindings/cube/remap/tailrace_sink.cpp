@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "cube/archive/error.hpp"
 
@@ -29,7 +30,9 @@ TailraceSink::TailraceSink(const std::string& path, const SinkOptions& options)
       path_(std::filesystem::absolute(path)),
       pool_(options.block_bytes, std::max<uint64_t>(4, options.budget / options.block_bytes)) {
   const std::string text = configuration(options);
-  const std::string folder = std::filesystem::canonical(std::filesystem::path(path_).parent_path());
+  std::error_code missing;
+  const std::string folder = std::filesystem::canonical(std::filesystem::path(path_).parent_path(), missing);
+  if (missing) throw Error(path + ": its folder: " + missing.message());
   tailrace_open_options opening{};
   opening.struct_size = sizeof opening;
   opening.config_text = text.c_str();

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from . import bench_options, output
+from . import bench_options, output, predict_input
 
 _NAMES = {"none": "computing alone", "sync": "synchronous", "naive": "naive: POSIX AIO", "pinned": "pinned",
           "aligned": "aligned", "tailrace": "tailrace"}
@@ -37,7 +37,7 @@ def register(kinds: Any) -> None:
     add("--callpaths", type=bench_options.count(1, 10**6), metavar="N", help="call paths (default: 400)")
     add("--locations", type=bench_options.count(1, 10**6), metavar="N", help="locations (default: 20000)")
     add("--metrics", type=bench_options.count(1, 1000), metavar="N", help="metrics (default: 12)")
-    add("--ratio", type=float, metavar="R", help="computing / writing (default: 1)")
+    add("--ratio", type=predict_input.ratio, metavar="R", help="computing / writing (default: 1)")
     add("--spec", type=pathlib.Path, metavar="FILE", help="remap by this specification instead")
     add("--threads", type=bench_options.count(1, 4096), metavar="N", help="threads that compute (default: 1)")
     add("--writer-cpu", type=bench_options.count(0, 4095), metavar="CPU", help="a cpu for the writer alone")
