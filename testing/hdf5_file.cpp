@@ -7,7 +7,7 @@
 #include <map>
 
 #include "filter/pipeline.hpp"
-#include "format/hdf5/handle.hpp"
+#include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
 namespace {

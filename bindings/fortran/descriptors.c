@@ -16,6 +16,8 @@ int tailrace_fortran_borrow(tailrace_client* client, const char* variable, int64
                             tailrace_ticket* ticket);
 int tailrace_fortran_read(tailrace_client* client, const char* variable, int64_t iteration, const CFI_cdesc_t* data);
 int tailrace_fortran_alloc(tailrace_client* client, const char* variable, int64_t iteration, CFI_cdesc_t* pointer);
+int tailrace_fortran_attribute(tailrace_client* client, const char* variable, int64_t iteration, const char* name,
+                               const CFI_cdesc_t* value);
 
 /* Returns the element type, or 0 for one that no variable has. Integers are recognised by their size, since Fortran's
  * kinds are not C's names. GFortran's assumed type does not distinguish long double from quadruple precision, which
@@ -25,6 +27,9 @@ static tailrace_type type_of(const CFI_cdesc_t* data) {
   if (data->type == CFI_type_float) return TAILRACE_FLOAT32;
   if (data->type == CFI_type_double) return TAILRACE_FLOAT64;
   if (data->type == CFI_type_long_double) return TAILRACE_LONG_DOUBLE;
+  if (data->type == CFI_type_float_Complex) return TAILRACE_COMPLEX64;
+  if (data->type == CFI_type_double_Complex) return TAILRACE_COMPLEX128;
+  if ((data->type & CFI_type_mask) == CFI_type_Logical && size == 1) return TAILRACE_BOOL;
   if ((data->type & CFI_type_mask) != CFI_type_Integer) return (tailrace_type)0;
   return size == 1   ? TAILRACE_INT8
          : size == 2 ? TAILRACE_INT16
@@ -61,6 +66,14 @@ int tailrace_fortran_borrow(tailrace_client* client, const char* variable, int64
 int tailrace_fortran_read(tailrace_client* client, const char* variable, int64_t iteration, const CFI_cdesc_t* data) {
   const int status = expect(client, variable, data);
   return status ? status : (int)tailrace_read(client, variable, iteration, data->base_addr);
+}
+
+int tailrace_fortran_attribute(tailrace_client* client, const char* variable, int64_t iteration, const char* name,
+                               const CFI_cdesc_t* value) {
+  size_t count = 1;
+  for (int i = 0; i < value->rank; ++i) count *= (size_t)value->dim[i].extent;
+  if (!CFI_is_contiguous(value)) return NOT_CONTIGUOUS;
+  return (int)tailrace_attribute(client, variable, iteration, name, type_of(value), count, value->base_addr);
 }
 
 /* Points `pointer` at the memory, with lower bounds of 1; leaves it disassociated on failure. */

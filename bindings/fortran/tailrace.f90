@@ -8,7 +8,8 @@
 !   call out%close()
 !
 ! Conventions, beside those of tailrace.h:
-!  - Arrays may be of any declared type and of rank 1 to 4, and must be contiguous. Dimensions are in Fortran's order:
+!  - Arrays may be of any declared type and of rank 0 to 8, and must be contiguous. bool is logical(c_bool).
+!    Dimensions are in Fortran's order:
 !    t(nx, ny, nz) is the variable of shape [nz, ny, nx] in the configuration.
 !  - Arrays of real(c_long_double) have verbs of their own: write_long_double, borrow_long_double, read_long_double.
 !    (An assumed-type array does not know its kind, and quadruple precision is as long.)
@@ -20,7 +21,9 @@
 !  - One thread at a time may use a client.
 module tailrace
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use tailrace_interface
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
   implicit none
   private
 
@@ -51,45 +54,6 @@ module tailrace
   ! Returned by descriptors.c for an array with gaps, and for one of a type that no variable can have.
   integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2
 
-  ! A handle on one borrowed block. A plain value, valid until its client is closed.
-  type, bind(C) :: tailrace_ticket
-    type(c_ptr) :: client = c_null_ptr
-    integer(c_int64_t) :: id = 0
-  end type
-
-  ! The counters of a client: tailrace_stats of tailrace.h, member by member.
-  type, bind(C) :: tailrace_statistics
-    integer(c_size_t) :: struct_size = 0
-    integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_dropped, blocks_written_through
-    integer(c_int64_t) :: bytes_accepted, bytes_written
-    integer(c_int64_t) :: iterations_ended, iterations_published, iterations_dropped, iterations_failed
-    integer(c_int64_t) :: signals, failures, failures_unseen
-    integer(c_int64_t) :: memory_budget, memory_held, memory_peak
-    real(c_double) :: seconds_copying, seconds_waiting_memory, seconds_waiting_ticket, seconds_writing
-    integer(c_int64_t) :: requests_merged, requests_peak
-    integer(c_int64_t) :: transfers, transfers_direct, transfers_again, transfer_fallbacks
-    integer(c_int64_t) :: accesses, bytes_overwritten, bytes_from_memory, bytes_sieved
-    integer(c_int64_t) :: iterations_limit, iterations_peak
-  end type
-
-  ! The durations of an operation, in seconds: tailrace_times of tailrace.h, member by member.
-  type, bind(C) :: tailrace_times
-    integer(c_int64_t) :: count = 0
-    real(c_double) :: total, mean, p50, p90, p99, most
-  end type
-
-  ! The counters of one variable: tailrace_variable_stats of tailrace.h, member by member.
-  type, bind(C) :: tailrace_variable_stats
-    integer(c_size_t) :: struct_size = 0
-    integer(c_int64_t) :: blocks_accepted, blocks_written, blocks_failed, blocks_refused, blocks_written_through
-    integer(c_int64_t) :: blocks_merged
-    integer(c_int64_t) :: bytes_accepted, bytes_written
-    type(tailrace_times) :: handover, waiting, queued, writing
-    integer(c_int64_t) :: chunks_filtered, chunks_relaxed, chunks_skipped
-    integer(c_int64_t) :: bytes_filtered, bytes_stored
-    type(tailrace_times) :: filtering
-  end type
-
   ! The details of a failure; see tailrace_error in tailrace.h.
   type :: tailrace_failure
     integer(c_int) :: status = tailrace_ok
@@ -112,17 +76,22 @@ module tailrace
     procedure :: write => client_write
     procedure, private :: alloc_int8, alloc_int16, alloc_int32, alloc_int64
     procedure, private :: alloc_float32, alloc_float64, alloc_long_double
+    procedure, private :: alloc_bool, alloc_complex64, alloc_complex128
     ! Allocates memory to build a block in, without a copy: `call out%alloc("t", step, p)` with a pointer array p of
     ! the type and rank of the variable. It must not be used after commit.
     generic :: alloc => alloc_int8, alloc_int16, alloc_int32, alloc_int64, alloc_float32, alloc_float64, &
-                        alloc_long_double
+                        alloc_long_double, alloc_bool, alloc_complex64, alloc_complex128
     procedure :: commit => client_commit
     procedure :: borrow => client_borrow
     procedure :: wait => client_wait
     procedure :: test => client_test
     procedure :: end_iteration => client_end_iteration
     procedure :: signal => client_signal
-    procedure :: set_parameters => client_set_parameters
+    procedure, private :: attribute_text, attribute_int32, attribute_int64, attribute_real32, attribute_real64
+    ! Sets an attribute of an iteration, or of a variable in it: a text, a number or a vector of numbers.
+    generic :: attribute => attribute_text, attribute_int32, attribute_int64, attribute_real32, attribute_real64
+    procedure, private :: client_set_parameters, client_set_real_parameters
+    generic :: set_parameters => client_set_parameters, client_set_real_parameters
     procedure :: enable => client_enable
     procedure :: flush => client_flush
     procedure :: read => client_read
@@ -137,248 +106,31 @@ module tailrace
     procedure :: close => client_close
   end type
 
-  ! A private copy of tailrace.h's type.
-  type, bind(C) :: c_parameter
-    type(c_ptr) :: name
-    integer(c_int64_t) :: value
-  end type
-
-  type, bind(C) :: c_options
-    integer(c_size_t) :: struct_size
-    type(c_ptr) :: config_text, path, parameters
-    integer(c_size_t) :: parameter_count
-  end type
-
-  type, bind(C) :: c_error
-    integer(c_size_t) :: struct_size
-    integer(c_int) :: status, earlier, system_errno
-    integer(c_int64_t) :: iteration, more
-    type(c_ptr) :: operation, file, variable, message
-  end type
-
-  interface
-    integer(c_int) function c_open(config, client, options, out) bind(C, name="tailrace_open_with")
-      import
-      character(kind=c_char), intent(in) :: config(*)
-      integer(c_int), value :: client
-      type(c_options), intent(in) :: options
-      type(c_ptr), intent(out) :: out
-    end function
-    integer(c_int) function c_close(client) bind(C, name="tailrace_close")
-      import
-      type(c_ptr), value :: client
-    end function
-    integer(c_int) function c_write(client, variable, iteration, data) bind(C, name="tailrace_fortran_write")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      type(*), intent(in) :: data(..)
-    end function
-    integer(c_int) function c_borrow(client, variable, iteration, data, ticket) &
-        bind(C, name="tailrace_fortran_borrow")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      type(*), intent(in) :: data(..)
-      type(tailrace_ticket), intent(out) :: ticket
-    end function
-    integer(c_int) function c_read(client, variable, iteration, data) bind(C, name="tailrace_fortran_read")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      type(*), intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_commit(client, variable, iteration) bind(C, name="tailrace_commit")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-    end function
-    integer(c_int) function c_end_iteration(client, iteration) bind(C, name="tailrace_end_iteration")
-      import
-      type(c_ptr), value :: client
-      integer(c_int64_t), value :: iteration
-    end function
-    integer(c_int) function c_signal(client, event, iteration) bind(C, name="tailrace_signal")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: event(*)
-      integer(c_int64_t), value :: iteration
-    end function
-    integer(c_int) function c_wait(ticket, timeout_ms) bind(C, name="tailrace_wait")
-      import
-      type(tailrace_ticket), value :: ticket
-      integer(c_int64_t), value :: timeout_ms
-    end function
-    integer(c_int) function c_test(ticket, ended) bind(C, name="tailrace_test")
-      import
-      type(tailrace_ticket), value :: ticket
-      integer(c_int), intent(out) :: ended
-    end function
-    integer(c_int) function c_set_parameters(client, parameters, count) bind(C, name="tailrace_set_parameters")
-      import
-      type(c_ptr), value :: client
-      type(c_parameter), intent(in) :: parameters(*)
-      integer(c_size_t), value :: count
-    end function
-    integer(c_int) function c_enable(client, variable, on) bind(C, name="tailrace_enable")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int), value :: on
-    end function
-    integer(c_int) function c_flush(client) bind(C, name="tailrace_flush")
-      import
-      type(c_ptr), value :: client
-    end function
-    integer(c_int) function c_get_stats(client, stats) bind(C, name="tailrace_get_stats")
-      import
-      type(c_ptr), value :: client
-      type(tailrace_statistics), intent(inout) :: stats
-    end function
-    integer(c_int) function c_get_variable_stats(client, variable, stats) &
-        bind(C, name="tailrace_get_variable_stats")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      type(tailrace_variable_stats), intent(inout) :: stats
-    end function
-    integer(c_int) function c_describe(client, text) bind(C, name="tailrace_describe")
-      import
-      type(c_ptr), value :: client
-      type(c_ptr), intent(out) :: text
-    end function
-    integer(c_int) function c_last_error(client, error) bind(C, name="tailrace_last_error")
-      import
-      type(c_ptr), value :: client
-      type(c_error), intent(inout) :: error
-    end function
-    type(c_ptr) function c_status_text(status) bind(C, name="tailrace_status_text")
-      import
-      integer(c_int), value :: status
-    end function
-    type(c_ptr) function c_version() bind(C, name="tailrace_version")
-      import
-    end function
-    integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
-      import
-      type(c_ptr), value :: text
-    end function
-  end interface
-
-  ! Variants with a declared type.
-  interface
-    integer(c_int) function c_write_long_double(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_write")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_long_double), intent(in) :: data(..)
-    end function
-    integer(c_int) function c_borrow_long_double(client, variable, iteration, data, ticket) &
-        bind(C, name="tailrace_fortran_borrow")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_long_double), intent(in) :: data(..)
-      type(tailrace_ticket), intent(out) :: ticket
-    end function
-    integer(c_int) function c_read_long_double(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_read")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_long_double), intent(inout) :: data(..)
-    end function
-  end interface
-
-  ! tailrace_fortran_alloc for each type of pointer.
-  interface
-    integer(c_int) function c_alloc_int8(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      integer(c_int8_t), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_int16(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      integer(c_int16_t), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_int32(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      integer(c_int32_t), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_int64(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      integer(c_int64_t), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_float32(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_float), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_float64(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_double), pointer, intent(inout) :: data(..)
-    end function
-    integer(c_int) function c_alloc_long_double(client, variable, iteration, data) &
-        bind(C, name="tailrace_fortran_alloc")
-      import
-      type(c_ptr), value :: client
-      character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: iteration
-      real(c_long_double), pointer, intent(inout) :: data(..)
-    end function
-  end interface
-
 contains
 
   ! Opens client `client` (default 0) with the configuration file `config`. `path` replaces storage.path; `text`, if
   ! given, is the YAML itself; parameter_names(i) is set to parameter_values(i).
-  subroutine client_open(self, config, client, path, text, parameter_names, parameter_values, status)
+  subroutine client_open(self, config, client, path, text, parameter_names, parameter_values, real_names, &
+                         real_values, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: config
     integer, intent(in), optional :: client
     character(*), intent(in), optional :: path, text
     character(*), intent(in), optional :: parameter_names(:)
     integer(int64), intent(in), optional :: parameter_values(:)
+    character(*), intent(in), optional :: real_names(:)
+    real(real64), intent(in), optional :: real_values(:)
     integer(c_int), intent(out), optional :: status
     character(:, c_char), allocatable, target :: c_path, c_text
-    character(256, c_char), allocatable, target :: names(:)
+    character(256, c_char), allocatable, target :: names(:), names_of_reals(:)
     type(c_parameter), allocatable, target :: parameters(:)
+    type(c_real_parameter), allocatable, target :: reals(:)
     type(c_options) :: options
     integer :: id, n
 
     id = 0
     if (present(client)) id = client
-    options = c_options(c_sizeof(options), c_null_ptr, c_null_ptr, c_null_ptr, 0)
+    options%struct_size = c_sizeof(options)
     if (present(path)) then
       c_path = trim(path) // c_null_char
       options%path = c_loc(c_path)
@@ -393,6 +145,13 @@ contains
       call fill(parameters, names, parameter_names, parameter_values)
       if (n > 0) options%parameters = c_loc(parameters)
       options%parameter_count = n
+    end if
+    if (present(real_names) .and. present(real_values)) then
+      n = min(size(real_names), size(real_values))
+      allocate (names_of_reals(n), reals(n))
+      call fill_reals(reals, names_of_reals, real_names, real_values)
+      if (n > 0) options%real_parameters = c_loc(reals)
+      options%real_parameter_count = n
     end if
     if (allocated(self%own_message)) deallocate (self%own_message)
     call settle(self, c_open(c_string(config), int(id, c_int), options, self%handle), status)
@@ -454,11 +213,84 @@ contains
   end subroutine
 
   ! Ends `iteration`: no more blocks come for it, and its file is completed in the background.
-  subroutine client_end_iteration(self, iteration, status)
+  subroutine client_end_iteration(self, iteration, time, dt, status)
     class(tailrace_client), intent(inout) :: self
     class(*), intent(in) :: iteration
+    real(real64), intent(in), optional :: time, dt
     integer(c_int), intent(out), optional :: status
-    call settle(self, c_end_iteration(self%handle, whole(iteration)), status)
+    real(c_double) :: given(2)
+    given = ieee_value(given, ieee_quiet_nan)  ! as the configuration says
+    if (present(time)) given(1) = time
+    if (present(dt)) given(2) = dt
+    call settle(self, c_end_iteration(self%handle, whole(iteration), given(1), given(2)), status)
+  end subroutine
+
+  ! Set the attribute `name` of `iteration`, or of `variable` in it. A later call replaces the value.
+  subroutine attribute_text(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name, value
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    integer(c_int), parameter :: text_type = 100  ! TAILRACE_TEXT
+    character(:, c_char), allocatable, target :: of, text
+    text = c_string(value)
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    call settle(self, c_attribute(self%handle, address_of(of), whole(iteration), c_string(name), text_type, &
+                                  1_c_size_t, c_loc(text)), status)
+  end subroutine
+
+  subroutine attribute_int32(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: value(..)
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    character(:, c_char), allocatable, target :: of
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    call settle(self, c_attribute_of(self%handle, address_of(of), whole(iteration), c_string(name), value), status)
+  end subroutine
+
+  subroutine attribute_int64(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: value(..)
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    character(:, c_char), allocatable, target :: of
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    call settle(self, c_attribute_of(self%handle, address_of(of), whole(iteration), c_string(name), value), status)
+  end subroutine
+
+  subroutine attribute_real32(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name
+    real(real32), intent(in) :: value(..)
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    character(:, c_char), allocatable, target :: of
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    call settle(self, c_attribute_of(self%handle, address_of(of), whole(iteration), c_string(name), value), status)
+  end subroutine
+
+  subroutine attribute_real64(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: value(..)
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    character(:, c_char), allocatable, target :: of
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    call settle(self, c_attribute_of(self%handle, address_of(of), whole(iteration), c_string(name), value), status)
   end subroutine
 
   ! Records the event `event` of `iteration`.
@@ -484,6 +316,21 @@ contains
     allocate (texts(n), parameters(n))
     call fill(parameters, texts, names, values)
     call settle(self, c_set_parameters(self%handle, parameters, int(n, c_size_t)), status)
+  end subroutine
+
+  ! Does the same for real numbers.
+  subroutine client_set_real_parameters(self, names, values, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: names(:)
+    real(real64), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: status
+    character(256, c_char), allocatable, target :: texts(:)
+    type(c_real_parameter), allocatable :: parameters(:)
+    integer :: n
+    n = min(size(names), size(values))
+    allocate (texts(n), parameters(n))
+    call fill_reals(parameters, texts, names, values)
+    call settle(self, c_set_real_parameters(self%handle, parameters, int(n, c_size_t)), status)
   end subroutine
 
   ! Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
@@ -687,6 +534,36 @@ contains
                 status, needed=.true.)
   end subroutine
 
+  subroutine alloc_bool(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    logical(c_bool), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_bool(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_complex64(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    complex(c_float_complex), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_complex64(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
+  subroutine alloc_complex128(self, variable, iteration, data, status)
+    class(tailrace_client), intent(inout) :: self
+    character(*), intent(in) :: variable
+    class(*), intent(in) :: iteration
+    complex(c_double_complex), pointer, intent(inout) :: data(..)
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_alloc_complex128(self%handle, c_string(variable), whole(iteration), data), &
+                status, needed=.true.)
+  end subroutine
+
   subroutine alloc_long_double(self, variable, iteration, data, status)
     class(tailrace_client), intent(inout) :: self
     character(*), intent(in) :: variable
@@ -710,6 +587,25 @@ contains
     end do
   end subroutine
 
+  subroutine fill_reals(parameters, texts, names, values)
+    type(c_real_parameter), intent(out) :: parameters(:)
+    character(*, c_char), intent(out), target :: texts(:)
+    character(*), intent(in) :: names(:)
+    real(real64), intent(in) :: values(:)
+    integer :: i
+    do i = 1, size(parameters)
+      texts(i) = trim(names(i)) // c_null_char
+      parameters(i) = c_real_parameter(c_loc(texts(i)), values(i))
+    end do
+  end subroutine
+
+  ! Returns the address of a text for C; NULL for an empty one.
+  type(c_ptr) function address_of(text)
+    character(*, c_char), intent(in), target :: text
+    address_of = c_null_ptr
+    if (len(text) > 1) address_of = c_loc(text)
+  end function
+
   ! Returns a status to the caller, or stops with its message.
   subroutine settle(self, result, status, needed)
     class(tailrace_client), intent(inout) :: self
@@ -723,7 +619,8 @@ contains
       self%own_message = "expected a contiguous array, found one with gaps between its elements"
     else if (result == no_element_type) then
       self%own_status = tailrace_wrong_type
-      self%own_message = "expected an array of integers of 8 to 64 bits, real32 or real64, found another type " // &
+      self%own_message = "expected integers of 8 to 64 bits, real32, real64, complex or logical(c_bool), " // &
+                         "found another type " // &
                          "(arrays of real(c_long_double) have verbs of their own, such as write_long_double)"
     end if
     if (present(status)) then

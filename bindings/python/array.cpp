@@ -25,12 +25,14 @@ std::string class_name(nb::handle value) { return nb::cast<std::string>(value.ty
   throw nb::type_error(message.c_str());
 }
 
-// Returns the element type, or nothing for one that no variable can have (half, complex, structures, foreign byte
+// Returns the element type, or nothing for one that no variable can have (long complex, structures, foreign byte
 // order).
 std::optional<tailrace_type> element_type(const Py_buffer& view) {
   const char* format = view.format ? view.format : "B";
   const char native = std::endian::native == std::endian::little ? '<' : '>';
   if (*format == '@' || *format == '=' || *format == native) ++format;
+  if (std::strcmp(format, "Zf") == 0) return TAILRACE_COMPLEX64;
+  if (std::strcmp(format, "Zd") == 0) return TAILRACE_COMPLEX128;
   if (std::strlen(format) != 1) return {};
   const auto sized = [&](tailrace_type one, tailrace_type two, tailrace_type four,
                          tailrace_type eight) -> std::optional<tailrace_type> {
@@ -47,6 +49,8 @@ std::optional<tailrace_type> element_type(const Py_buffer& view) {
   if (*format == 'f') return TAILRACE_FLOAT32;
   if (*format == 'd') return TAILRACE_FLOAT64;
   if (*format == 'g') return TAILRACE_LONG_DOUBLE;
+  if (*format == '?') return TAILRACE_BOOL;
+  if (*format == 'e') return TAILRACE_FLOAT16;
   return {};
 }
 
@@ -125,6 +129,11 @@ const char* dtype_of(tailrace_type type) {
     case TAILRACE_FLOAT32: return "float32";
     case TAILRACE_FLOAT64: return "float64";
     case TAILRACE_LONG_DOUBLE: return "longdouble";
+    case TAILRACE_BOOL: return "bool";
+    case TAILRACE_FLOAT16: return "float16";
+    case TAILRACE_COMPLEX64: return "complex64";
+    case TAILRACE_COMPLEX128: return "complex128";
+    case TAILRACE_TEXT: break;
   }
   return "an unknown type";
 }

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <iterator>
 
+#include "attribute.hpp"
 #include "failure.hpp"
 #include "file.hpp"
+#include "parameters.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -163,12 +165,31 @@ nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string
   return ticket;
 }
 
-bool Client::end_iteration(const Integer& number) {
+bool Client::end_iteration(const Integer& number, std::optional<double> time, std::optional<double> dt) {
   const Inside inside(*this);
   const int64_t iteration = number.value("end_iteration", "iteration");
-  const bool kept = accepted(handle_, without_gil([&] { return tailrace_end_iteration(handle_, iteration); }));
+  for (const std::optional<double>& given : {time, dt}) {
+    // NaN stands for nothing given in C.
+    if (given && std::isnan(*given))
+      throw nb::value_error("end_iteration: expected numbers for time and dt, found nan");
+  }
+  const bool kept = accepted(handle_, without_gil([&] {
+                               return tailrace_end_iteration_at(handle_, iteration, time.value_or(std::nan("")),
+                                                                dt.value_or(std::nan("")));
+                             }));
   if (!kept) withdraw([&](const View& view) { return view.iteration == iteration; });
   return kept;
+}
+
+bool Client::attribute(const Integer& number, const std::string& name, nb::handle given,
+                       const std::optional<std::string>& variable) {
+  const Inside inside(*this);
+  const int64_t iteration = number.value("attribute", "iteration");
+  const AttributeOfPython value(name, given);
+  return accepted(handle_, without_gil([&] {
+                    return tailrace_attribute(handle_, variable ? c_text(*variable) : nullptr, iteration,
+                                              c_text(name), value.type(), value.count(), value.data());
+                  }));
 }
 
 bool Client::signal(const std::string& event, const Integer& number) {
@@ -177,11 +198,16 @@ bool Client::signal(const std::string& event, const Integer& number) {
   return accepted(handle_, without_gil([&] { return tailrace_signal(handle_, c_text(event), iteration); }));
 }
 
-void Client::set_parameters(const std::vector<std::pair<std::string, int64_t>>& values) {
+void Client::set_parameters(const std::vector<std::pair<std::string, nb::object>>& values) {
   const Inside inside(*this);
-  std::vector<tailrace_parameter> parameters;
-  for (const auto& [name, value] : values) parameters.push_back({c_text(name), value});
-  check(handle_, without_gil([&] { return tailrace_set_parameters(handle_, parameters.data(), parameters.size()); }));
+  const GivenParameters given("set_parameters", values);
+  if (!given.wholes.empty() || given.reals.empty()) {
+    check(handle_,
+          without_gil([&] { return tailrace_set_parameters(handle_, given.wholes.data(), given.wholes.size()); }));
+  }
+  if (given.reals.empty()) return;
+  check(handle_,
+        without_gil([&] { return tailrace_set_real_parameters(handle_, given.reals.data(), given.reals.size()); }));
 }
 
 void Client::enable(const std::string& variable, bool on) {

@@ -73,9 +73,11 @@ class Client {
   bool commit(const std::string& variable, const Integer& iteration);
   static nanobind::object borrow(nanobind::pointer_and_handle<Client> self, const std::string& variable,
                                  const Integer& iteration, nanobind::handle array);
-  bool end_iteration(const Integer& iteration);
+  bool end_iteration(const Integer& iteration, std::optional<double> time, std::optional<double> dt);
+  bool attribute(const Integer& iteration, const std::string& name, nanobind::handle value,
+                 const std::optional<std::string>& variable);
   bool signal(const std::string& event, const Integer& iteration);
-  void set_parameters(const std::vector<std::pair<std::string, int64_t>>& values);
+  void set_parameters(const std::vector<std::pair<std::string, nanobind::object>>& values);
   void enable(const std::string& variable, bool on);
   void flush();
   nanobind::object read(const std::string& variable, const Integer& iteration, nanobind::object out);

@@ -20,6 +20,7 @@
 #include "failure.hpp"
 #include "file.hpp"
 #include "integer.hpp"
+#include "parameters.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,21 +29,22 @@ namespace tailrace_python {
 
 namespace {
 
-using Parameters = std::vector<std::pair<std::string, Integer>>;
+using Parameters = std::vector<std::pair<std::string, nb::object>>;
 using Text = std::optional<std::string>;
 
 // The options as C takes them; good while the arguments live.
 struct Options {
-  Options(const char* call, const Parameters& given, const Text& path, const Text& text) {
-    for (const auto& [name, value] : given) parameters.push_back({c_text(name), value.value(call, name)});
+  Options(const char* call, const Parameters& given, const Text& path, const Text& text) : parameters(call, given) {
     c.struct_size = sizeof c;
     c.config_text = text ? c_text(*text) : nullptr;
     c.path = path ? c_text(*path) : nullptr;
-    c.parameters = parameters.data();
-    c.parameter_count = parameters.size();
+    c.parameters = parameters.wholes.data();
+    c.parameter_count = parameters.wholes.size();
+    c.real_parameters = parameters.reals.data();
+    c.real_parameter_count = parameters.reals.size();
     c.python_environment = c_text(python);
   }
-  std::vector<tailrace_parameter> parameters;
+  GivenParameters parameters;
   const std::string python = nb::cast<std::string>(nb::module_::import_("sys").attr("prefix"));
   tailrace_open_options c{};
 };
@@ -142,11 +144,8 @@ void define_ticket(nb::module_& module) {
 }
 
 void set_parameters(Client& self, const nb::kwargs& values) {
-  std::vector<std::pair<std::string, int64_t>> parameters;
-  for (const auto [key, value] : values) {
-    const std::string name = nb::cast<std::string>(key);
-    parameters.emplace_back(name, Integer(value).value("set_parameters", name));
-  }
+  Parameters parameters;
+  for (const auto [key, value] : values) parameters.emplace_back(nb::cast<std::string>(key), nb::borrow(value));
   self.set_parameters(parameters);
 }
 
@@ -179,9 +178,18 @@ nb::class_<Client> define_client(nb::module_& module) {
                "def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> Ticket"),
            "Lends `array`, without a copy: it must not change until the ticket has ended.\n\n"
            "The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.")
-      .def("end_iteration", &Client::end_iteration, "iteration"_a,
+      .def("end_iteration", &Client::end_iteration, "iteration"_a, "time"_a = nb::none(), "dt"_a = nb::none(),
+           nb::sig(
+               "def end_iteration(self, iteration: int, time: float | None = None, dt: float | None = None) -> bool"),
            "Ends `iteration`: no more blocks come for it, and its file is completed in the background.\n\n"
-           "Returns False if the iteration was dropped.")
+           "`time` is the iteration's time, and `dt` the time to the next one, in the unit of `time.unit`; without\n"
+           "them the configuration gives both. Returns False if the iteration was dropped.")
+      .def("attribute", &Client::attribute, "iteration"_a, "name"_a, "value"_a.none(), "variable"_a = nb::none(),
+           nb::sig("def attribute(self, iteration: int, name: str, value: typing.Any, variable: str | None = None)"
+                   " -> bool"),
+           "Sets an attribute of `iteration`, or of the dataset of `variable` in it.\n\n"
+           "`value` is a text, a number, or a sequence of either; a later call replaces it. Returns False if the\n"
+           "iteration was dropped.")
       .def("signal", &Client::signal, "event"_a, "iteration"_a,
            "Records the event `event` of `iteration`. Returns False if the iteration was dropped.")
       .def("flush", &Client::flush,
@@ -233,10 +241,11 @@ void define_questions_and_end(nb::class_<Client>& client) {
 
 void define_changes(nb::class_<Client>& client) {
   client
-      .def("set_parameters", &set_parameters, nb::sig("def set_parameters(self, **values: int) -> None"),
+      .def("set_parameters", &set_parameters, nb::sig("def set_parameters(self, **values: int | float) -> None"),
            "Sets parameters of the configuration, all at once: `set_parameters(n=12, first=30)`.\n\n"
            "The shapes that name them change for the blocks of later calls: an array may have another length\n"
-           "in each iteration, even 0. If the call fails, nothing changes.")
+           "in each iteration, even 0. Spacings and origins of grids may name real numbers. If the call fails,\n"
+           "nothing changes.")
       .def("enable", &Client::enable, "variable"_a, "on"_a = true,
            "Switches a variable on or off. Blocks of a variable that is off are accepted and not written.");
 }
@@ -254,9 +263,10 @@ NB_MODULE(_tailrace, module) {
   nb::class_<Client> client = define_client(module);
   define_questions_and_end(client);
   define_changes(client);
-  module.def("open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),
-             nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int]], "
-                     "path: str | None, text: str | None) -> Client"));
+  module.def(
+      "open", &open, "config"_a, "client"_a, "parameters"_a, "path"_a.none(), "text"_a.none(),
+      nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int | float]], "
+              "path: str | None, text: str | None) -> Client"));
   module.def("check", &check_config, "config"_a, "parameters"_a, "path"_a.none(), "text"_a.none(), "flush_waits"_a);
   module.def("recover", &recover, "directory"_a, "apply"_a,
              nb::sig("def recover(directory: str, apply: bool) -> list[tuple[str, int, bool, str, str]]"));

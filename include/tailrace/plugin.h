@@ -49,7 +49,7 @@ typedef struct tailrace_plugin_block {
   int64_t iteration;    /* earlier than the call's for blocks that `keep` has kept */
   int32_t source;       /* id of the client that it comes from */
   int32_t type;         /* a tailrace_type */
-  int32_t rank;         /* 1 … TAILRACE_MAX_RANK */
+  int32_t rank;         /* 1 … TAILRACE_MAX_RANK; a scalar has the shape [1] */
   int32_t reserved;
   uint64_t shape[TAILRACE_MAX_RANK];        /* slowest dimension first; unused entries are 0, as below */
   uint64_t global_shape[TAILRACE_MAX_RANK]; /* of the whole array */

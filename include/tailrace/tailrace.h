@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 /* The most dimensions a layout may have. */
-#define TAILRACE_MAX_RANK 4
+#define TAILRACE_MAX_RANK 8
 
 /* The result of a call, grouped by what was lost. */
 typedef enum tailrace_status {
@@ -84,7 +84,8 @@ typedef enum tailrace_status {
   TAILRACE_INTERNAL = 402       /* a defect of tailrace: please report it */
 } tailrace_status;
 
-/* Element types: the C types of the same names. */
+/* Element types: the C types of the same names. A bool is one byte, 0 or 1. float16 is IEEE 754's half precision. A
+ * complex number is a pair of real and imaginary part, each of float (complex64) or double (complex128). */
 typedef enum tailrace_type {
   TAILRACE_INT8 = 1,
   TAILRACE_INT16,
@@ -96,7 +97,12 @@ typedef enum tailrace_type {
   TAILRACE_UINT64,
   TAILRACE_FLOAT32,
   TAILRACE_FLOAT64,
-  TAILRACE_LONG_DOUBLE
+  TAILRACE_LONG_DOUBLE,
+  TAILRACE_BOOL,
+  TAILRACE_FLOAT16,
+  TAILRACE_COMPLEX64,
+  TAILRACE_COMPLEX128,
+  TAILRACE_TEXT = 100 /* of attributes alone: const char*, UTF-8, ended by NUL */
 } tailrace_type;
 
 /* One process (or thread) of the application, with an identity of its own. tailrace_open opens it, tailrace_close
@@ -155,7 +161,7 @@ typedef struct tailrace_error {
 typedef struct tailrace_variable_info {
   size_t struct_size;
   tailrace_type type;
-  int rank;                          /* 1 … TAILRACE_MAX_RANK */
+  int rank;                          /* 0 … TAILRACE_MAX_RANK; 0: a scalar */
   uint64_t shape[TAILRACE_MAX_RANK]; /* elements, slowest dimension first; unused ones are 0 */
   uint64_t bytes;                    /* size of one block */
 } tailrace_variable_info;
@@ -165,6 +171,12 @@ typedef struct tailrace_parameter {
   const char* name;
   int64_t value;
 } tailrace_parameter;
+
+/* The same with a real number (a spacing or an origin of a grid, the time between iterations). */
+typedef struct tailrace_real_parameter {
+  const char* name;
+  double value;
+} tailrace_real_parameter;
 
 /* Options of tailrace_open_with beyond the file. Zero (NULL) selects the default. */
 typedef struct tailrace_open_options {
@@ -178,6 +190,8 @@ typedef struct tailrace_open_options {
   const char* files;              /* replaces `storage.files`: the directory that contains raw files */
   int flush_waits; /* 1: refuses a configuration in which flush does not wait (`storage.durability: accepted`),
                       since the program relies on it */
+  const tailrace_real_parameter* real_parameters; /* replace or add to `parameters:`, as `parameters` do */
+  size_t real_parameter_count;
 } tailrace_open_options;
 
 /* A client's counters so far. They only grow; times are in seconds. */
@@ -352,6 +366,24 @@ TAILRACE_API tailrace_status tailrace_borrow(tailrace_client* client, const char
  * publish; ending one again does nothing. */
 TAILRACE_API tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration);
 
+/* Does the same, and records the iteration's time and the time to the next iteration, in the unit of `time.unit`. NaN
+ * stands for what the configuration says: `time` = iteration · `time.dt`, `dt` = `time.dt`. Programs whose steps are
+ * not all equal need it. Has no effect if the iteration has no block of this client. Clients that share a file give
+ * the same values: another one is reported as an earlier failure (TAILRACE_INVALID_ARGUMENT), and the first remains.
+ */
+TAILRACE_API tailrace_status tailrace_end_iteration_at(tailrace_client* client, int64_t iteration, double time,
+                                                       double dt);
+
+/* Sets the attribute `name` of `iteration`, or, if `variable` is not NULL, of that variable's dataset in it. The
+ * configuration's `attributes` set those that are the same in each iteration. `data` points to `count` elements of
+ * `type`: a number makes an attribute of int64 or float64, several make a vector. With TAILRACE_TEXT it points to
+ * `count` pointers to text. A later call replaces the value. A variable's attribute is stored if a block of it comes.
+ * Fails with TAILRACE_INVALID_ARGUMENT (a name that is not allowed, or that tailrace writes itself; a type that
+ * attributes do not have) and TAILRACE_TOO_LARGE (more than 8 KiB). Clients that share a file give the same values:
+ * see tailrace_end_iteration_at. */
+TAILRACE_API tailrace_status tailrace_attribute(tailrace_client* client, const char* variable, int64_t iteration,
+                                                const char* name, tailrace_type type, size_t count, const void* data);
+
 /* Raises the event `event` of `iteration`: it is recorded in the iteration's file, and in place `core` the actions
  * that the configuration binds to it run. Returns at once if the iteration has begun; actions that fail are
  * reported as earlier failures. */
@@ -359,14 +391,19 @@ TAILRACE_API tailrace_status tailrace_signal(tailrace_client* client, const char
 
 /* ---- changes while the program runs ------------------------------------------------------------------- */
 
-/* Gives parameters of the configuration new values, all together. Shapes, global shapes and offsets that name them
- * change for the blocks that are handed over, allocated and read from now on. So an array may have another length
- * in each iteration, even 0. (Other keys keep the values they had at open.) A call that is refused changes
- * nothing: TAILRACE_INVALID_ARGUMENT (no such parameter, or `client`), TAILRACE_WRONG_SHAPE (a layout would be
- * invalid), TAILRACE_TOO_LARGE (a block would not fit into the budget), TAILRACE_WRONG_ORDER (a block whose layout
- * would change is allocated and not committed). */
+/* Gives parameters of the configuration new values, all together. Shapes, global shapes, offsets, spacings and
+ * origins that name them change for the blocks that are handed over, allocated and read from now on. So an array may
+ * have another length in each iteration, even 0. (Other keys keep the values they had at open.) A call that is
+ * refused changes nothing: TAILRACE_INVALID_ARGUMENT (no such parameter, or `client`), TAILRACE_WRONG_SHAPE (a layout
+ * would be invalid), TAILRACE_TOO_LARGE (a block would not fit into the budget), TAILRACE_WRONG_ORDER (a block whose
+ * layout would change is allocated and not committed). */
 TAILRACE_API tailrace_status tailrace_set_parameters(tailrace_client* client, const tailrace_parameter* parameters,
                                                      size_t count);
+
+/* Does the same for real numbers. A parameter that was an integer at open takes integers alone; one that was a real
+ * number takes both. A value that is no finite number, or makes a spacing 0, is refused. */
+TAILRACE_API tailrace_status tailrace_set_real_parameters(tailrace_client* client,
+                                                          const tailrace_real_parameter* parameters, size_t count);
 
 /* Switches a variable on (1) or off (0), from the next call on. For a variable that is off, write, borrow and
  * commit do nothing and return TAILRACE_OK (with an empty ticket), and alloc still returns memory; its blocks

@@ -15,17 +15,21 @@
 #include <tailrace/tailrace.h>
 
 #include <chrono>
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tailrace {
@@ -37,13 +41,18 @@ using VariableStats = tailrace_variable_stats;
 /// The same for one raw file; see tailrace_file_stats and tailrace_sizes.
 using FileStats = tailrace_file_stats;
 
-/// C++ types that a variable may have: integers of 8 to 64 bits (not bool, not character types), float, double and
-/// long double.
+/// A number of IEEE 754's half precision, by its bits.
+struct Half {
+  uint16_t bits;
+};
+
+/// C++ types that a variable may have: integers of 8 to 64 bits (not character types), bool, Half, float, double,
+/// long double, std::complex<float> and std::complex<double>.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, long double> ||
-    (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char> &&
-     !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
-     !std::same_as<T, char32_t>);
+    std::same_as<T, Half> || std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>> ||
+    (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
 
 /// A contiguous range of elements: std::vector, std::array, std::span, a C array.
 template <class R>
@@ -56,6 +65,10 @@ constexpr tailrace_type type_of() {
   if constexpr (std::same_as<T, float>) return TAILRACE_FLOAT32;
   if constexpr (std::same_as<T, double>) return TAILRACE_FLOAT64;
   if constexpr (std::same_as<T, long double>) return TAILRACE_LONG_DOUBLE;
+  if constexpr (std::same_as<T, bool>) return TAILRACE_BOOL;
+  if constexpr (std::same_as<T, Half>) return TAILRACE_FLOAT16;
+  if constexpr (std::same_as<T, std::complex<float>>) return TAILRACE_COMPLEX64;
+  if constexpr (std::same_as<T, std::complex<double>>) return TAILRACE_COMPLEX128;
   if constexpr (std::unsigned_integral<T>) {
     return sizeof(T) == 1   ? TAILRACE_UINT8
            : sizeof(T) == 2 ? TAILRACE_UINT16
@@ -338,8 +351,28 @@ class File {
   bool open_ = false;
 };
 
+/// The value of a parameter: an integer, or a real number.
+class ParameterValue {
+ public:
+  template <std::integral T>
+  ParameterValue(T value) : value_(static_cast<int64_t>(value)) {}
+  template <std::floating_point T>
+  ParameterValue(T value) : value_(static_cast<double>(value)) {}
+  const std::variant<int64_t, double>& value() const { return value_; }
+
+ private:
+  std::variant<int64_t, double> value_;
+};
+
 /// Parameters of the configuration, and their values.
-using Parameters = std::vector<std::pair<std::string, int64_t>>;
+using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// The time of an iteration, and the time to the next one, in the configuration's unit of time. Not given: as the
+/// configuration says.
+struct Times {
+  std::optional<double> time = {};
+  std::optional<double> dt = {};
+};
 
 /// Options of open() and check() beyond the configuration file. Empty: as the file says.
 struct Options {
@@ -350,23 +383,30 @@ struct Options {
 
 namespace detail {
 
-// Converts parameters to those of C, which borrow from `given`.
-inline std::vector<tailrace_parameter> c_parameters(const Parameters& given) {
-  std::vector<tailrace_parameter> parameters;
-  for (const auto& [name, value] : given) parameters.push_back({name.c_str(), value});
-  return parameters;
-}
+// Parameters as those of C, which borrow from `given`.
+struct CParameters {
+  explicit CParameters(const Parameters& given) {
+    for (const auto& [name, value] : given) {
+      if (const auto* whole = std::get_if<int64_t>(&value.value())) wholes.push_back({name.c_str(), *whole});
+      if (const auto* real = std::get_if<double>(&value.value())) reals.push_back({name.c_str(), *real});
+    }
+  }
+  std::vector<tailrace_parameter> wholes;
+  std::vector<tailrace_real_parameter> reals;
+};
 
 // Calls `function` with the options in C's form.
 template <class Function>
 auto with_options(const Options& options, Function function) {
-  const std::vector<tailrace_parameter> parameters = c_parameters(options.parameters);
+  const CParameters parameters(options.parameters);
   tailrace_open_options c{};
   c.struct_size = sizeof c;
   c.config_text = options.text.empty() ? nullptr : options.text.c_str();
   c.path = options.path.empty() ? nullptr : options.path.c_str();
-  c.parameters = parameters.data();
-  c.parameter_count = parameters.size();
+  c.parameters = parameters.wholes.data();
+  c.parameter_count = parameters.wholes.size();
+  c.real_parameters = parameters.reals.data();
+  c.real_parameter_count = parameters.reals.size();
   return function(&c);
 }
 
@@ -406,6 +446,12 @@ class Client {
     return detail::accepted(handle_, tailrace_write(handle_, variable.c_str(), iteration, std::ranges::data(data)));
   }
 
+  /// Hands over a scalar variable's value.
+  template <Element T>
+  bool write(const std::string& variable, int64_t iteration, const T& value) {
+    return write(variable, iteration, std::span<const T>(&value, 1));
+  }
+
   /// Returns memory of the pool in which to build one block without a copy. It belongs to the caller until commit(),
   /// and must not be touched after that, nor after close(). A second alloc() before the commit returns the same
   /// memory. Empty if the iteration was dropped.
@@ -442,9 +488,25 @@ class Client {
   }
 
   /// Announces that nothing more comes for `iteration`; its file is completed and published in the background.
-  /// Returns false if the iteration was dropped.
-  bool end_iteration(int64_t iteration) {
-    return detail::accepted(handle_, tailrace_end_iteration(handle_, iteration));
+  /// Returns false if the iteration was dropped. `times` gives the time of the iteration and the time to the next
+  /// one, in the configuration's unit; what it leaves out is as the configuration says.
+  bool end_iteration(int64_t iteration, const Times& times = {}) {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    return detail::accepted(
+        handle_, tailrace_end_iteration_at(handle_, iteration, times.time.value_or(none), times.dt.value_or(none)));
+  }
+
+  /// Sets an attribute of the iteration: a number, a text, or a range of numbers. Returns false if the iteration was
+  /// dropped. See tailrace_attribute.
+  template <class T>
+  bool attribute(int64_t iteration, const std::string& name, const T& value) {
+    return set_attribute(nullptr, iteration, name, value);
+  }
+
+  /// Sets an attribute of the variable's dataset in the iteration.
+  template <class T>
+  bool attribute(const std::string& variable, int64_t iteration, const std::string& name, const T& value) {
+    return set_attribute(variable.c_str(), iteration, name, value);
   }
 
   /// Raises the event `event` of `iteration`. Returns false if the iteration was dropped.
@@ -454,9 +516,12 @@ class Client {
 
   /// Gives parameters new values, all together. The shapes that name them change for the blocks of later calls. A
   /// call that throws (except for an earlier failure) changes nothing.
+  /// Integers are set together, and then real numbers together.
   void set_parameters(const Parameters& parameters) {
-    const std::vector<tailrace_parameter> c = detail::c_parameters(parameters);
-    detail::check(handle_, tailrace_set_parameters(handle_, c.data(), c.size()));
+    const detail::CParameters c(parameters);
+    if (!c.wholes.empty()) detail::check(handle_, tailrace_set_parameters(handle_, c.wholes.data(), c.wholes.size()));
+    if (c.reals.empty()) return;
+    detail::check(handle_, tailrace_set_real_parameters(handle_, c.reals.data(), c.reals.size()));
   }
 
   /// Switches a variable on or off. Blocks of a variable that is off are accepted and not written; borrow() returns
@@ -544,6 +609,33 @@ class Client {
   tailrace_client* handle() const noexcept { return handle_; }
 
  private:
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name, tailrace_type type,
+                     size_t count, const void* data) {
+    return detail::accepted(handle_,
+                            tailrace_attribute(handle_, variable, iteration, name.c_str(), type, count, data));
+  }
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name, const char* text) {
+    return set_attribute(variable, iteration, name, TAILRACE_TEXT, 1, &text);
+  }
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name, const std::string& text) {
+    return set_attribute(variable, iteration, name, text.c_str());
+  }
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name,
+                     const std::vector<std::string>& texts) {
+    std::vector<const char*> c;
+    for (const std::string& text : texts) c.push_back(text.c_str());
+    return set_attribute(variable, iteration, name, TAILRACE_TEXT, c.size(), c.data());
+  }
+  template <Element T>
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name, const T& number) {
+    return set_attribute(variable, iteration, name, type_of<T>(), 1, &number);
+  }
+  template <Block R>
+  bool set_attribute(const char* variable, int64_t iteration, const std::string& name, const R& numbers) {
+    constexpr tailrace_type type = type_of<std::remove_cv_t<std::ranges::range_value_t<R>>>();
+    return set_attribute(variable, iteration, name, type, std::ranges::size(numbers), std::ranges::data(numbers));
+  }
+
   // Checks a block, which has no dimensions here: its type and its number of elements must be right.
   template <class R>
   void expect(const std::string& variable, const R& data) const {

@@ -31,7 +31,7 @@ __version__: str = _tailrace.version()
 _Path = Union[str, "os.PathLike[str]"]
 
 
-def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None, path: _Path | None = None,
+def open(config: _Path, client: int = 0, *, parameters: Mapping[str, float] | None = None, path: _Path | None = None,
          text: str | None = None) -> Client:
     """Opens client ``client`` (0 or more; usually the MPI rank) with the configuration file ``config``.
 
@@ -43,7 +43,7 @@ def open(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None
     return opened
 
 
-def check(config: _Path, client: int = 0, *, parameters: Mapping[str, int] | None = None,
+def check(config: _Path, client: int = 0, *, parameters: Mapping[str, float] | None = None,
           path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> None:
     """Checks the whole configuration, as ``open`` would, without opening anything. Raises ``tailrace.Error``.
 

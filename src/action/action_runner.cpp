@@ -14,7 +14,7 @@ namespace {
 
 // Both enumerations list the same types in the same order.
 static_assert(static_cast<int>(ElementType::int8) + 1 == TAILRACE_INT8);
-static_assert(static_cast<int>(ElementType::long_double) + 1 == TAILRACE_LONG_DOUBLE);
+static_assert(static_cast<int>(ElementType::complex128) + 1 == TAILRACE_COMPLEX128);
 
 BlockRecord record_of(const HeldBlock& block) {
   const Layout& layout = *block.layout;

@@ -18,9 +18,9 @@
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kPluginWireVersion = 1;
+inline constexpr uint32_t kPluginWireVersion = 2;
 inline constexpr uint64_t kMostAnswerBytes = uint64_t{16} << 20;
-inline constexpr size_t kWireRank = 4;  // TAILRACE_MAX_RANK
+inline constexpr size_t kWireRank = 8;  // TAILRACE_MAX_RANK
 
 enum class HostVerb : uint32_t {
   segment = 1,  // maps segment `number`, of `bytes` bytes; with its descriptor; not answered
@@ -75,11 +75,11 @@ struct BlockRecord {
   uint64_t place[kWireRank] = {};  // of the block in the whole array
 };
 
-static_assert(sizeof(BlockRecord) == 144);
+static_assert(sizeof(BlockRecord) == 240);
 static_assert(offsetof(BlockRecord, segment) == 24);
 static_assert(offsetof(BlockRecord, rank) == 40);
 static_assert(offsetof(BlockRecord, shape) == 48);
-static_assert(offsetof(BlockRecord, place) == 112);
+static_assert(offsetof(BlockRecord, place) == 176);
 static_assert(std::is_trivially_copyable_v<BlockRecord>);
 
 // ---- contents of the memory files ----

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "base/assert.hpp"
+#include "filter/half.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -49,6 +51,19 @@ class Bins {
   std::array<double, kHistogramBins + 1> edges_{};
 };
 
+enum class Half : uint16_t {};
+
+template <class T>
+double value_of(const T& raw) {
+  return static_cast<double>(raw);
+}
+double value_of(Half raw) { return float_of(static_cast<uint16_t>(raw)); }
+// Complex numbers have no order; their magnitude has.
+template <class T>
+double value_of(const std::complex<T>& raw) {
+  return std::abs(std::complex<double>(raw));
+}
+
 template <class T>
 class Scan {
  public:
@@ -66,7 +81,7 @@ class Scan {
     found_.mean = static_cast<double>(sum / static_cast<long double>(found_.finite));
     const Bins bins(found_.least, found_.most);
     for (const T raw : values_) {
-      const auto value = static_cast<double>(raw);
+      const double value = value_of(raw);
       if (std::isfinite(value)) ++found_.histogram[bins.of(value)];
     }
     return found_;
@@ -81,7 +96,7 @@ class Scan {
     for (size_t begin = 0; begin < values_.size(); begin += kRun) {
       long double part = 0;
       for (const T raw : values_.subspan(begin, std::min(kRun, values_.size() - begin))) {
-        const auto value = static_cast<double>(raw);
+        const double value = value_of(raw);
         if (!std::isfinite(value)) {
           ++(std::isnan(value) ? found_.nan : found_.infinite);
           continue;
@@ -115,6 +130,10 @@ Statistics statistics_of(std::span<const std::byte> bytes, ElementType type) {
     case ElementType::float32: return Scan<float>(bytes).run();
     case ElementType::float64: return Scan<double>(bytes).run();
     case ElementType::long_double: return Scan<long double>(bytes).run();
+    case ElementType::boolean: return Scan<uint8_t>(bytes).run();
+    case ElementType::float16: return Scan<Half>(bytes).run();
+    case ElementType::complex64: return Scan<std::complex<float>>(bytes).run();
+    case ElementType::complex128: return Scan<std::complex<double>>(bytes).run();
   }
   TAILRACE_ASSERT(false);
 }

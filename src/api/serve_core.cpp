@@ -21,6 +21,7 @@ namespace {
 using tailrace::impl::ConfigInput;
 using tailrace::impl::CoreServer;
 using tailrace::impl::CoreServerOptions;
+using tailrace::impl::Number;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 
@@ -39,13 +40,15 @@ struct Arguments {
   bool which_server = false;
 };
 
-std::pair<std::string, int64_t> parameter(const std::string& text) {
+std::pair<std::string, Number> parameter(const std::string& text) {
   const size_t equal = text.find('=');
-  int64_t value = 0;
-  if (equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), value)) {
-    throw CLI::ConversionError(text, "--parameter");
-  }
-  return {text.substr(0, equal), value};
+  if (equal == std::string::npos) throw CLI::ConversionError(text, "--parameter");
+  const std::string number = text.substr(equal + 1);
+  int64_t whole = 0;
+  if (CLI::detail::lexical_cast(number, whole)) return {text.substr(0, equal), whole};
+  double real = 0;
+  if (!CLI::detail::lexical_cast(number, real)) throw CLI::ConversionError(text, "--parameter");
+  return {text.substr(0, equal), real};
 }
 
 void declare(CLI::App& app, Arguments& to) {

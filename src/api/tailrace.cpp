@@ -2,10 +2,12 @@
 #include <tailrace/tailrace.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
 
+#include "api/attribute_value.hpp"
 #include "api/handle.hpp"
 #include "model/wire/file_wire.hpp"
 #include "runtime/parts/expect.hpp"
@@ -67,6 +69,11 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
     if (known.parameters[i].name == nullptr) return null_argument("the name of a parameter");
     input.parameters.emplace_back(known.parameters[i].name, known.parameters[i].value);
   }
+  if (known.real_parameter_count > 0 && known.real_parameters == nullptr) return null_argument("real_parameters");
+  for (size_t i = 0; i < known.real_parameter_count; ++i) {
+    if (known.real_parameters[i].name == nullptr) return null_argument("the name of a parameter");
+    input.parameters.emplace_back(known.real_parameters[i].name, known.real_parameters[i].value);
+  }
   return input;
 }
 
@@ -81,6 +88,19 @@ tailrace_status write_for_ticket(tailrace_file file, size_t count, const tailrac
     const Result<uint64_t> id = write(session.client().files());
     if (id.ok() && id.value() != kNoTicket) *ticket = {file.client, id.value()};
     return id.status();
+  });
+}
+
+template <class Parameter>
+tailrace_status set_parameters(tailrace_client* client, const Parameter* parameters, size_t count) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (count > 0 && parameters == nullptr) return null_argument("parameters");
+    std::vector<std::pair<std::string_view, Number>> values;
+    for (size_t i = 0; i < count; ++i) {
+      if (parameters[i].name == nullptr) return null_argument("the name of a parameter");
+      values.emplace_back(parameters[i].name, parameters[i].value);
+    }
+    return session.client().set_parameters(values);
   });
 }
 
@@ -176,6 +196,26 @@ tailrace_status tailrace_borrow(tailrace_client* client, const char* variable, i
 tailrace_status tailrace_end_iteration(tailrace_client* client, int64_t iteration) {
   return guarded(client, Tells::earlier_failures,
                  [&](Session& session) { return session.client().end_iteration(iteration); });
+}
+
+tailrace_status tailrace_end_iteration_at(tailrace_client* client, int64_t iteration, double time, double dt) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    const auto given = [](double value) { return std::isnan(value) ? std::nullopt : std::optional(value); };
+    return session.client().end_iteration(iteration, given(time), given(dt));
+  });
+}
+
+tailrace_status tailrace_attribute(tailrace_client* client, const char* variable, int64_t iteration, const char* name,
+                                   tailrace_type type, size_t count, const void* data) {
+  return guarded(client, Tells::earlier_failures, [&](Session& session) {
+    if (name == nullptr) return null_argument("the name of an attribute");
+    if (data == nullptr) return null_argument("the value of an attribute");
+    const Result<AttributeValue> value = attribute_value(number_in(type), count, data);
+    if (!value.ok()) return value.status();
+    std::optional<std::string_view> of;
+    if (variable != nullptr) of = variable;
+    return session.client().attribute(of, iteration, name, value.value());
+  });
 }
 
 tailrace_status tailrace_signal(tailrace_client* client, const char* event, int64_t iteration) {
@@ -352,15 +392,12 @@ tailrace_status tailrace_expect(tailrace_client* client, const char* variable, t
 }
 
 tailrace_status tailrace_set_parameters(tailrace_client* client, const tailrace_parameter* parameters, size_t count) {
-  return guarded(client, Tells::earlier_failures, [&](Session& session) {
-    if (count > 0 && parameters == nullptr) return null_argument("parameters");
-    std::vector<std::pair<std::string_view, int64_t>> values;
-    for (size_t i = 0; i < count; ++i) {
-      if (parameters[i].name == nullptr) return null_argument("the name of a parameter");
-      values.emplace_back(parameters[i].name, parameters[i].value);
-    }
-    return session.client().set_parameters(values);
-  });
+  return set_parameters(client, parameters, count);
+}
+
+tailrace_status tailrace_set_real_parameters(tailrace_client* client, const tailrace_real_parameter* parameters,
+                                             size_t count) {
+  return set_parameters(client, parameters, count);
 }
 
 tailrace_status tailrace_enable(tailrace_client* client, const char* variable, int on) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
+
+#include "model/wire/attribute_wire.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -144,15 +147,33 @@ Result<uint64_t> Client::borrow(std::string_view variable, int64_t iteration, co
   return ticket;
 }
 
-Status Client::end_iteration(int64_t iteration) {
+// The time belongs to the iteration's file: without a block there may be none.
+Status Client::send_times(int64_t iteration, std::optional<double> time, std::optional<double> dt) {
+  const Iteration* const of = iterations_.find(iteration);
+  if (of == nullptr || of->dropped || of->blocks == 0) return {};
+  Status sent = time ? send_attribute(kNoVariable, iteration, kTimeAttribute, *time) : Status();
+  if (sent.ok() && dt) sent = send_attribute(kNoVariable, iteration, kStepAttribute, *dt);
+  return sent;
+}
+
+Status Client::end_iteration(int64_t iteration, std::optional<double> time, std::optional<double> dt) {
   const Nanoseconds start = meter_.traces() ? meter_.now() : Nanoseconds::zero();
   if (iteration < 0) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("end_iteration: found iteration {}, expected 0 or more", iteration));
   }
+  if ((time && !std::isfinite(*time)) || (dt && !(std::isfinite(*dt) && *dt > 0))) {
+    return about(Status(TAILRACE_INVALID_ARGUMENT,
+                        fmt::format("found time {} and dt {}, expected a finite time and a dt greater than 0",
+                                    time.value_or(0), dt.value_or(1))),
+                 "end_iteration", {}, iteration);
+  }
   if (iterations_.has_ended(iteration)) return {};
   const Result<Iteration*> of = find_to_end(iteration);
   if (!of.ok()) return of.status();
+  if (Status sent = send_times(iteration, time, dt); !sent.ok()) {
+    return about(sent, "end_iteration", {}, iteration);
+  }
   const bool was_dropped = of.value() != nullptr && of.value()->dropped;
   if (of.value() != nullptr && !was_dropped) {
     Descriptor descriptor;
@@ -203,6 +224,44 @@ Status Client::signal(std::string_view event, int64_t iteration) {
   std::memset(descriptor.event, 0, sizeof descriptor.event);
   std::memcpy(descriptor.event, event.data(), event.size());
   return link_.send(descriptor);
+}
+
+Status Client::attribute(std::optional<std::string_view> variable, int64_t iteration, std::string_view name,
+                         const AttributeValue& value) {
+  const std::string_view about_variable = variable.value_or("");
+  uint32_t index = kNoVariable;
+  if (variable) {
+    const Result<uint32_t> found = find(*variable);
+    if (!found.ok()) return found.status();
+    index = found.value();
+  }
+  Status valid = check_attribute_name(variable ? AttributeOf::variable : AttributeOf::iteration, name);
+  if (valid.ok()) valid = check_attribute_value(value);
+  if (!valid.ok()) return about(valid, "attribute", about_variable, iteration);
+  if (variable && !enabled_[index]) return {};
+  const Result<Iteration*> of = admission_.begin(iteration);
+  Status status = of.status();
+  if (status.ok() && of.value()->dropped) status = dropped();
+  if (status.ok()) status = send_attribute(index, iteration, name, value);
+  return status.ok() ? status : about(status, "attribute", about_variable, iteration);
+}
+
+Status Client::send_attribute(uint32_t variable, int64_t iteration, std::string_view name,
+                              const AttributeValue& value) {
+  const std::vector<std::byte> bytes = to_bytes(name, value);
+  if (bytes.size() > kMostAttributeBytes) {
+    return Status(TAILRACE_TOO_LARGE, fmt::format("found an attribute '{}' of {} bytes, expected at most {}", name,
+                                                  bytes.size(), kMostAttributeBytes));
+  }
+  Descriptor descriptor;
+  descriptor.verb = Verb::attribute;
+  descriptor.variable = variable;
+  descriptor.iteration = iteration;
+  for (uint32_t index = 0; index < attribute_parts(bytes.size()); ++index) {
+    descriptor.part = attribute_part(bytes, index);
+    if (Status sent = link_.send(descriptor); !sent.ok()) return sent;
+  }
+  return {};
 }
 
 Status Client::wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout) {

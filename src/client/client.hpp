@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/memory/pool.hpp"
+#include "base/names/name_index.hpp"
 #include "client/admission.hpp"
 #include "client/block_transfer.hpp"
 #include "client/client_files.hpp"
@@ -24,7 +25,6 @@
 #include "client/open_iterations.hpp"
 #include "client/server_link.hpp"
 #include "model/config.hpp"
-#include "model/name_index.hpp"
 #include "model/shapes.hpp"
 #include "model/trace.hpp"
 #include "place/place.hpp"
@@ -45,7 +45,11 @@ class Client {
   Result<std::unique_ptr<Hold>> keep(std::string_view variable, int64_t iteration);
   Status commit(std::string_view variable, int64_t iteration);
   Result<uint64_t> borrow(std::string_view variable, int64_t iteration, const void* data);
-  Status end_iteration(int64_t iteration);
+  // `time`, `dt`: of the iteration; none: as the configuration says.
+  Status end_iteration(int64_t iteration, std::optional<double> time = {}, std::optional<double> dt = {});
+  // Sets an attribute of the iteration; or, with a variable, of its dataset in the iteration.
+  Status attribute(std::optional<std::string_view> variable, int64_t iteration, std::string_view name,
+                   const AttributeValue& value);
   Status signal(std::string_view event, int64_t iteration);
   Status wait(uint64_t ticket, std::optional<std::chrono::milliseconds> timeout);
   Status flush();
@@ -53,7 +57,7 @@ class Client {
   Result<uint64_t> iflush();
   Status read(std::string_view variable, int64_t iteration, void* data);
   // Sets parameters, all at once: the layouts that name them change with them. Allocates.
-  Status set_parameters(std::span<const std::pair<std::string_view, int64_t>> values);
+  Status set_parameters(std::span<const std::pair<std::string_view, Number>> values);
   // Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
   Status enable(std::string_view variable, bool on);
   // The verbs about raw files.
@@ -79,10 +83,12 @@ class Client {
 
   Status refuse(const Status& why, const char* verb, uint32_t variable, int64_t iteration);
   Status write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
+  Status send_times(int64_t iteration, std::optional<double> time, std::optional<double> dt);
+  Status send_attribute(uint32_t variable, int64_t iteration, std::string_view name, const AttributeValue& value);
   Result<Iteration*> find_to_end(int64_t iteration);
   Status flush_all(What what);
   Result<std::vector<Shapes::Setting>> find_parameters(
-      std::span<const std::pair<std::string_view, int64_t>> values) const;
+      std::span<const std::pair<std::string_view, Number>> values) const;
   Status check_uncommitted(const Shapes::State& state);
   Status send_settings(const std::vector<Shapes::Setting>& settings);
 

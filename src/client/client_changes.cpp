@@ -3,13 +3,13 @@
 
 #include <utility>
 
+#include "base/names/nearest_word.hpp"
 #include "client/client.hpp"
-#include "model/nearest_word.hpp"
 
 namespace tailrace::impl {
 
 // The setting goes through the ring among the verbs, so each block has the layout with which it was handed over.
-Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_t>> values) {
+Status Client::set_parameters(std::span<const std::pair<std::string_view, Number>> values) {
   const auto refuse = [](const Status& why) {
     Fault fault = why.fault();
     fault.operation = "set_parameters";
@@ -27,7 +27,7 @@ Status Client::set_parameters(std::span<const std::pair<std::string_view, int64_
 }
 
 Result<std::vector<Shapes::Setting>> Client::find_parameters(
-    std::span<const std::pair<std::string_view, int64_t>> values) const {
+    std::span<const std::pair<std::string_view, Number>> values) const {
   std::vector<Shapes::Setting> settings;
   for (const auto& [name, value] : values) {
     const int index = config_.find_parameter(name);
@@ -70,10 +70,13 @@ Status Client::check_uncommitted(const Shapes::State& state) {
 Status Client::send_settings(const std::vector<Shapes::Setting>& settings) {
   Descriptor descriptor;
   descriptor.verb = Verb::parameter;
-  descriptor.setting = {0, 0, static_cast<uint32_t>(settings.size())};
+  descriptor.setting = {};
+  descriptor.setting.count = static_cast<uint32_t>(settings.size());
   for (const Shapes::Setting& setting : settings) {
     descriptor.variable = setting.parameter;
-    descriptor.setting.value = setting.value;
+    descriptor.setting.is_real = setting.value.is_real() ? 1 : 0;
+    descriptor.setting.real = setting.value.real();
+    descriptor.setting.value = setting.value.is_real() ? 0 : setting.value.whole();
     if (Status sent = link_.send(descriptor); !sent.ok()) return sent;
     ++descriptor.setting.index;
   }

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/names/name_index.hpp"
+#include "base/names/nearest_word.hpp"
 #include "config/config_arrays.hpp"
-#include "model/name_index.hpp"
-#include "model/nearest_word.hpp"
 #include "model/wire/descriptor_wire.hpp"
 
 namespace tailrace::impl {

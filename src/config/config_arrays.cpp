@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "model/name_index.hpp"
-#include "model/nearest_word.hpp"
+#include "base/names/name_index.hpp"
+#include "base/names/nearest_word.hpp"
 #include "model/shapes.hpp"
 #include "model/unit.hpp"
 
@@ -14,16 +14,13 @@ namespace tailrace::impl {
 namespace {
 
 constexpr size_t most_layouts = 100'000;
-constexpr size_t most_variables = 100'000;
 constexpr size_t longest_message = 400;  // bytes, for parse_unit, whose messages repeat the text
-constexpr int64_t most_keep = 1000;      // iterations
-constexpr uint64_t least_chunk = uint64_t{4} << 10;
-constexpr uint64_t most_chunk = uint64_t{1} << 30;
 
 constexpr ElementType element_types[] = {
-    ElementType::int8,    ElementType::int16,   ElementType::int32,       ElementType::int64,
-    ElementType::uint8,   ElementType::uint16,  ElementType::uint32,      ElementType::uint64,
-    ElementType::float32, ElementType::float64, ElementType::long_double,
+    ElementType::int8,    ElementType::int16,     ElementType::int32,       ElementType::int64,
+    ElementType::uint8,   ElementType::uint16,    ElementType::uint32,      ElementType::uint64,
+    ElementType::float32, ElementType::float64,   ElementType::long_double, ElementType::boolean,
+    ElementType::float16, ElementType::complex64, ElementType::complex128,
 };
 
 ElementType read_type(const YamlValue& value) {
@@ -49,6 +46,21 @@ struct Extents {
   }
 };
 
+// Finds the parameter that the value names; reports it if there is none.
+Parameters::const_iterator find_parameter(const YamlValue& value, const Parameters& parameters,
+                                          std::string_view number) {
+  const auto parameter = parameters.find(value.raw());
+  if (parameter != parameters.end()) return parameter;
+  std::vector<std::string_view> names;
+  for (const auto& [name, unused] : parameters) names.emplace_back(name);
+  const std::string nearest = nearest_word(value.raw(), names);
+  value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
+              fmt::format("{} or a parameter ({})", number, one_of(names)),
+              nearest.empty() ? "define it under 'parameters:', or let the program give it"
+                              : fmt::format("did you mean '{}'?", nearest));
+  return parameter;
+}
+
 // Reads one extent or offset: an integer, or the name of a parameter, which may change later and may be 0.
 void read_extent(const YamlValue& value, const Parameters& parameters, int64_t least, Extents& to) {
   if (!value.is_scalar() || !is_identifier(value.raw())) {
@@ -58,23 +70,14 @@ void read_extent(const YamlValue& value, const Parameters& parameters, int64_t l
     }
     return to.add(static_cast<uint64_t>(value.integer(least)), kNoParameter);
   }
-  const auto parameter = parameters.find(value.raw());
-  if (parameter == parameters.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, unused] : parameters) names.emplace_back(name);
-    const std::string nearest = nearest_word(value.raw(), names);
-    value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
-                fmt::format("an integer or a parameter ({})", one_of(names)),
-                nearest.empty() ? "define it under 'parameters:', or let the program give it"
-                                : fmt::format("did you mean '{}'?", nearest));
+  const auto parameter = find_parameter(value, parameters, "an integer");
+  if (parameter == parameters.end()) return to.add(1, kNoParameter);
+  if (parameter->second.is_real() || parameter->second.whole() < 0) {
+    value.fault(fmt::format("the parameter '{}' with the value {}", parameter->first, text_of(parameter->second)),
+                parameter->second.is_real() ? "an integer of 0 or more" : "a value of 0 or more");
     return to.add(1, kNoParameter);
   }
-  if (parameter->second < 0) {
-    value.fault(fmt::format("the parameter '{}' with the value {}", parameter->first, parameter->second),
-                "a value of 0 or more");
-    return to.add(1, kNoParameter);
-  }
-  to.add(static_cast<uint64_t>(parameter->second),
+  to.add(static_cast<uint64_t>(parameter->second.whole()),
          static_cast<int32_t>(std::distance(parameters.begin(), parameter)));
 }
 
@@ -82,9 +85,9 @@ void read_extent(const YamlValue& value, const Parameters& parameters, int64_t l
 std::vector<YamlValue> read_per_axis(const YamlValue& value, size_t rank, std::string_view what) {
   std::vector<YamlValue> items = value.items(fmt::format("a list of {}", what));
   if (!value.is_list()) return {};
-  if (rank == 0 && (items.empty() || items.size() > TAILRACE_MAX_RANK)) {
+  if (rank == 0 && items.size() > TAILRACE_MAX_RANK) {
     value.fault(fmt::format("a list of {} items", items.size()),
-                fmt::format("one of 1 to {} {}", TAILRACE_MAX_RANK, what));
+                fmt::format("one of at most {} {}", TAILRACE_MAX_RANK, what));
     return {};
   }
   if (rank != 0 && items.size() != rank) {
@@ -103,13 +106,17 @@ Extents read_extents(const YamlValue& value, const Parameters& parameters, size_
   return extents;
 }
 
-std::vector<double> read_numbers(const YamlValue& value, size_t rank, bool may_be_zero) {
-  std::vector<double> numbers;
-  for (const YamlValue& item : read_per_axis(value, rank, "numbers")) {
-    numbers.push_back(item.number("a finite number"));
-    if (!may_be_zero && numbers.back() == 0) item.wrong("a number other than 0");
+// Reads spacings or origins, and the parameters that they came from.
+void read_numbers(const YamlValue& value, const Parameters& parameters, bool may_be_zero,
+                  std::vector<double>& numbers, std::vector<int32_t>& sources) {
+  const size_t rank = numbers.size();
+  sources.assign(rank, kNoParameter);
+  size_t axis = 0;
+  for (const YamlValue& item : read_per_axis(value, rank, "numbers or parameters")) {
+    numbers[axis] = read_number(item, parameters, "a finite number", sources[axis]);
+    if (!may_be_zero && numbers[axis] == 0) item.wrong("a number other than 0");
+    ++axis;
   }
-  return numbers;
 }
 
 std::vector<std::string> read_labels(const YamlValue& value, size_t rank) {
@@ -160,7 +167,7 @@ void check_size(const YamlValue& shape, const Layout& layout, const Config& conf
 }
 
 std::vector<std::string> default_labels(size_t rank) {
-  const std::vector<std::string> all = {"w", "z", "y", "x"};
+  const std::vector<std::string> all = {"s", "t", "u", "v", "w", "z", "y", "x"};
   return {all.end() - static_cast<std::ptrdiff_t>(rank), all.end()};
 }
 
@@ -176,34 +183,88 @@ bool is_grid_unit(const Unit& unit) {
   return has_only(unit, 0) && (unit.dimension[0] == 0 || unit.dimension[0] == 1);
 }
 
-void read_grid(const YamlValue& value, Layout& layout) {
+void read_grid(const YamlValue& value, const Parameters& parameters, Layout& layout) {
   const size_t rank = layout.shape.size();
   layout.axes = default_labels(rank);
   layout.spacing.assign(rank, 1.0);
   layout.origin.assign(rank, 0.0);
   layout.grid_unit = Unit{"m", 1.0, {1, 0, 0, 0, 0, 0, 0}};
   if (const auto axes = value.find("axes")) layout.axes = read_labels(*axes, rank);
-  if (const auto spacing = value.find("spacing")) layout.spacing = read_numbers(*spacing, rank, false);
-  if (const auto origin = value.find("origin")) layout.origin = read_numbers(*origin, rank, true);
+  if (const auto spacing = value.find("spacing")) {
+    read_numbers(*spacing, parameters, false, layout.spacing, layout.sources.spacing);
+  }
+  if (const auto origin = value.find("origin")) {
+    read_numbers(*origin, parameters, true, layout.origin, layout.sources.origin);
+  }
   if (const auto unit = value.find("unit")) {
     layout.grid_unit = read_unit(*unit, is_grid_unit, "a unit of length or angle, such as m, km or deg");
   }
 }
 
+// Reads the box of the particles of a block.
+void read_patch(const YamlValue& value, const Parameters& parameters, Layout& layout) {
+  value.only({"offset", "extent"});
+  constexpr std::string_view expected = "a list of numbers or parameters, one for each component of the position";
+  const auto offset = value.require("offset", expected);
+  const auto extent = value.require("extent", expected);
+  if (!offset || !extent) return;
+  const auto read = [&](const YamlValue& list, std::vector<double>& numbers, std::vector<int32_t>& sources) {
+    for (const YamlValue& item : list.items(expected)) {
+      numbers.push_back(read_number(item, parameters, "a finite number", sources.emplace_back()));
+    }
+  };
+  read(*offset, layout.patch_offset, layout.sources.patch_offset);
+  read(*extent, layout.patch_extent, layout.sources.patch_extent);
+  if (layout.patch_extent.size() == layout.patch_offset.size() && !layout.patch_offset.empty()) return;
+  extent->fault(fmt::format("{} numbers", layout.patch_extent.size()),
+                fmt::format("{} numbers, as 'offset' has", std::max<size_t>(1, layout.patch_offset.size())));
+}
+
+// A scalar has no dimension in the program, and one of one element in the file, as openPMD requires.
+void read_scalar(const YamlValue& value, const YamlValue& shape, Layout& layout) {
+  if (!shape.is_list()) return;  // it has been reported
+  for (const std::string_view key : {"global", "offset", "axes", "spacing", "origin", "unit", "patch"}) {
+    if (const auto found = value.find(key)) found->fault_at_key("this key with a scalar", "no such key");
+  }
+  layout.scalar = true;
+  layout.shape = layout.global_shape = {1};
+  layout.offset = {0};
+  layout.sources.shape = layout.sources.global_shape = layout.sources.offset = {kNoParameter};
+  layout.axes = {"x"};
+  layout.spacing = {1.0};
+  layout.origin = {0.0};
+  layout.grid_unit = Unit{"m", 1.0, {1, 0, 0, 0, 0, 0, 0}};
+}
+
 Layout read_layout(const YamlValue& value, const Parameters& parameters, const Config& config) {
   Layout layout;
   layout.name = value.key();
-  value.only({"type", "shape", "global", "offset", "axes", "spacing", "origin", "unit"});
+  value.only({"type", "shape", "global", "offset", "axes", "spacing", "origin", "unit", "patch"});
   const auto type = value.require("type", "an element type such as float32 or float64");
-  const auto shape = value.require("shape", "a list of 1 to 4 extents, slowest dimension first");
+  const auto shape = value.require("shape", "a list of extents, slowest dimension first; [] for a scalar");
   if (!type || !shape) return layout;
   layout.type = read_type(*type);
   put(read_extents(*shape, parameters, 0, 1), layout.shape, layout.sources.shape);
-  if (layout.shape.empty()) return layout;
+  if (layout.shape.empty()) {
+    read_scalar(value, *shape, layout);
+    return layout;
+  }
   read_place(value, *shape, parameters, layout);
   check_size(*shape, layout, config);
-  read_grid(value, layout);
+  read_grid(value, parameters, layout);
+  if (const auto patch = value.find("patch")) read_patch(*patch, parameters, layout);
   return layout;
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+  constexpr size_t longest = 200;
+  if (text.empty() || text.size() > longest) return false;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!is_letter(text.front())) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
 void check_name(const YamlValue& value) {
@@ -234,88 +295,26 @@ uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Con
   return 0;
 }
 
-bool is_any_unit(const Unit&) { return true; }
-
-struct LevelRange {
-  int least;
-  int most;
-  int usual;
-};
-
-LevelRange levels_of(Compressor compressor) {
-  switch (compressor) {
-    case Compressor::none: return {0, 0, 0};
-    case Compressor::deflate: return {0, 9, 1};
-    case Compressor::zstd: return {1, 19, 3};
-  }
-  TAILRACE_ASSERT(false);
-}
-
-Compressor read_compressor(const YamlValue& value) {
-  constexpr Compressor choices[] = {Compressor::none, Compressor::deflate, Compressor::zstd};
-  return choices[value.choice({"none", "deflate", "zstd"})];
-}
-
-uint64_t read_chunk(const YamlValue& value) {
-  const uint64_t bytes = value.size(least_chunk);
-  if (bytes <= most_chunk) return bytes;
-  value.wrong(fmt::format("a size from {} to {}", size_text(least_chunk), size_text(most_chunk)));
-  return most_chunk;
-}
-
-// Reads either a filter's name alone (`zstd`) or a mapping.
-Compression read_compression(const YamlValue& value) {
-  Compression compression;
-  if (value.is_scalar()) {
-    compression.filter = read_compressor(value);
-    compression.level = levels_of(compression.filter).usual;
-    return compression;
-  }
-  value.only({"filter", "level", "shuffle", "chunk", "adaptive"});
-  const auto filter = value.require("filter", "none, deflate or zstd");
-  if (!filter) return compression;
-  compression.filter = read_compressor(*filter);
-  const LevelRange levels = levels_of(compression.filter);
-  compression.level = levels.usual;
-  const auto level = value.find("level");
-  if (level && compression.filter == Compressor::none) {
-    level->fault_at_key("a level", "none, as nothing is compressed by the filter 'none'");
-  } else if (level) {
-    compression.level = static_cast<int>(level->integer(levels.least, levels.most));
-  }
-  if (const auto shuffle = value.find("shuffle")) compression.shuffle = shuffle->flag();
-  if (const auto chunk = value.find("chunk")) compression.chunk = read_chunk(*chunk);
-  if (const auto adaptive = value.find("adaptive")) compression.adaptive = adaptive->flag();
-  return compression;
-}
-
-Precision read_precision(const YamlValue& value, const Layout& layout) {
-  constexpr Precision choices[] = {Precision::full, Precision::float16};
-  const Precision precision = choices[value.choice({"full", "float16"})];
-  if (precision == Precision::full || is_floating(layout.type)) return precision;
-  value.fault(fmt::format("float16 for elements of {}", name_of(layout.type)),
-              "full, or a layout of float32, float64 or long_double");
-  return Precision::full;
-}
-
-}  // namespace
-
-bool is_identifier(std::string_view text) {
-  constexpr size_t longest = 200;
-  if (text.empty() || text.size() > longest) return false;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!is_letter(text.front())) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+double read_number(const YamlValue& value, const Parameters& parameters, std::string_view expected, int32_t& source) {
+  source = kNoParameter;
+  if (!value.is_scalar() || !is_identifier(value.raw())) return value.number(expected);
+  const auto parameter = find_parameter(value, parameters, "a number");
+  if (parameter == parameters.end()) return 1;
+  source = static_cast<int32_t>(std::distance(parameters.begin(), parameter));
+  return parameter->second.real();
 }
 
 void read_parameters(const YamlValue& value, Parameters& parameters) {
-  for (const YamlValue& entry : value.entries("a mapping of names to integers")) {
+  for (const YamlValue& entry : value.entries("a mapping of names to numbers")) {
     check_name(entry);
     if (entry.key() == kClientParameter) {
       entry.fault_at_key("the name 'client'", "another name", "'client' is the id of the client, set by the program");
     }
-    parameters.emplace(entry.key(), entry.integer(std::numeric_limits<int64_t>::min()));
+    // Digits alone are an integer, even if it is too long.
+    const bool whole = entry.raw().find_first_not_of("+-0123456789") == std::string::npos;
+    const Number number = whole ? Number(entry.integer(std::numeric_limits<int64_t>::min()))
+                                : Number(entry.number("an integer of at most 64 bits, or a number"));
+    parameters.emplace(entry.key(), number);
   }
 }
 
@@ -323,28 +322,6 @@ void read_layouts(const YamlValue& value, const Parameters& parameters, Config& 
   constexpr std::string_view expected = "at least one layout, such as {field: {type: float64, shape: [100, 200]}}";
   for (const YamlValue& entry : read_named(value, expected, most_layouts)) {
     config.layouts.push_back(read_layout(entry, parameters, config));
-  }
-}
-
-void read_variables(const YamlValue& value, Config& config) {
-  constexpr std::string_view expected = "at least one variable, such as {temperature: {layout: field, unit: K}}";
-  const NameIndex layouts(config.layouts);
-  for (const YamlValue& entry : read_named(value, expected, most_variables)) {
-    Variable variable;
-    variable.name = entry.key();
-    entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled"});
-    const auto layout = entry.require("layout", "the name of a layout");
-    if (layout) variable.layout = find_layout(*layout, layouts, config);
-    if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
-    if (const auto description = entry.find("description")) variable.description = description->prose();
-    if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
-    const auto precision = entry.find("precision");
-    if (precision && variable.layout < config.layouts.size()) {
-      variable.precision = read_precision(*precision, config.layout_of(variable));
-    }
-    if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
-    if (const auto enabled = entry.find("enabled")) variable.enabled = enabled->flag();
-    config.variables.push_back(std::move(variable));
   }
 }
 

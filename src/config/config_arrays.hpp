@@ -5,13 +5,15 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
+#include "base/names/name_index.hpp"
 #include "config/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
 
-using Parameters = std::map<std::string, int64_t, std::less<>>;
+using Parameters = std::map<std::string, Number, std::less<>>;
 
 // Returns true for a valid name of a parameter, layout or variable: it is also a link name in HDF5, and an attribute
 // in Python.
@@ -25,8 +27,14 @@ void read_parameters(const YamlValue& value, Parameters& parameters);
 // Requires that config.memory has been read: a block must fit into the budget.
 void read_layouts(const YamlValue& value, const Parameters& parameters, Config& config);
 
-// Requires that config.layouts has been read.
-void read_variables(const YamlValue& value, Config& config);
+// Returns the index of the layout that the value names; 0 after a report. `layouts`: the index of config.layouts.
+uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Config& config);
+
+// Returns the entries of a map that must have entries, each with a valid name.
+std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expected, size_t most);
+
+// Reads a number, or the name of a parameter, whose index goes to `source` (else kNoParameter).
+double read_number(const YamlValue& value, const Parameters& parameters, std::string_view expected, int32_t& source);
 
 // Reads a unit. `accept` returns true if its dimension is right.
 Unit read_unit(const YamlValue& value, bool (*accept)(const Unit&), std::string_view expected);

@@ -9,8 +9,11 @@
 
 #include "config/config_actions.hpp"
 #include "config/config_arrays.hpp"
+#include "config/config_attributes.hpp"
 #include "config/config_forward.hpp"
 #include "config/config_merge.hpp"
+#include "config/config_particles.hpp"
+#include "config/config_variables.hpp"
 #include "config/yaml_document.hpp"
 #include "config/yaml_reader.hpp"
 
@@ -94,27 +97,27 @@ void read_place(const YamlValue& value, Config& config) {
   }
 }
 
-// Reads a number, or the name of a parameter that the program set.
-int read_number(const YamlValue& value, const Parameters& parameters, int64_t least, int64_t most) {
+// Reads an integer, or the name of a parameter.
+int read_count(const YamlValue& value, const Parameters& parameters, int64_t least, int64_t most) {
   const auto named = parameters.find(std::string(value.is_scalar() ? value.raw() : ""));
   if (named == parameters.end()) return static_cast<int>(value.integer(least, most));
-  if (named->second < least || named->second > most) {
-    value.fault(fmt::format("the parameter {} = {}", named->first, named->second),
+  if (named->second.is_real() || named->second.whole() < least || named->second.whole() > most) {
+    value.fault(fmt::format("the parameter {} = {}", named->first, text_of(named->second)),
                 fmt::format("an integer from {} to {}", least, most));
     return static_cast<int>(least);
   }
-  return static_cast<int>(named->second);
+  return static_cast<int>(named->second.whole());
 }
 
 // Reads the keys that differ from node to node.
 void read_node(const YamlValue& place, const Parameters& parameters, Config& config) {
   if (const auto clients = place.find("clients")) {
-    config.place.clients = read_number(*clients, parameters, 1, most_clients);
+    config.place.clients = read_count(*clients, parameters, 1, most_clients);
   }
-  if (const auto node = place.find("node")) config.place.node = read_number(*node, parameters, 0, most_nodes - 1);
+  if (const auto node = place.find("node")) config.place.node = read_count(*node, parameters, 0, most_nodes - 1);
   const auto nodes = place.find("nodes");
   if (!nodes) return;
-  config.place.nodes = read_number(*nodes, parameters, 1, most_nodes);
+  config.place.nodes = read_count(*nodes, parameters, 1, most_nodes);
   if (config.place.nodes > config.place.node) return;
   nodes->fault(std::to_string(config.place.nodes),
                fmt::format("more than the number of this node, {}", config.place.node));
@@ -327,13 +330,21 @@ void read_schedule(const YamlValue& value, Config& config) {
 
 bool is_time(const Unit& unit) { return unit.dimension == std::array<double, 7>{0, 0, 1, 0, 0, 0, 0}; }
 
-void read_time(const YamlValue& value, Config& config) {
+void read_time(const YamlValue& value, const Parameters& parameters, Config& config) {
   value.only({"dt", "unit"});
   if (const auto dt = value.find("dt")) {
-    config.time.dt = dt->number("a number greater than 0");
+    int32_t source = kNoParameter;
+    config.time.dt = read_number(*dt, parameters, "a number greater than 0", source);
     if (config.time.dt <= 0) dt->wrong("a number greater than 0");
   }
   if (const auto unit = value.find("unit")) config.time.unit = read_unit(*unit, is_time, "a unit of time, such as s");
+}
+
+void read_iterations(const YamlValue& value, Config& config) {
+  value.only({"attributes"});
+  if (const auto attributes = value.find("attributes")) {
+    config.iteration_attributes = read_attributes(*attributes, AttributeOf::iteration);
+  }
 }
 
 void read_log(const YamlValue& value, Config& config) {
@@ -359,8 +370,9 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
   // The version comes first, since another version may have other keys.
   read_version(top);
-  top.only({"tailrace", "name", "place", "memory", "storage", "format", "merge", "schedule", "forward", "time", "log",
-            "measurements", "parameters", "layouts", "variables", "actions", "python"});
+  top.only({"tailrace",   "name",    "place",     "memory",    "storage",      "format",     "merge",
+            "schedule",   "forward", "time",      "log",       "measurements", "attributes", "iterations",
+            "parameters", "layouts", "variables", "particles", "actions",      "python"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
@@ -370,11 +382,15 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto format = top.find("format")) read_format(*format, config);
   if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config);
   if (const auto forward = top.find("forward")) read_forward(*forward, config);
-  if (const auto time = top.find("time")) read_time(*time, config);
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
   for (const auto& [parameter, value] : parameters) config.parameters.push_back({parameter, value});
+  if (const auto time = top.find("time")) read_time(*time, parameters, config);
+  if (const auto attributes = top.find("attributes")) {
+    config.attributes = read_attributes(*attributes, AttributeOf::file);
+  }
+  if (const auto iterations = top.find("iterations")) read_iterations(*iterations, config);
   if (const auto place = top.find("place")) read_node(*place, parameters, config);
   check_shared_files(top, config);
   check_file_per_job(top, config);
@@ -382,6 +398,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.find("variables")) read_variables(*variables, config);
+  if (const auto particles = top.find("particles")) read_particles(*particles, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
   if (const auto python = top.find("python")) read_python(*python, config);
   check_sync(top, config);
@@ -396,6 +413,12 @@ void check_flush(const YamlValue& top, const Config& config) {
 Result<Parameters> program_parameters(const ConfigInput& input) {
   Parameters parameters;
   for (const auto& [name, value] : input.parameters) {
+    if (!value.is_finite()) {
+      return Status(TAILRACE_INVALID_ARGUMENT,
+                    fmt::format("the program's parameter '{}': found {}, expected a finite "
+                                "number",
+                                name, text_of(value)));
+    }
     if (is_identifier(name)) {
       parameters[name] = value;
       continue;
@@ -403,7 +426,7 @@ Result<Parameters> program_parameters(const ConfigInput& input) {
     return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("the program's parameter {}: found this name, expected {}",
                                                          in_quotes(name), identifier_rule));
   }
-  parameters.emplace(kClientParameter, input.client);
+  parameters.emplace(kClientParameter, static_cast<int64_t>(input.client));
   return parameters;
 }
 

@@ -20,10 +20,10 @@ struct ConfigInput {
   std::optional<std::string> text;            // the YAML itself
   std::optional<std::string> path_override;   // replaces storage.path
   std::optional<std::string> files_override;  // replaces storage.files
-  std::vector<std::pair<std::string, int64_t>> parameters;  // replace or add to `parameters:`
-  int client = 0;                                           // the value of the parameter `client`
-  bool flush_waits = false;                                 // refuse a configuration in which flush does not wait
-  std::string program_python;                               // Config::program_python
+  std::vector<std::pair<std::string, Number>> parameters;  // replace or add to `parameters:`
+  int client = 0;                                          // the value of the parameter `client`
+  bool flush_waits = false;                                // refuse a configuration in which flush does not wait
+  std::string program_python;                              // Config::program_python
 };
 
 // Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint"), with

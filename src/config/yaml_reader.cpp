@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "model/nearest_word.hpp"
+#include "base/names/nearest_word.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -149,10 +149,14 @@ int64_t YamlValue::integer(int64_t least, int64_t most) const {
   return least;
 }
 
-double YamlValue::number(std::string_view expected) const {
+std::optional<double> YamlValue::maybe_number() const {
   const std::optional<double> value =
       is_scalar() && !node_->in_quotes ? whole_number<double>(node_->text) : std::nullopt;
-  if (value && std::isfinite(*value)) return *value;
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+double YamlValue::number(std::string_view expected) const {
+  if (const std::optional<double> value = maybe_number()) return *value;
   wrong(expected, is_scalar() && node_->in_quotes ? "leave out the quotes" : "");
   return 1.0;
 }

@@ -43,6 +43,8 @@ class YamlValue {
   int64_t integer(int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) const;
   // Returns the scalar as an integer; none, without a report, if it is not one.
   std::optional<int64_t> maybe_integer() const;
+  // Returns the scalar as a finite number; none, without a report, if it is not one.
+  std::optional<double> maybe_number() const;
   // Returns a finite number.
   double number(std::string_view expected) const;
   bool flag() const;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "filter/pipeline.hpp"
+#include "model/attribute.hpp"
 #include "model/block.hpp"
 #include "model/config.hpp"
 #include "model/request.hpp"
@@ -105,6 +107,14 @@ inline bool is_in_chunks(const Variable& variable, const Layout& layout) {
   return variable.filtered() && !layout.empty();
 }
 
+// An attribute that a client has set.
+struct AttributeNote {
+  int64_t iteration = 0;
+  int client = 0;
+  std::optional<Block> block;  // the attribute belongs to its dataset; none: to the iteration
+  Attribute attribute;
+};
+
 class Format {
  public:
   // The most files of an iteration.
@@ -132,6 +142,10 @@ class Format {
                                          const Loss& loss) = 0;
   // Records an event in the iteration's file, and begins the iteration if necessary.
   virtual Status note_event(int64_t iteration, const std::string& event) = 0;
+  // Records an attribute in the iteration's file, and begins the iteration if necessary. Of a dataset it is recorded
+  // if a block of that comes. The client's later value replaces an earlier one. Fails with TAILRACE_INVALID_ARGUMENT
+  // if another client has set another value.
+  virtual Status note_attribute(const AttributeNote& note) = 0;
   // Records a finding in the file of an iteration that has begun, and replaces an earlier one of that name. If it
   // fails, the file is unaffected.
   virtual Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) = 0;

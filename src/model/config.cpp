@@ -1,5 +1,7 @@
 #include "model/config.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace tailrace::impl {
@@ -26,18 +28,26 @@ int Config::find_parameter(std::string_view parameter) const {
   return -1;
 }
 
+bool Config::has_particles() const {
+  return std::any_of(variables.begin(), variables.end(), [](const Variable& one) { return one.record.of_particles; });
+}
+
 uint64_t size_of(ElementType type) {
   switch (type) {
     case ElementType::int8:
-    case ElementType::uint8: return 1;
+    case ElementType::uint8:
+    case ElementType::boolean: return 1;
     case ElementType::int16:
-    case ElementType::uint16: return 2;
+    case ElementType::uint16:
+    case ElementType::float16: return 2;
     case ElementType::int32:
     case ElementType::uint32:
     case ElementType::float32: return 4;
     case ElementType::int64:
     case ElementType::uint64:
-    case ElementType::float64: return 8;
+    case ElementType::float64:
+    case ElementType::complex64: return 8;
+    case ElementType::complex128: return 16;
     case ElementType::long_double: return sizeof(long double);
   }
   TAILRACE_ASSERT(false);
@@ -60,6 +70,10 @@ const char* name_of(ElementType type) {
     case ElementType::float32: return "float32";
     case ElementType::float64: return "float64";
     case ElementType::long_double: return "long_double";
+    case ElementType::boolean: return "bool";
+    case ElementType::float16: return "float16";
+    case ElementType::complex64: return "complex64";
+    case ElementType::complex128: return "complex128";
   }
   TAILRACE_ASSERT(false);
 }

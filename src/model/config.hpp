@@ -12,6 +12,8 @@
 
 #include "base/clock.hpp"
 #include "model/action.hpp"
+#include "model/attribute.hpp"
+#include "model/number.hpp"
 
 namespace tailrace::impl {
 
@@ -35,7 +37,24 @@ enum class Visibility { written, pending };
 enum class Compressor { none, deflate, zstd };
 enum class Precision { full, float16 };
 
-enum class ElementType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, long_double };
+// `boolean` is a byte, 0 or 1; complex numbers are a pair of real and imaginary part.
+enum class ElementType {
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
+  long_double,
+  boolean,
+  float16,
+  complex64,
+  complex128
+};
 
 // The rate of writes while the program computes.
 struct Throttle {
@@ -63,10 +82,11 @@ struct Unit {
   std::array<double, 7> dimension{};
 };
 
-// An integer that shapes may name: from the file, from the program, or `client`.
+// A number that layouts may name: from the file, from the program, or `client`. Shapes and offsets name integers,
+// spacings and origins any.
 struct Parameter {
   std::string name;
-  int64_t value = 0;  // at open; Shapes has the present value
+  Number value;  // at open; Shapes has the present value
 };
 
 inline constexpr const char* kClientParameter = "client";  // the client's id, which cannot be set
@@ -79,19 +99,27 @@ struct Layout {
     std::vector<int32_t> shape;
     std::vector<int32_t> global_shape;
     std::vector<int32_t> offset;
+    std::vector<int32_t> spacing = {};
+    std::vector<int32_t> origin = {};
+    std::vector<int32_t> patch_offset = {};
+    std::vector<int32_t> patch_extent = {};
   };
 
   std::string name;
   ElementType type = ElementType::float64;
   // Shape of one block, slowest dimension first; 1 to TAILRACE_MAX_RANK entries. An entry is 0 only if a parameter
-  // sets it.
+  // sets it. A scalar has the shape [1], as it is stored; programs hand it over with no dimension.
   std::vector<uint64_t> shape;
+  bool scalar = false;
   std::vector<uint64_t> global_shape;  // of the whole array; same rank; equals shape unless given
   std::vector<uint64_t> offset;        // of the block in the whole array; same rank; zeros unless given
   std::vector<std::string> axes;       // one label per dimension
   std::vector<double> spacing;         // of the grid, per axis, in grid_unit
   std::vector<double> origin;          // of the whole array's first element, per axis, in grid_unit
-  Unit grid_unit;                      // factor to metres; dimension of length, or radians for angles
+  // The box in which the particles of a block are, by the components of their position; empty: not known.
+  std::vector<double> patch_offset = {};
+  std::vector<double> patch_extent = {};
+  Unit grid_unit;  // factor to metres; dimension of length, or radians for angles
   Sources sources;
 
   uint64_t elements() const;
@@ -108,7 +136,34 @@ struct Compression {
   bool adaptive = true;                // compress less when clients would wait otherwise
 };
 
+// A record of openPMD, to which a variable belongs: a scalar, or the components of a vector. A record of particles
+// has a value for each particle of its species.
+struct Record {
+  bool of_particles = false;
+  bool vector = false;  // the variable is one component
+  // For particles: the values stand for macroparticles, and the power of the weighting that makes one particle's of
+  // them.
+  bool macro_weighted = false;
+  double weighting_power = 0;
+  std::vector<double> position = {};  // of a mesh: where in a cell its values are, per axis; empty: zeros
+};
+
+// A record of particles that has one value for all of them, and no dataset.
+struct ConstantRecord {
+  struct Component {
+    std::string name;  // empty: of a scalar
+    double value = 0;
+  };
+  std::string species;
+  std::string name;
+  std::vector<Component> components;
+  Unit unit;
+  bool macro_weighted = false;
+  double weighting_power = 0;
+};
+
 struct Variable {
+  // A component is "<record>/<component>"; with particles, "<species>/" precedes it.
   std::string name;
   uint32_t layout = 0;  // index into Config::layouts
   Unit unit;
@@ -117,6 +172,8 @@ struct Variable {
   Compression compress = {};
   Precision precision = Precision::full;
   bool enabled = true;  // at open: true if its blocks are written
+  std::vector<Attribute> attributes = {};
+  Record record = {};
 
   // Returns true if blocks of the variable are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
@@ -213,16 +270,20 @@ struct Config {
     std::string level = "warning";  // info, warning, error, off
     std::string file;               // empty: stderr
   } log;
-  std::vector<Parameter> parameters;  // sorted by name
-  std::vector<Layout> layouts;        // with the parameters' values at open
+  std::vector<Attribute> attributes;            // of each file
+  std::vector<Attribute> iteration_attributes;  // of each iteration
+  std::vector<Parameter> parameters;            // sorted by name
+  std::vector<Layout> layouts;                  // with the parameters' values at open
   std::vector<Variable> variables;
-  std::vector<Action> actions;  // in the order of the file; {end_iteration, store} unless given
+  std::vector<ConstantRecord> constants;  // of particles
+  std::vector<Action> actions;            // in the order of the file; {end_iteration, store} unless given
   // Folders of environments for Python actions. The first must fit. If it is empty, the second is used if it fits,
   // else VIRTUAL_ENV.
   std::string python_environment;  // from the configuration
   std::string program_python;      // the program's own, if it is in Python
 
   const Layout& layout_of(const Variable& variable) const { return layouts[variable.layout]; }
+  bool has_particles() const;
   // Returns the directories that contain raw files. Relative paths start at the first.
   std::span<const std::string> file_roots() const {
     return storage.files.empty() ? std::span(storage.paths).first(1) : std::span(storage.files);

@@ -19,7 +19,9 @@ bool depends_on(const std::vector<int32_t>& sources, const std::vector<bool>& ch
 
 bool depends_on(const Layout::Sources& sources, const std::vector<bool>& changed) {
   return depends_on(sources.shape, changed) || depends_on(sources.global_shape, changed) ||
-         depends_on(sources.offset, changed);
+         depends_on(sources.offset, changed) || depends_on(sources.spacing, changed) ||
+         depends_on(sources.origin, changed) || depends_on(sources.patch_offset, changed) ||
+         depends_on(sources.patch_extent, changed);
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ Shapes::Shapes(const Config& config) : config_(config) {
 }
 
 Result<Shapes::State> Shapes::with(std::span<const Setting> settings) const {
-  Result<std::vector<int64_t>> values = values_with(settings);
+  Result<std::vector<Number>> values = values_with(settings);
   if (!values.ok()) return values.status();
   State state{std::move(values).value(), now_.layouts};
   std::vector<bool> changed(state.values.size());
@@ -62,8 +64,8 @@ Result<Shapes::State> Shapes::with(std::span<const Setting> settings) const {
   return state;
 }
 
-Result<std::vector<int64_t>> Shapes::values_with(std::span<const Setting> settings) const {
-  std::vector<int64_t> values = now_.values;
+Result<std::vector<Number>> Shapes::values_with(std::span<const Setting> settings) const {
+  std::vector<Number> values = now_.values;
   std::vector<bool> set(values.size());
   for (const Setting& setting : settings) {
     if (setting.parameter >= values.size()) {
@@ -79,30 +81,51 @@ Result<std::vector<int64_t>> Shapes::values_with(std::span<const Setting> settin
       return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("found the parameter '{}' twice, expected it once", name));
     }
     set[setting.parameter] = true;
-    values[setting.parameter] = setting.value;
+    const Result<Number> value = value_for(config_.parameters[setting.parameter], setting.value);
+    if (!value.ok()) return value.status();
+    values[setting.parameter] = value.value();
   }
   return values;
 }
 
-Result<Layout> Shapes::evaluate(const Layout& layout, const std::vector<int64_t>& values) const {
+// A parameter remains what it was at open: an integer, or a real number.
+Result<Number> Shapes::value_for(const Parameter& parameter, const Number& value) const {
+  if (parameter.value.is_real() && value.is_finite()) return Number(value.real());
+  if (!parameter.value.is_real() && !value.is_real()) return value;
+  return Status(TAILRACE_INVALID_ARGUMENT,
+                fmt::format("parameter '{}': found the value {}, expected {}", parameter.name, text_of(value),
+                            parameter.value.is_real() ? "a finite number" : "an integer, as it was at open"));
+}
+
+Result<Layout> Shapes::evaluate(const Layout& layout, const std::vector<Number>& values) const {
   Layout made = layout;
   Status status;
   const auto put = [&](const char* what, const std::vector<int32_t>& sources, std::vector<uint64_t>& numbers) {
     for (size_t i = 0; i < sources.size() && status.ok(); ++i) {
       if (sources[i] == kNoParameter) continue;
       const auto source = static_cast<size_t>(sources[i]);
-      if (values[source] < 0) {
+      if (values[source].is_real() || values[source].whole() < 0) {
         status =
             Status(TAILRACE_WRONG_SHAPE,
                    fmt::format("layout '{}', {}[{}]: found the parameter '{}' with the value {}, expected 0 or more",
-                               layout.name, what, i, config_.parameters[source].name, values[source]));
+                               layout.name, what, i, config_.parameters[source].name, text_of(values[source])));
+        return;
       }
-      numbers[i] = static_cast<uint64_t>(values[source]);
+      numbers[i] = static_cast<uint64_t>(values[source].whole());
+    }
+  };
+  const auto put_reals = [&](const std::vector<int32_t>& sources, std::vector<double>& numbers) {
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i] != kNoParameter) numbers[i] = values[static_cast<size_t>(sources[i])].real();
     }
   };
   put("shape", layout.sources.shape, made.shape);
   put("global", layout.sources.global_shape, made.global_shape);
   put("offset", layout.sources.offset, made.offset);
+  put_reals(layout.sources.spacing, made.spacing);
+  put_reals(layout.sources.origin, made.origin);
+  put_reals(layout.sources.patch_offset, made.patch_offset);
+  put_reals(layout.sources.patch_extent, made.patch_extent);
   if (status.ok()) status = check(made);
   if (!status.ok()) return status;
   return made;
@@ -115,6 +138,11 @@ Status Shapes::check(const Layout& layout) const {
         fmt::format("layout '{}', dimension {}: found offset {} and shape {}, expected both together at most "
                     "the global extent {}",
                     layout.name, *i, layout.offset[*i], layout.shape[*i], layout.global_shape[*i]));
+  }
+  for (size_t i = 0; i < layout.spacing.size(); ++i) {
+    if (layout.spacing[i] != 0) continue;
+    return Status(TAILRACE_WRONG_SHAPE,
+                  fmt::format("layout '{}', spacing[{}]: found 0, expected another number", layout.name, i));
   }
   const std::optional<uint64_t> bytes = checked_bytes(layout.shape, layout.type);
   if (!bytes || !checked_bytes(layout.global_shape, layout.type)) {

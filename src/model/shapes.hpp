@@ -19,12 +19,12 @@ class Shapes {
  public:
   struct Setting {
     uint32_t parameter = 0;  // index into Config::parameters
-    int64_t value = 0;
+    Number value;
   };
 
   // The values, and the layouts that follow from them.
   struct State {
-    std::vector<int64_t> values;                         // by parameter
+    std::vector<Number> values;                          // by parameter
     std::vector<std::shared_ptr<const Layout>> layouts;  // by index into Config::layouts
   };
 
@@ -37,13 +37,14 @@ class Shapes {
 
   // Returns the state after all these settings. Fails if a layout would be invalid: TAILRACE_WRONG_SHAPE,
   // TAILRACE_TOO_LARGE for blocks that do not fit into the budget, TAILRACE_INVALID_ARGUMENT for a parameter that
-  // cannot be set.
+  // cannot be set, or not to that value: an integer is set to integers, a real number to finite numbers.
   Result<State> with(std::span<const Setting> settings) const;
   void take(State state) { now_ = std::move(state); }
 
  private:
-  Result<std::vector<int64_t>> values_with(std::span<const Setting> settings) const;
-  Result<Layout> evaluate(const Layout& layout, const std::vector<int64_t>& values) const;
+  Result<std::vector<Number>> values_with(std::span<const Setting> settings) const;
+  Result<Number> value_for(const Parameter& parameter, const Number& value) const;
+  Result<Layout> evaluate(const Layout& layout, const std::vector<Number>& values) const;
   Status check(const Layout& layout) const;
 
   const Config& config_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/nearest_word.hpp"
+#include "base/names/nearest_word.hpp"
 
 namespace tailrace::impl {
 namespace {

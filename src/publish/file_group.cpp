@@ -176,6 +176,11 @@ Status FileGroup::note_event(int64_t number, const std::string& event) {
   return status;
 }
 
+Status FileGroup::note_attribute(const AttributeNote& note) {
+  iterations_.try_emplace(note.iteration);
+  return format_.note_attribute(note);
+}
+
 Status FileGroup::note_finding(int64_t number, const std::string& name, const FindingValue& value) {
   return format_.begun(number) ? format_.note_finding(number, name, value) : Status();
 }

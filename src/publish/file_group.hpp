@@ -105,6 +105,8 @@ class FileGroup final {
   // Begins work that had to wait for room in the engine. Returns true if it began any.
   bool progress();
   Status note_event(int64_t iteration, const std::string& event);
+  // Notes an attribute that a client has set; see Format.
+  Status note_attribute(const AttributeNote& note);
   // Notes an action's finding for the iteration's file. Does nothing if the iteration has no file.
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value);
   // Marks the iteration to be removed when it ends, not published; `why` goes to the log and the journal.

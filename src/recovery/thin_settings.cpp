@@ -10,7 +10,7 @@ bool is_setting(const LedgerRecord& record) {
   return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
 }
 
-// Settings of a client that no block or read has used yet.
+// Settings of a client that no block, read or attribute has used yet.
 struct Unseen {
   std::map<uint32_t, LedgerRecord> latest;  // by parameter
   std::vector<LedgerRecord> unfinished;     // settings whose last one has not come
@@ -49,7 +49,7 @@ std::vector<LedgerRecord> thin_settings(std::vector<LedgerRecord> records) {
     }
     const Verb verb = record.descriptor.verb;
     const bool accepted = record.kind == LedgerRecord::Kind::accepted;
-    const bool sees = accepted && (verb == Verb::write || verb == Verb::read);
+    const bool sees = accepted && (verb == Verb::write || verb == Verb::read || verb == Verb::attribute);
     if (sees) put_latest(clients[record.client], kept);
     kept.push_back(record);
   }

@@ -335,8 +335,15 @@ Status ServedClients::check(int client, const Descriptor& descriptor) {
         return refuse("an event without an end to its name");
       }
       [[fallthrough]];
+    case Verb::attribute:
     case Verb::write:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      if (descriptor.verb == Verb::attribute) {
+        const bool known = descriptor.variable < member.config.variables.size();
+        if (!known && descriptor.variable != kNoVariable) return refuse("an attribute of an unknown variable");
+        const Status follows = member.server->check_attribute(descriptor);
+        if (!follows.ok()) return refuse(follows.fault().message);
+      }
       member.open.insert(descriptor.iteration);
       involve(member, descriptor.iteration);
       if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");

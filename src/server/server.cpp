@@ -25,6 +25,14 @@ IterationRecord::Outcome outcome_of(const Departure& how) {
   return how.written ? Outcome::published : Outcome::empty;
 }
 
+// Returns ok if the client may set the attribute; end_iteration sets the time and the step.
+Status check_attribute(const AttributeNote& note) {
+  const auto& [name, value] = note.attribute;
+  const bool times = !note.block && (name == kTimeAttribute || name == kStepAttribute);
+  if (times && std::holds_alternative<double>(value)) return {};
+  return check_attribute_name(note.block ? AttributeOf::variable : AttributeOf::iteration, name);
+}
+
 }  // namespace
 
 Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
@@ -92,6 +100,7 @@ void Server::begin(const Descriptor& descriptor) {
     case Verb::end_iteration: return end_iteration(descriptor);
     case Verb::drop_iteration: return drop_iteration(descriptor);
     case Verb::signal: return note_event(descriptor);
+    case Verb::attribute: return add_attribute(descriptor);
     case Verb::parameter: return verbs_.end(descriptor, layouts_.set(descriptor));
     case Verb::file_write:
     case Verb::file_write_at: pending_file_bytes_ += descriptor.block_bytes(); return raw_->begin(descriptor);
@@ -201,6 +210,22 @@ void Server::note_event(const Descriptor& descriptor) {
   const Status writable = files_.writable(descriptor.iteration);
   const Status status = writable.ok() ? files_.note_event(descriptor.iteration, descriptor.event) : writable;
   if (actions_ != nullptr && writable.ok()) actions_->raised(client(), descriptor.event, descriptor.iteration);
+  verbs_.end(descriptor, status);
+}
+
+// The last part has the whole attribute. The client has checked it, but may be corrupt.
+void Server::add_attribute(const Descriptor& descriptor) {
+  if (!attribute_.add(descriptor)) return verbs_.end(descriptor, {});
+  AttributeNote note{descriptor.iteration, client(), {}, {}};
+  if (descriptor.variable != kNoVariable) note.block = layouts_.block_of(descriptor);
+  Status status = files_.writable(descriptor.iteration);
+  Result<Attribute> attribute = attribute_.take();
+  if (status.ok()) status = attribute.status();
+  if (status.ok()) {
+    note.attribute = std::move(attribute).value();
+    status = impl::check_attribute(note);
+  }
+  if (status.ok()) status = files_.note_attribute(note);
   verbs_.end(descriptor, status);
 }
 

@@ -17,6 +17,7 @@
 #include "engine/engine.hpp"
 #include "model/config.hpp"
 #include "model/trace.hpp"
+#include "model/wire/attribute_wire.hpp"
 #include "place/place.hpp"
 #include "publish/file_group.hpp"
 #include "server/raw_files/file_meter.hpp"
@@ -64,6 +65,8 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   bool has_ended(const Descriptor& descriptor) const { return blocks_.has_ended(descriptor); }
   // Returns the client's layouts, after all accepted verbs.
   const Shapes& shapes() const { return layouts_.shapes(); }
+  // Returns ok if a part of an attribute (Verb::attribute) follows those before it.
+  Status check_attribute(const Descriptor& descriptor) const { return attribute_.check(descriptor); }
   // Returns ok if a parameter's setting (Verb::parameter) fits those before it, and makes valid layouts.
   Status check_setting(const Descriptor& descriptor) const { return layouts_.check(descriptor); }
   // Returns true if nothing of this client is under way.
@@ -107,6 +110,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   void accept_file_again(const Descriptor& descriptor);
   void end_twice(const Descriptor& descriptor);
   void note_event(const Descriptor& descriptor);
+  void add_attribute(const Descriptor& descriptor);
   void left(int64_t iteration, const Departure& how) override;
   void gone(int64_t iteration) override;
   void file_verb_ended(const Descriptor& descriptor, const Status& status) override;
@@ -134,6 +138,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
 
   // Used by the server's thread only.
   std::map<int64_t, Descriptor> ends_;  // by iteration that has not left: the verb that ended it
+  AttributeParts attribute_;
   ClientLayouts layouts_;
   VerbEnds verbs_;
   IterationMeter meter_;

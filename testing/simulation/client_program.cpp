@@ -202,7 +202,7 @@ void ClientProgram::wait_for(Lent& lent) {
 // Changes the lengths of some arrays, all at once.
 void ClientProgram::change_lengths() {
   std::vector<uint64_t> lengths = lengths_;
-  std::vector<std::pair<std::string_view, int64_t>> values;
+  std::vector<std::pair<std::string_view, Number>> values;
   for (uint32_t variable = 0; variable < lengths.size(); ++variable) {
     if (change_dice_.chance(50)) continue;
     lengths[variable] = change_dice_.between(1, config_.layouts[variable].shape[0]);

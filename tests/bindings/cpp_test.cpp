@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <complex>
 
 #include <array>
 #include <cerrno>
@@ -321,7 +322,11 @@ TEST_F(CppBinding, KnowsElementTypes) {
   static_assert(tailrace::type_of<signed char>() == TAILRACE_INT8 && tailrace::type_of<long>() == TAILRACE_INT64);
   static_assert(tailrace::type_of<long long>() == TAILRACE_INT64 && tailrace::type_of<unsigned>() == TAILRACE_UINT32);
   static_assert(tailrace::type_of<long double>() == TAILRACE_LONG_DOUBLE);
-  static_assert(!tailrace::Element<bool> && !tailrace::Element<char> && !tailrace::Element<void*>);
+  static_assert(tailrace::type_of<bool>() == TAILRACE_BOOL &&
+                tailrace::type_of<tailrace::Half>() == TAILRACE_FLOAT16);
+  static_assert(tailrace::type_of<std::complex<float>>() == TAILRACE_COMPLEX64);
+  static_assert(tailrace::type_of<std::complex<double>>() == TAILRACE_COMPLEX128);
+  static_assert(!tailrace::Element<char> && !tailrace::Element<void*> && !tailrace::Block<std::vector<bool>>);
   EXPECT_EQ(tailrace::version(), TAILRACE_VERSION_STRING);
 }
 

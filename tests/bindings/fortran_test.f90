@@ -1,7 +1,7 @@
 ! Tests of the Fortran module: each verb, each type and rank, and its messages on errors. With the argument `stop` it
 ! shows that a failure without `status` ends the program.
 program fortran_test
-  use, intrinsic :: iso_c_binding, only: c_int, c_long_double
+  use, intrinsic :: iso_c_binding, only: c_bool, c_int, c_long_double
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64, error_unit
   use tailrace
   implicit none
@@ -25,6 +25,7 @@ program fortran_test
   if (argument == "stop") call stops()
   call opening()
   call types_and_ranks()
+  call times_and_attributes()
   call verbs()
   call changes()
   call refusals()
@@ -51,6 +52,58 @@ contains
   subroutine stops()
     type(tailrace_client) :: out
     call out%open("missing.yaml")
+  end subroutine
+
+  ! The tests in Python look at the file.
+  subroutine times_and_attributes()
+    type(tailrace_client) :: out
+    character(*), parameter :: model = "tailrace: 1" // lf // "name: times" // lf // &
+      "storage: {existing: replace}" // lf // "memory: {budget: 1 MiB}" // lf // "parameters: {left: 0.5}" // lf // &
+      "layouts:" // lf // "  flags: {type: bool, shape: [3]}" // lf // &
+      "  waves: {type: complex128, shape: [2]}" // lf // &
+      "  narrow: {type: complex64, shape: [2]}" // lf // "  one: {type: float64, shape: []}" // lf // &
+      "  deep: {type: int32, shape: [2, 1, 1, 3, 1, 2]}" // lf // &
+      "  line: {type: float64, shape: [nx], origin: [left], spacing: [dx]}" // lf // &
+      "variables: {flags: {layout: flags}, E: {layout: waves, components: [x, y]}, narrow: {layout: narrow}, " // &
+      "energy: {layout: one}, deep: {layout: deep}, line: {layout: line}}" // lf // &
+      "particles: {ions: {records: {position: {layout: line, components: [x]}}}}" // lf
+    logical(c_bool) :: flags(3) = [.true._c_bool, .false._c_bool, .true._c_bool], flags_back(3)
+    complex(real64) :: waves(2) = [(1.0_real64, 2.0_real64), (3.0_real64, -4.0_real64)], waves_back(2)
+    complex(real32) :: narrow(2) = [(1.0, 2.0), (3.0, -4.0)], narrow_back(2)
+    complex(real64), pointer :: built(:)
+    integer(int32) :: deep(2, 1, 3, 1, 1, 2) = 7, deep_back(2, 1, 3, 1, 1, 2)
+    real(real64) :: energy_back
+    integer(c_int) :: status
+    call out%open("times.yaml", client=0, text=model, path=".", parameter_names=["nx"], parameter_values=[4_int64], &
+                  real_names=["dx"], real_values=[0.25_real64])
+    call out%write("flags", 0, flags)
+    call out%write("E/x", 0, waves)
+    call out%alloc("E/y", 0, built)
+    built = 2 * waves
+    call out%commit("E/y", 0)
+    call out%write("narrow", 0, narrow)
+    call out%write("energy", 0, 2.5_real64)
+    call out%write("deep", 0, deep)
+    call out%set_parameters(["left"], [1.5_real64])
+    call out%write("line", 0, [1.0_real64, 2.0_real64, 3.0_real64, 4.0_real64])
+    call out%write("ions/position/x", 0, [1.0_real64, 2.0_real64, 3.0_real64, 4.0_real64])
+    call out%attribute(0, "scheme", "leap-frog ")
+    call out%attribute(0, "order", 2)
+    call out%attribute(0, "residuals", [0.5_real64, 0.25_real64])
+    call out%attribute(0, "long_name", "the wave", variable="line")
+    call out%attribute(0, "factor", 1.5, variable="line")
+    call out%attribute(0, "time", 1.0, status=status)
+    call expect(status == tailrace_invalid_argument, "time is set by end_iteration")
+    call out%end_iteration(0, time=12.5_real64, dt=0.125_real64)
+    call out%read("flags", 0, flags_back)
+    call out%read("E/x", 0, waves_back)
+    call out%read("narrow", 0, narrow_back)
+    call out%read("deep", 0, deep_back)
+    call out%read("energy", 0, energy_back)
+    call expect(all(flags .eqv. flags_back) .and. all(waves == waves_back), "bool and complex128 read back")
+    call expect(all(narrow == narrow_back) .and. all(deep == deep_back), "complex64 and rank 6 read back")
+    call expect(energy_back == 2.5_real64, "a scalar reads back")
+    call out%close()
   end subroutine
 
   subroutine opening()
@@ -232,7 +285,7 @@ contains
     call out%write("plane", 0, single, status)
     call expect(status == tailrace_wrong_type, "real32 is not float64")
     call out%write("plane", 0, numbers, status)
-    call expect(status == tailrace_wrong_type .and. index(out%message(), "another type") > 0, "complex is no type")
+    call expect(status == tailrace_wrong_type .and. index(out%message(), "complex128") > 0, "complex is not float64")
     call out%write("wide", 0, [1.0_c_long_double, 2.0_c_long_double, 3.0_c_long_double], status)
     call expect(status == tailrace_wrong_type .and. index(out%message(), "write_long_double") > 0, "nor long double")
     call out%write("plane", 0, turned, status)
@@ -297,7 +350,7 @@ contains
     call expect(status == tailrace_dropped, "and borrows nothing")
     call out%test(ticket, ended)
     call expect(ended, "so that there is nothing to wait for")
-    call out%end_iteration(4, status)
+    call out%end_iteration(4, status=status)
     call expect(status == tailrace_dropped, "and says so at its end")
     a = 1
     b = 2

@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/names/name_index.hpp"
 #include "config/config_yaml.hpp"
-#include "model/name_index.hpp"
 
 namespace tailrace::impl {
 namespace {

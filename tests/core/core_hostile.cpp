@@ -27,6 +27,7 @@
 
 #include "base/memory/range_allocator.hpp"
 #include "base/os/unix_socket.hpp"
+#include "model/wire/attribute_wire.hpp"
 #include "model/wire/core_wire.hpp"
 #include "model/wire/file_wire.hpp"
 #include "place/core/runtime_directory.hpp"
@@ -134,11 +135,24 @@ Descriptor some_file_verb(Attached& at, Descriptor verb) {
   return verb;
 }
 
+// Returns the first part of an attribute, which may be the only one, or any part.
+Descriptor some_attribute(Attached& at, Descriptor verb) {
+  std::vector<std::byte> bytes = to_bytes(one_in(2) ? "note" : "time", AttributeValue(double(below(3))));
+  if (one_in(4)) bytes[below(bytes.size())] = static_cast<std::byte>(below(256));
+  verb.part = attribute_part(bytes, 0);
+  if (one_in(8)) verb.part.count = static_cast<uint16_t>(below(5));
+  if (one_in(8)) verb.part.index = static_cast<uint16_t>(below(5));
+  if (one_in(8)) verb.part.length = static_cast<uint8_t>(below(64));
+  if (one_in(2)) verb.variable = kNoVariable;
+  verb.sequence = at.sequence;
+  return verb;
+}
+
 // Returns a verb that could be valid.
 Descriptor some_verb(Attached& at) {
   Descriptor verb;
-  constexpr Verb kVerbs[] = {Verb::write, Verb::write,          Verb::read,   Verb::end_iteration,
-                             Verb::flush, Verb::drop_iteration, Verb::signal, Verb::parameter};
+  constexpr Verb kVerbs[] = {Verb::write,          Verb::write,  Verb::read,      Verb::end_iteration, Verb::flush,
+                             Verb::drop_iteration, Verb::signal, Verb::parameter, Verb::attribute};
   constexpr Verb kFileVerbs[] = {Verb::file_open,     Verb::file_write,    Verb::file_write, Verb::file_write_at,
                                  Verb::file_read,     Verb::file_sync,     Verb::file_close, Verb::file_size,
                                  Verb::file_truncate, Verb::file_allocate, Verb::file_remove};
@@ -153,10 +167,13 @@ Descriptor some_verb(Attached& at) {
     return verb;
   }
   if (verb.verb == Verb::parameter) {
-    verb.setting = {static_cast<int64_t>(any_number()), static_cast<uint32_t>(below(2)), one_in(16) ? 2U : 1U};
+    verb.setting = {
+        static_cast<int64_t>(any_number()), static_cast<uint32_t>(below(2)), one_in(16) ? 2U : 1U, 0, 0, {}};
+    if (one_in(4)) verb.setting.is_real = 1;
     verb.variable = static_cast<uint32_t>(below(3));
     return verb;
   }
+  if (verb.verb == Verb::attribute) return some_attribute(at, verb);
   const uint64_t room = (at.segment->pool().size() - at.block_bytes) / RangeAllocator::kGrain;
   verb.bytes.address = below(room + 1) * RangeAllocator::kGrain;
   verb.bytes.length = at.block_bytes;

@@ -49,7 +49,7 @@ class WrittenRecord : public ::testing::Test {
   std::string path_ = directory_ / "sim_c0_000001.h5";
   std::vector<std::byte> bytes_;
   Layout layout_;
-  const StoredAs as_{"a", &layout_, false};
+  const StoredAs as_{"a", "meshes", &layout_, false};
 };
 
 TEST_F(WrittenRecord, SaysHowLongTheFileIs) {

@@ -281,7 +281,7 @@ TEST(ImageTemplate, ManyAttributesOfAnIterationAreDescribedEachTime) {
   Series series(many(3));
   const auto fill = [&](IterationPlan& plan) {
     series.place(plan, 10, series.all());
-    for (int i = 0; i < 20; ++i) EXPECT_TRUE(plan.note_finding("finding " + std::to_string(i), 1.5).ok());
+    for (int i = 0; i < 80; ++i) EXPECT_TRUE(plan.note_finding("finding " + std::to_string(i), 1.5).ok());
   };
   EXPECT_FALSE(series.complete(10, fill));
   EXPECT_FALSE(series.complete(11, fill));

@@ -67,7 +67,7 @@ TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
     const Layout of = layout(shape, global, offset);
     const uint64_t begin = random() % 10000;
     const std::vector<Extent> expected = runs_of(numbers(of), begin);
-    const std::vector<Extent> found = extents_of(of, {"u", &of, true}, begin);
+    const std::vector<Extent> found = extents_of(of, {"u", "meshes", &of, true}, begin);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) {
       ASSERT_EQ(found[i].offset, expected[i].offset);
@@ -79,7 +79,7 @@ TEST(StoredAs, ExtentsAreThoseOfAPlainModel) {
     in_one_piece += found.size() == 1;
     in_several += found.size() > 1;
     // It fills a dataset of its own.
-    const std::vector<Extent> alone = extents_of(of, {"u_c3", &of, false}, begin);
+    const std::vector<Extent> alone = extents_of(of, {"u_c3", "meshes", &of, false}, begin);
     ASSERT_EQ(alone.size(), of.empty() ? 0u : 1u);
     if (!of.empty()) {
       ASSERT_EQ(alone[0].length, of.bytes());

@@ -188,13 +188,21 @@ class Node final : public ClientRings::Host {
 // Builds a verb from eight bytes, usually one that could be valid.
 Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
   Descriptor verb;
-  verb.verb = static_cast<Verb>(from[0] % (static_cast<uint8_t>(Verb::file_remove) + 1));
+  verb.verb = static_cast<Verb>(from[0] % (static_cast<uint8_t>(Verb::attribute) + 1));
   verb.variable = from[1] % 3;
   verb.iteration = static_cast<int8_t>(from[2] % 8 - 1);
   verb.sequence = sequence;
   verb.ticket = from[3] % 4 == 0 ? from[4] : kNoTicket;
   if (verb.verb == Verb::signal) {
     std::memset(verb.event, from[5], from[6] % sizeof verb.event);
+    return verb;
+  }
+  if (verb.verb == Verb::attribute) {
+    verb.part.count = from[6] % 4;
+    verb.part.index = from[7] % 4;
+    verb.part.length = from[5] % 32;
+    std::memset(verb.part.bytes, from[5], sizeof verb.part.bytes);
+    if (from[1] >= 200) verb.variable = kNoVariable;
     return verb;
   }
   if (is_of_file(verb.verb)) {

@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "format/hdf5/commit_record.hpp"
-#include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
+#include "format/openpmd/handle.hpp"
 #include "sample_file.hpp"
 #include "scratch_folder.hpp"
 #include "storage/os/os_file_system.hpp"
@@ -57,7 +57,7 @@ size_t find_datasets(const std::string& path, uint64_t size, const SampleFile& f
   size_t count = 0;
   for (size_t i = 0; i <= file.variables(); ++i) {  // one more than there are
     const Result<Extent> extent =
-        impl::find_dataset(files, path, SampleFile::iteration, {SampleFile::name_of(i), &layout, false});
+        impl::find_dataset(files, path, SampleFile::iteration, {SampleFile::name_of(i), "meshes", &layout, false});
     if (!extent.ok()) {
       TAILRACE_REQUIRE(!extent.status().fault().message.empty());
       continue;

@@ -110,7 +110,7 @@ std::vector<LedgerRecord> some_records(std::mt19937_64& random) {
     for (uint32_t i = 0; i < sent; ++i) {
       record.descriptor.sequence = ++sequence;
       record.descriptor.variable = (i + static_cast<uint32_t>(sequence)) % 4;
-      record.descriptor.setting = {static_cast<int64_t>(random() % 100), i, together};
+      record.descriptor.setting = {static_cast<int64_t>(random() % 100), i, together, 0, 0, {}};
       records.push_back(record);
     }
   }
@@ -143,7 +143,7 @@ TEST(ThinSettings, ThousandsOfSettingsThatNobodySawAreOne) {
   for (size_t i = 0; i < records.size(); ++i) {
     records[i].descriptor.verb = Verb::parameter;
     records[i].descriptor.sequence = i + 1;
-    records[i].descriptor.setting = {static_cast<int64_t>(i), 0, 1};
+    records[i].descriptor.setting = {static_cast<int64_t>(i), 0, 1, 0, 0, {}};
   }
   const std::vector<LedgerRecord> thinned = thin_settings(records);
   ASSERT_EQ(thinned.size(), 1u);

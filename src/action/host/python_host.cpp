@@ -104,15 +104,17 @@ std::string prepare(const char* environment, const char* program) {
   return {};
 }
 
-// In the order of tailrace_type. The codes are those of Python's struct module; 'g' is NumPy's long double.
+// In the order of tailrace_type. The codes are those of Python's struct module; 'g', 'Zf' and 'Zd' are
+// NumPy's.
 const char* format_of(int32_t type) {
-  constexpr std::array<const char*, 11> formats = {"b", "h", "i", "l", "B", "H", "I", "L", "f", "d", "g"};
+  constexpr std::array<const char*, 15> formats = {"b", "h", "i", "l", "B", "H",  "I", "L",
+                                                   "f", "d", "g", "?", "e", "Zf", "Zd"};
   static_assert(sizeof(long) == 8);
   return formats.at(static_cast<size_t>(type - TAILRACE_INT8));
 }
 
 Py_ssize_t size_of(int32_t type) {
-  constexpr std::array<Py_ssize_t, 11> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, sizeof(long double)};
+  constexpr std::array<Py_ssize_t, 15> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, sizeof(long double), 1, 2, 8, 16};
   return sizes.at(static_cast<size_t>(type - TAILRACE_INT8));
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/hdf5/handle.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
+#include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
 
@@ -112,6 +112,11 @@ Result<Placement> Hdf5Format::place_chunks(const Block& block, uint64_t first, s
 Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
   begin(iteration).plan->note_event(event);
   return {};
+}
+
+Status Hdf5Format::note_attribute(const AttributeNote& note) {
+  IterationPlan& plan = *begin(note.iteration).plan;
+  return plan.note_attribute(note.block ? stored(*note.block).name : "", note.client, note.attribute);
 }
 
 Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, const FindingValue& value) {
@@ -232,7 +237,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
     const std::string path = path_on(device, block.iteration);
     const Result<Extent> extent = find_dataset(files_, path, block.iteration, as);
     if (extent.ok() && as.shared && !block.layout->empty()) {
-      const Result<bool> there = has_block(files_, path, block.iteration, as.name, *block.layout);
+      const Result<bool> there = has_block(files_, path, block.iteration, as);
       if (!there.ok()) return there.status();
       if (!there.value()) return not_written(block);
     }
@@ -248,7 +253,7 @@ Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);
-    Result<std::vector<PlacedChunk>> chunks = find_chunks(files_, path, block.iteration, as.name, plan);
+    Result<std::vector<PlacedChunk>> chunks = find_chunks(files_, path, block.iteration, as, plan);
     if (chunks.ok()) return LocatedChunks{path, 0, std::move(chunks).value()};
     if (last.ok() || last.code() == TAILRACE_NOT_FOUND) last = chunks.status();
   }

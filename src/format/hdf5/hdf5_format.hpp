@@ -51,6 +51,7 @@ class Hdf5Format final : public Format {
   Result<Placement> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                  const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
+  Status note_attribute(const AttributeNote& note) override;
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<PublicationPlan> finish(int64_t iteration) override;

@@ -30,6 +30,10 @@ bool is_alike(const FindingValue& a, const FindingValue& b) {
   return a == b;
 }
 
+bool is_alike(const IterationPlan::Noted& a, const IterationPlan::Noted& b) {
+  return impl::same_bits(a.value, b.value);
+}
+
 bool is_alike(const Loss& a, const Loss& b) {
   return same_bits(a.largest_error, b.largest_error) &&
          same_bits(a.largest_relative_error, b.largest_relative_error) && a.overflowed == b.overflowed;
@@ -63,6 +67,14 @@ template <class T>
 bool is_alike(const std::map<std::string, T>& a, const std::map<std::string, T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const auto& x, const auto& y) { return x.first == y.first && is_alike(x.second, y.second); });
+}
+
+// Attributes of datasets without blocks are in no file, but then the iterations seldom are alike.
+bool is_alike(const std::map<std::string, IterationPlan::Attributes>& a,
+              const std::map<std::string, IterationPlan::Attributes>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && is_alike<IterationPlan::Noted>(x.second, y.second);
+  });
 }
 
 bool is_alike(const Provenance& a, const Provenance& b) {
@@ -166,6 +178,8 @@ bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& nu
   return last_->number.size() == number.size() && impl::is_alike(last_->provenance, provenance) &&
          last_->image.same_end(last.raw_end(), plan.raw_end()) && last.events() == plan.events() &&
          last.missing() == plan.missing() && last.missing_unnamed() == plan.missing_unnamed() &&
+         last.patches() == plan.patches() && impl::is_alike(last.attributes(), plan.attributes()) &&
+         impl::is_alike(last.dataset_attributes(), plan.dataset_attributes()) &&
          impl::is_alike(last.findings(), plan.findings()) && impl::is_alike(last.datasets(), plan.datasets());
 }
 
@@ -174,10 +188,11 @@ bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, cons
   ChangedPieces bytes(last_->image.pieces);
   last_->number = std::to_string(iteration);
   last_->provenance.date = provenance.date;
-  const auto time = std::bit_cast<std::array<std::byte, sizeof(double)>>(time_of(config_, iteration));
+  using Bytes = std::array<std::byte, sizeof(double)>;
   bytes.set(last_->number_at, bytes_of(last_->number, last_->number.size()));
   bytes.set(last_->date, bytes_of(provenance.date, provenance.date.size() + 1));
-  bytes.set(last_->time, time);
+  bytes.set(last_->time, std::bit_cast<Bytes>(plan.time(iteration)));
+  bytes.set(last_->step, std::bit_cast<Bytes>(plan.step()));
   auto before = last_->plan->datasets().begin();
   auto header = last_->image.datasets.begin();
   for (const auto& [name, dataset] : plan.datasets()) {
@@ -201,11 +216,13 @@ void ImageTemplate::keep(Last last) {
   if (!root || !data || !iteration) return;
   const std::optional<HeaderField> date = root->attribute("date", last.provenance.date.size() + 1);
   const std::optional<HeaderField> number = data->link_name(last.number);
-  const std::optional<HeaderField> time = iteration->attribute("time", sizeof(double));
-  if (!date || !number || !time) return;
+  const std::optional<HeaderField> time = iteration->attribute(kTimeAttribute, sizeof(double));
+  const std::optional<HeaderField> step = iteration->attribute(kStepAttribute, sizeof(double));
+  if (!date || !number || !time || !step) return;
   last.date = *date;
   last.number_at = *number;
   last.time = *time;
+  last.step = *step;
   last_ = std::move(last);
 }
 
@@ -222,7 +239,7 @@ Result<FileEnding> ImageTemplate::complete(const Provenance& provenance, int64_t
   if (!image.ok()) return image.status();
   ++described_;
   FileEnding ending = image.value().ending(reached);
-  keep({provenance, std::move(number), std::move(plan), std::move(image).value(), {}, {}, {}});
+  keep({provenance, std::move(number), std::move(plan), std::move(image).value(), {}, {}, {}, {}});
   return ending;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "format/hdf5/commit_record.hpp"
-#include "format/hdf5/handle.hpp"
 #include "format/hdf5/reading_driver.hpp"
+#include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -131,10 +131,10 @@ Handle open_for_reading(const std::string& path, const ReadableFile& file) {
 }
 
 Result<OpenDataset> open_dataset(const std::string& path, const PublishedFile& published, int64_t iteration,
-                                 const std::string& variable) {
+                                 const StoredAs& as) {
   OpenDataset open;
   open.file_size = published.readable.size;
-  open.name = fmt::format("/data/{}/meshes/{}", iteration, variable);
+  open.name = fmt::format("/data/{}/{}/{}", iteration, as.root, as.name);
   open.file = open_for_reading(path, published.readable);
   if (!open.file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
   open.dataset = {H5Dopen2(open.file.id(), open.name.c_str(), H5P_DEFAULT), H5Dclose};
@@ -210,7 +210,7 @@ Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t 
   const auto published = open_published(files, path);
   if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as.name);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
   if (Status status = check_shape(open, path, as.shape()); !status.ok()) return status;
@@ -227,12 +227,11 @@ Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t 
   return extent;
 }
 
-Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const std::string& variable,
-                       const Layout& block) {
+Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as) {
   const auto published = open_published(files, path);
   if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
   if (!opened.ok()) return opened.status();
   const hid_t dataset = opened.value().dataset.id();
   if (H5Aexists(dataset, "tailraceBlocks") <= 0) return true;
@@ -242,7 +241,7 @@ Result<bool> has_block(FileSystem& files, const std::string& path, int64_t itera
   if (all.empty()) return false;
   if (H5Aread(attribute.id(), H5T_NATIVE_UINT64, all.data()) < 0)
     return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
-  const std::vector<uint64_t> wanted = place_of(block);
+  const std::vector<uint64_t> wanted = place_of(*as.block);
   for (size_t at = 0; at + wanted.size() <= all.size(); at += wanted.size()) {
     if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<ptrdiff_t>(at))) return true;
   }
@@ -250,11 +249,11 @@ Result<bool> has_block(FileSystem& files, const std::string& path, int64_t itera
 }
 
 Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::string& path, int64_t iteration,
-                                             const std::string& variable, const FilterPlan& plan) {
+                                             const StoredAs& as, const FilterPlan& plan) {
   const auto published = open_published(files, path);
   if (!published.ok()) return published.status();
   const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, variable);
+  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
   if (!opened.ok()) return opened.status();
   const OpenDataset& open = opened.value();
   if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;

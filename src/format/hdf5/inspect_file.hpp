@@ -18,17 +18,16 @@ namespace tailrace::impl {
 Result<bool> is_complete(const FileSystem& files, FileHandle file);
 Result<bool> is_complete(FileSystem& files, const std::string& path);
 
-// Returns the place of the raw data of the dataset `as` in /data/<iteration>/meshes of `path`. The dataset must have
+// Returns the place of the raw data of the dataset `as` in /data/<iteration> of `path`. The dataset must have
 // that shape and element size, and be contiguous unless it is empty.
 Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as);
-// Returns true if a dataset that several clients' blocks form contains this block. If the dataset has too many blocks
-// to list them, returns true if it exists.
-Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const std::string& variable,
-                       const Layout& block);
+// Returns true if a dataset that several clients' blocks form contains the block of `as`. If the dataset has too many
+// blocks to list them, returns true if it exists.
+Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as);
 // Returns the places of the chunks of this dataset, in the order of plan.chunking; it must be stored as `plan` says.
 // Chunks that are not in the file have length 0.
 Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::string& path, int64_t iteration,
-                                             const std::string& variable, const FilterPlan& plan);
+                                             const StoredAs& as, const FilterPlan& plan);
 
 // Returns the error for a reader that expects another shape than the dataset has.
 Status another_shape(const std::string& variable, const std::string& path, const std::vector<uint64_t>& found,

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "format/hdf5/attributes.hpp"
 #include "format/hdf5/commit_record.hpp"
-#include "format/hdf5/handle.hpp"
 #include "format/hdf5/image_driver.hpp"
+#include "format/openpmd/attributes.hpp"
+#include "format/openpmd/handle.hpp"
+#include "format/openpmd/records.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -19,7 +21,31 @@ constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, without its 
 
 constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded, at 20 times their size
 
-hid_t native_type(ElementType type) {
+Handle copy_of(hid_t type) { return {H5Tcopy(type), H5Tclose}; }
+
+hid_t half_type() { return std::endian::native == std::endian::little ? H5T_IEEE_F16LE : H5T_IEEE_F16BE; }
+
+// Makes the type of a boolean as h5py does.
+Handle boolean_type() {
+  Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
+  const int8_t no = 0;
+  const int8_t yes = 1;
+  const bool ok =
+      type.valid() && H5Tenum_insert(type.id(), "FALSE", &no) >= 0 && H5Tenum_insert(type.id(), "TRUE", &yes) >= 0;
+  if (!ok) type.reset();
+  return type;
+}
+
+// Makes the type of a complex number as h5py does.
+Handle complex_type(hid_t part, size_t bytes) {
+  Handle type(H5Tcreate(H5T_COMPOUND, 2 * bytes), H5Tclose);
+  const bool ok =
+      type.valid() && H5Tinsert(type.id(), "r", 0, part) >= 0 && H5Tinsert(type.id(), "i", bytes, part) >= 0;
+  if (!ok) type.reset();
+  return type;
+}
+
+hid_t number_type(ElementType type) {
   switch (type) {
     case ElementType::int8: return H5T_NATIVE_INT8;
     case ElementType::int16: return H5T_NATIVE_INT16;
@@ -32,15 +58,19 @@ hid_t native_type(ElementType type) {
     case ElementType::float32: return H5T_NATIVE_FLOAT;
     case ElementType::float64: return H5T_NATIVE_DOUBLE;
     case ElementType::long_double: return H5T_NATIVE_LDOUBLE;
+    case ElementType::float16: return half_type();
+    case ElementType::boolean:
+    case ElementType::complex64:
+    case ElementType::complex128: break;
   }
   TAILRACE_ASSERT(false);
 }
 
-// Creates objects without times, so that two images of one plan have the same bytes.
-Handle create_group(hid_t parent, const std::string& name) {
-  const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
-  if (!creation.valid() || H5Pset_obj_track_times(creation.id(), false) < 0) return {};
-  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose};
+Handle native_type(ElementType type) {
+  if (type == ElementType::boolean) return boolean_type();
+  if (type == ElementType::complex64) return complex_type(H5T_NATIVE_FLOAT, sizeof(float));
+  if (type == ElementType::complex128) return complex_type(H5T_NATIVE_DOUBLE, sizeof(double));
+  return copy_of(number_type(type));
 }
 
 // Stores the address of an open object's header.
@@ -129,9 +159,8 @@ Handle chunked_properties(const FilterPlan& plan) {
   return creation;
 }
 
-hid_t stored_type(const FilterPlan& plan) {
-  if (plan.precision == Precision::full) return native_type(plan.type);
-  return std::endian::native == std::endian::little ? H5T_IEEE_F16LE : H5T_IEEE_F16BE;
+Handle stored_type(const FilterPlan& plan) {
+  return plan.precision == Precision::full ? native_type(plan.type) : copy_of(half_type());
 }
 
 // Returns the end of the page that contains the last byte before `end`.
@@ -150,13 +179,18 @@ class Description {
  private:
   bool begin(const std::string& path);
   bool describe_root(const Provenance& provenance);
+  bool describe_origin(hid_t root, const Provenance& provenance);
   bool describe_iteration();
   bool describe_findings();
   bool describe_dataset(const IterationPlan::Dataset& dataset);
   Handle create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset);
-  Handle create(const StoredAs& as, hid_t type, const Handle& creation);
-  bool describe_mesh(hid_t dataset, const Variable& variable, const StoredAs& as);
+  Handle create(const Variable& variable, const StoredAs& as, const Handle& type, const Handle& creation);
+  hid_t group_for(const Variable& variable, const StoredAs& as);
+  bool describe_group(hid_t group, const std::string& path, const Variable& variable, const StoredAs& as);
+  bool describe_variable(hid_t dataset, const Variable& variable, const StoredAs& as);
+  static bool describe_attributes(hid_t object, const std::vector<Attribute>& configured,
+                                  const IterationPlan::Attributes& set);
   bool describe_blocks(hid_t id, const IterationPlan::Dataset& dataset);
   bool write_chunks(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset);
   bool describe_losses(hid_t id, const FilterPlan& filter, const IterationPlan::Dataset& dataset);
@@ -167,8 +201,8 @@ class Description {
   FileImage image_;  // outlives the handles
   IterationImage made_;
   Handle file_;
-  Handle group_;   // /data/<iteration>
-  Handle meshes_;  // /data/<iteration>/meshes
+  Handle group_;                          // /data/<iteration>
+  std::map<std::string, Handle> groups_;  // below it, by path
 };
 
 bool Description::describe(const Provenance& provenance, const std::string& path) {
@@ -180,13 +214,22 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
                      note_address(group_.id(), made_.iteration);
   if (!noted) return false;
-  meshes_ = create_group(group_.id(), "meshes");
-  if (!meshes_.valid()) return false;
+  groups_["meshes"] = create_group(group_.id(), "meshes");
+  if (!groups_["meshes"].valid()) return false;
   made_.datasets.reserve(plan_.datasets().size());
   for (const auto& [name, dataset] : plan_.datasets()) {
     if (!describe_dataset(dataset)) return false;
   }
-  return meshes_.reset() && group_.reset() && file_.reset();
+  for (const auto& [species, patches] : plan_.patches()) {
+    const auto group = groups_.find("particles/" + species);
+    if (group == groups_.end()) continue;
+    // A species of one client has the records of the species that the configuration names.
+    const std::string configured =
+        config_.variables[plan_.datasets().lower_bound(species + "/")->second.variable].name;
+    if (!put_patches(group->second.id(), config_, configured.substr(0, configured.find('/')), patches)) return false;
+  }
+  const bool closed = std::all_of(groups_.begin(), groups_.end(), [](auto& group) { return group.second.reset(); });
+  return closed && group_.reset() && file_.reset();
 }
 
 // HDF5 puts the superblock and the root group into the first block of metadata. The raw data follow, and then all
@@ -206,9 +249,9 @@ bool Description::describe_root(const Provenance& provenance) {
   const hid_t root = file_.id();
   return put_text(root, "openPMD", "1.1.0") && put_uint32(root, "openPMDextension", 0) &&
          put_text(root, "basePath", "/data/%T/") && put_text(root, "meshesPath", "meshes/") &&
+         (!config_.has_particles() || put_text(root, "particlesPath", "particles/")) &&
          put_text(root, "iterationEncoding", "fileBased") && put_text(root, "iterationFormat", provenance.series) &&
-         put_text(root, "software", "tailrace") && put_text(root, "softwareVersion", TAILRACE_VERSION_STRING) &&
-         put_text(root, "date", provenance.date) && put_text(root, "machine", provenance.machine) &&
+         put_text(root, "date", provenance.date) && describe_origin(root, provenance) &&
          (provenance.run.empty() || put_text(root, "tailraceRun", provenance.run)) &&
          (!provenance.client || put_int64(root, "tailraceClient", *provenance.client)) &&
          (!provenance.node || put_int64(root, "tailraceNode", *provenance.node)) &&
@@ -216,13 +259,33 @@ bool Description::describe_root(const Provenance& provenance) {
          put_text(root, "tailraceConfiguration", config_.source);
 }
 
+// Writes the attributes of the configuration, and those of openPMD that it does not give.
+bool Description::describe_origin(hid_t root, const Provenance& provenance) {
+  const std::string version = TAILRACE_VERSION_STRING;
+  std::vector<Attribute> attributes = config_.attributes;
+  const auto gives = [this](std::string_view name) {
+    return std::any_of(config_.attributes.begin(), config_.attributes.end(),
+                       [name](const Attribute& one) { return one.first == name; });
+  };
+  if (!gives("machine")) attributes.emplace_back("machine", provenance.machine);
+  if (gives("software")) {
+    if (!gives("softwareDependencies")) attributes.emplace_back("softwareDependencies", "tailrace " + version);
+  } else {
+    attributes.emplace_back("software", std::string("tailrace"));
+    if (!gives("softwareVersion")) attributes.emplace_back("softwareVersion", version);
+  }
+  return describe_attributes(root, attributes, {});
+}
+
 bool Description::describe_iteration() {
   const hid_t group = group_.id();
-  return put_double(group, "time", time_of(config_, iteration_)) && put_double(group, "dt", config_.time.dt) &&
+  return put_double(group, kTimeAttribute, plan_.time(iteration_)) &&
+         put_double(group, kStepAttribute, plan_.step()) &&
          put_double(group, "timeUnitSI", config_.time.unit.factor) &&
          (plan_.events().empty() || put_texts(group, "tailraceSignals", plan_.events())) &&
          (plan_.missing().empty() || put_uint64s(group, "tailraceMissingClients", plan_.missing())) &&
-         (plan_.missing_unnamed() == 0 || put_uint32(group, "tailraceMissingUnnamed", plan_.missing_unnamed()));
+         (plan_.missing_unnamed() == 0 || put_uint32(group, "tailraceMissingUnnamed", plan_.missing_unnamed())) &&
+         describe_attributes(group, config_.iteration_attributes, plan_.attributes());
 }
 
 bool Description::describe_findings() {
@@ -242,7 +305,7 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   const Variable& variable = config_.variables[dataset.variable];
   const StoredAs as = plan_.stored_as(dataset);
   Handle made = dataset.in_chunks ? create_chunked(as, dataset) : create_contiguous(as, dataset);
-  if (!made.valid() || !describe_mesh(made.id(), variable, as)) return false;
+  if (!made.valid() || !describe_variable(made.id(), variable, as)) return false;
   if (dataset.shared && !describe_blocks(made.id(), dataset)) return false;
   if (dataset.in_chunks) {
     const FilterPlan filter = plan_of(variable, *as.block);
@@ -251,17 +314,19 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   return note_address(made.id(), made_.datasets.emplace_back()) && made.reset();
 }
 
-Handle Description::create(const StoredAs& as, hid_t type, const Handle& creation) {
+Handle Description::create(const Variable& variable, const StoredAs& as, const Handle& type, const Handle& creation) {
   const std::vector<hsize_t> dimensions(as.shape().begin(), as.shape().end());
   const Handle space(H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr), H5Sclose);
-  if (!space.valid() || !creation.valid()) return {};
-  return {H5Dcreate2(meshes_.id(), as.name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+  const hid_t parent = group_for(variable, as);
+  if (!space.valid() || !type.valid() || !creation.valid() || parent < 0) return {};
+  return {H5Dcreate2(parent, as.name.substr(as.name.rfind('/') + 1).c_str(), type.id(), space.id(), H5P_DEFAULT,
+                     creation.id(), H5P_DEFAULT),
           H5Dclose};
 }
 
 Handle Description::create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset) {
   image_.next_raw = dataset.stored.extent;
-  Handle made = create(as, native_type(as.block->type), contiguous_properties());
+  Handle made = create(config_.variables[dataset.variable], as, native_type(as.block->type), contiguous_properties());
   image_.next_raw = {};
   if (made.valid() && dataset.stored.extent.length > 0) {
     TAILRACE_ASSERT(H5Dget_offset(made.id()) == dataset.stored.extent.offset);
@@ -271,7 +336,7 @@ Handle Description::create_contiguous(const StoredAs& as, const IterationPlan::D
 
 Handle Description::create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset) {
   const FilterPlan filter = plan_of(config_.variables[dataset.variable], *as.block);
-  Handle made = create(as, stored_type(filter), chunked_properties(filter));
+  Handle made = create(config_.variables[dataset.variable], as, stored_type(filter), chunked_properties(filter));
   const bool lossy = filter.precision != Precision::full;
   if (made.valid() && lossy &&
       !(put_text(made.id(), "tailraceLossy", "float16") &&
@@ -281,26 +346,55 @@ Handle Description::create_chunked(const StoredAs& as, const IterationPlan::Data
   return made;
 }
 
-bool Description::describe_mesh(hid_t dataset, const Variable& variable, const StoredAs& as) {
-  const Layout& layout = *as.block;
-  const std::vector<uint64_t> offset = as.offset();
-  const size_t rank = layout.shape.size();
-  std::vector<double> corner(rank);
-  for (size_t axis = 0; axis < rank; ++axis) {
-    corner[axis] = layout.origin[axis] + static_cast<double>(offset[axis]) * layout.spacing[axis];
+// Returns the group of the dataset, with all that is to be said of it: the meshes, a vector, a species, or a vector
+// of particles.
+hid_t Description::group_for(const Variable& variable, const StoredAs& as) {
+  const std::string path = std::string(as.root) + "/" + as.name;
+  const std::string parent = path.substr(0, path.rfind('/'));
+  hid_t group = group_.id();
+  for (size_t end = 0; end < parent.size() && group >= 0;) {
+    end = std::min(parent.find('/', end + 1), parent.size());
+    const std::string known = parent.substr(0, end);
+    const auto [found, is_new] = groups_.try_emplace(known);
+    if (is_new) {
+      found->second = create_group(group, known.substr(known.rfind('/') + 1));
+      const bool ok = found->second.valid() && describe_group(found->second.id(), known, variable, as);
+      if (!ok) found->second.reset();
+    }
+    group = found->second.id();
   }
-  const std::vector<double> position(rank, 0.0);
-  bool ok = put_text(dataset, "geometry", "cartesian") && put_text(dataset, "dataOrder", "C") &&
-            put_texts(dataset, "axisLabels", layout.axes) && put_doubles(dataset, "gridSpacing", layout.spacing) &&
-            put_doubles(dataset, "gridGlobalOffset", corner) &&
-            put_double(dataset, "gridUnitSI", layout.grid_unit.factor) && put_double(dataset, "timeOffset", 0.0) &&
-            put_doubles(dataset, "unitDimension", variable.unit.dimension) &&
-            put_double(dataset, "unitSI", variable.unit.factor) && put_doubles(dataset, "position", position) &&
-            put_text(dataset, "unit", variable.unit.symbol) &&
-            put_uint64s(dataset, "tailraceGlobalShape", layout.global_shape) &&
-            put_uint64s(dataset, "tailraceOffset", offset);
-  if (ok && !variable.description.empty()) ok = put_text(dataset, "description", variable.description);
-  return ok;
+  return group;
+}
+
+bool Description::describe_group(hid_t group, const std::string& path, const Variable& variable, const StoredAs& as) {
+  const auto depth = std::count(path.begin(), path.end(), '/');
+  const bool species = variable.record.of_particles && depth == 1;
+  const bool vector = variable.record.vector && depth == (variable.record.of_particles ? 2 : 1);
+  if (vector) return describe_record(group, variable, *as.block, as.offset());
+  if (!species) return true;
+  const std::string name = variable.name.substr(0, variable.name.find('/'));
+  const std::vector<ConstantRecord> constants = constants_of(config_, name);
+  return std::all_of(constants.begin(), constants.end(),
+                     [&](const ConstantRecord& one) { return put_constant(group, one, as.shape()[0]); });
+}
+
+bool Description::describe_variable(hid_t dataset, const Variable& variable, const StoredAs& as) {
+  static const IterationPlan::Attributes kNone;
+  const auto set = plan_.dataset_attributes().find(as.name);
+  const bool is_set = set != plan_.dataset_attributes().end();
+  return (variable.record.vector || describe_record(dataset, variable, *as.block, as.offset())) &&
+         describe_component(dataset, variable, *as.block, as.offset()) &&
+         describe_attributes(dataset, variable.attributes, is_set ? set->second : kNone);
+}
+
+// Writes the configuration's attributes, and those that the program has set, which replace them.
+bool Description::describe_attributes(hid_t object, const std::vector<Attribute>& configured,
+                                      const IterationPlan::Attributes& set) {
+  for (const auto& [name, value] : configured) {
+    if (!set.contains(name) && !put_value(object, name.c_str(), value)) return false;
+  }
+  return std::all_of(set.begin(), set.end(),
+                     [&](const auto& one) { return put_value(object, one.first.c_str(), one.second.value); });
 }
 
 // Records which parts of the whole array came, for programs that combine the files of several nodes.
@@ -378,8 +472,6 @@ FileEnding IterationImage::ending(uint64_t raw_reached) const {
 bool IterationImage::same_end(uint64_t raw_end, uint64_t other) const {
   return raw_end == other || (metadata_at_page && pages_of(raw_end) == pages_of(other));
 }
-
-double time_of(const Config& config, int64_t iteration) { return static_cast<double>(iteration) * config.time.dt; }
 
 Result<IterationImage> make_image(const Config& config, const Provenance& provenance, int64_t iteration,
                                   const IterationPlan& plan, const std::string& path) {

@@ -54,9 +54,6 @@ struct IterationImage {
   bool same_end(uint64_t raw_end, uint64_t other) const;
 };
 
-// Returns the value of the attribute `time` of an iteration.
-double time_of(const Config& config, int64_t iteration);
-
 // Makes the metadata of the file described by `plan`. Takes LibraryLock. `path` is for messages. Fails with
 // TAILRACE_INTERNAL if HDF5 fails.
 Result<IterationImage> make_image(const Config& config, const Provenance& provenance, int64_t iteration,

@@ -74,11 +74,19 @@ Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, co
   return &datasets_.emplace_hint(found, as.name, std::move(made))->second;
 }
 
+void IterationPlan::note_patch(const Block& block, const StoredAs& as) {
+  const Layout& layout = *block.layout;
+  if (!config_.variables[block.variable].record.of_particles || layout.patch_offset.empty()) return;
+  patches_[as.name.substr(0, as.name.find('/'))][block.source] = {layout.shape[0], as.shared ? layout.offset[0] : 0,
+                                                                  layout.patch_offset, layout.patch_extent};
+}
+
 Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
   const StoredAs as =
       impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
   Result<Dataset*> found = dataset_of(block, as);
   if (!found.ok()) return found.status();
+  note_patch(block, as);
   Dataset& to = *found.value();
   if (to.in_chunks) {  // this block has no chunks, but its dataset is like that of its other blocks
     TAILRACE_REQUIRE(block.layout->empty());
@@ -101,6 +109,7 @@ Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint
       impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
   Result<Dataset*> found = dataset_of(block, as);
   if (!found.ok()) return found.status();
+  note_patch(block, as);
   Dataset& to = *found.value();
   TAILRACE_REQUIRE(to.in_chunks && first + chunks.size() <= to.stored.chunks.size());
   if (first == 0) to.loss = {};  // a block that comes again replaces the earlier one
@@ -118,6 +127,32 @@ Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint
     extents.push_back(placed.extent);
   }
   return extents;
+}
+
+Status IterationPlan::note_attribute(const std::string& dataset, int client, const Attribute& attribute) {
+  const auto& [name, value] = attribute;
+  const bool is_time = dataset.empty() && (name == kTimeAttribute || name == kStepAttribute);
+  Attributes& attributes = is_time ? times_ : dataset.empty() ? attributes_ : dataset_attributes_[dataset];
+  const auto [found, is_new] = attributes.try_emplace(name, Noted{value, client});
+  if (is_new || same_bits(found->second.value, value)) return {};
+  if (found->second.client != client) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("attribute '{}': client {} has set {}, expected {}, as client {} has set it", name,
+                              client, text_of(value), text_of(found->second.value), found->second.client));
+  }
+  found->second.value = value;
+  return {};
+}
+
+double IterationPlan::time(int64_t iteration) const {
+  const auto given = times_.find(kTimeAttribute);
+  if (given != times_.end()) return std::get<double>(given->second.value);
+  return static_cast<double>(iteration) * config_.time.dt;
+}
+
+double IterationPlan::step() const {
+  const auto given = times_.find(kStepAttribute);
+  return given != times_.end() ? std::get<double>(given->second.value) : config_.time.dt;
 }
 
 Status IterationPlan::note_finding(const std::string& name, const FindingValue& value) {

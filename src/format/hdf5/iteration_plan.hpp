@@ -15,6 +15,7 @@
 
 #include "format/format.hpp"
 #include "format/hdf5/stored_as.hpp"
+#include "format/openpmd/patch.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -38,6 +39,12 @@ class IterationPlan {
     Loss loss;  // for a dataset in chunks
   };
   using Datasets = std::map<std::string, Dataset>;  // by name
+  // An attribute's value, and the client that set it.
+  struct Noted {
+    AttributeValue value;
+    int client = 0;
+  };
+  using Attributes = std::map<std::string, Noted>;  // by name
 
   // `config` outlives the plan. `path` is for messages.
   IterationPlan(const Config& config, std::string path);
@@ -47,6 +54,8 @@ class IterationPlan {
   Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                            const Loss& loss);
   void note_event(const std::string& event) { events_.push_back(event); }
+  // `dataset`: the one that it belongs to; empty: it belongs to the iteration.
+  Status note_attribute(const std::string& dataset, int client, const Attribute& attribute);
   Status note_finding(const std::string& name, const FindingValue& value);
   void note_missing(const std::vector<int>& clients, uint32_t unnamed);
 
@@ -55,6 +64,15 @@ class IterationPlan {
   const Datasets& datasets() const { return datasets_; }
   const std::vector<std::string>& events() const { return events_; }
   const std::map<std::string, FindingValue>& findings() const { return findings_; }
+  // Returns the attributes of the iteration, without its time and step.
+  const Attributes& attributes() const { return attributes_; }
+  // Returns the attributes of each dataset; it need not have a block.
+  const std::map<std::string, Attributes>& dataset_attributes() const { return dataset_attributes_; }
+  // Returns the patches of each species, by its name in the file.
+  const std::map<std::string, ParticlePatches>& patches() const { return patches_; }
+  // Return the iteration's time, and the step to the next one.
+  double time(int64_t iteration) const;
+  double step() const;
   const std::vector<uint64_t>& missing() const { return missing_; }
   uint32_t missing_unnamed() const { return missing_unnamed_; }
 
@@ -65,6 +83,7 @@ class IterationPlan {
 
  private:
   Result<Dataset*> dataset_of(const Block& block, const StoredAs& as);
+  void note_patch(const Block& block, const StoredAs& as);
   Status check_place(const StoredAs& as, const Dataset& before) const;
   uint64_t allocate(uint64_t bytes);
 
@@ -73,6 +92,10 @@ class IterationPlan {
   Datasets datasets_;
   std::vector<std::string> events_;
   std::map<std::string, FindingValue> findings_;
+  std::map<std::string, ParticlePatches> patches_;
+  Attributes times_;  // of the iteration: time and step
+  Attributes attributes_;
+  std::map<std::string, Attributes> dataset_attributes_;
   std::vector<uint64_t> missing_;  // clients
   uint32_t missing_unnamed_ = 0;
   uint64_t raw_end_ = kRawBegin;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 
 namespace tailrace::impl {
 namespace {
@@ -13,6 +15,12 @@ size_t axis_of_runs(const Layout& block) {
   size_t axis = block.shape.size() - 1;
   while (axis > 0 && block.shape[axis] == block.global_shape[axis]) --axis;
   return axis;
+}
+
+// Returns the name of a client's own dataset. Of a vector, and of particles, the record or species is the client's.
+std::string name_of_client(const std::string& name, int client) {
+  const size_t end = std::min(name.find('/'), name.size());
+  return fmt::format("{}_c{}{}", name.substr(0, end), client, name.substr(end));
 }
 
 }  // namespace
@@ -64,14 +72,15 @@ std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t
 }
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
-  if (file_per == FilePer::process) return {variable.name, &layout, false};
+  const char* const root = variable.record.of_particles ? "particles" : "meshes";
+  if (file_per == FilePer::process) return {variable.name, root, &layout, false};
   // If parameters give the whole a size of its own, a block that happens to be all of it is a part like others.
   const bool part = layout.shape != layout.global_shape || layout.sources.shape != layout.sources.global_shape;
   const uint64_t most_runs = file_per == FilePer::job ? kMostRuns : 1;
   if (!part || variable.filtered() || runs_in_whole(layout) > most_runs) {
-    return {fmt::format("{}_c{}", variable.name, client), &layout, false};
+    return {name_of_client(variable.name, client), root, &layout, false};
   }
-  return {variable.name, &layout, true};
+  return {variable.name, root, &layout, true};
 }
 
 }  // namespace tailrace::impl

@@ -20,7 +20,9 @@ namespace tailrace::impl {
 inline constexpr uint64_t kMostRuns = uint64_t{1} << 18;
 
 struct StoredAs {
-  std::string name;               // of the dataset
+  // Name of the dataset below `root`: "T"; of a vector's component "E/x"; of particles "electrons/position/x".
+  std::string name;
+  const char* root = "meshes";    // group of the iteration
   const Layout* block = nullptr;  // of the block; borrowed
   bool shared = false;            // it also contains other clients' blocks, and has the whole array's shape
 

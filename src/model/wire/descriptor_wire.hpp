@@ -12,6 +12,7 @@ namespace tailrace::impl {
 
 inline constexpr uint64_t kNoTicket = 0;
 inline constexpr uint32_t kMaxEvent = 31;  // bytes of an event's name
+inline constexpr uint32_t kNoVariable = UINT32_MAX;
 
 enum class Verb : uint8_t {
   write = 1,   // a block of the pool; returns to the pool at the verb's end
@@ -35,7 +36,8 @@ enum class Verb : uint8_t {
   file_size = 17,      // the server writes the answer into the block of its file_open (FileOpening::size)
   file_truncate = 18,  // to `range.length` bytes
   file_allocate = 19,  // the range
-  file_remove = 20     // a block with the path, as for file_open; the client keeps it; concerns no open file
+  file_remove = 20,    // a block with the path, as for file_open; the client keeps it; concerns no open file
+  attribute = 21       // a part of an attribute of the iteration, or of a variable in it (attribute_wire.hpp)
 };
 
 // Returns true if the verb concerns a raw file, and so no variable or iteration.
@@ -57,7 +59,9 @@ struct Descriptor {
   Verb verb = Verb::flush;
   uint8_t reserved8 = 0;
   uint16_t reserved16 = 0;
-  uint32_t variable = 0;  // index into the configuration's variables; for parameter and file_*: of that object
+  // Index into the configuration's variables; for parameter and file_*: of that object; for an attribute of the
+  // iteration: kNoVariable.
+  uint32_t variable = 0;
   int64_t iteration = -1;
   uint64_t sequence = 0;        // 1, 2, 3, … per client
   uint64_t ticket = kNoTicket;  // ends with the verb
@@ -85,6 +89,17 @@ struct Descriptor {
     int64_t value;
     uint32_t index;  // its index among the settings that take effect together, from 0
     uint32_t count;  // the number of these settings
+    double real;     // the value, if it is a real number
+    uint8_t is_real;
+    uint8_t reserved[7];
+  };
+  // Bytes of an attribute.
+  struct Part {
+    uint16_t index;  // from 0
+    uint16_t count;  // of all parts
+    uint8_t length;  // of these bytes
+    uint8_t reserved[3];
+    uint8_t bytes[24];
   };
   union {
     Bytes bytes = {};
@@ -92,6 +107,7 @@ struct Descriptor {
     Range range;                // file_truncate, file_allocate
     Setting setting;            // parameter
     char event[kMaxEvent + 1];  // signal: UTF-8, ended by NUL
+    Part part;                  // attribute
     uint64_t waited;            // end_iteration: nanoseconds that the client has waited for memory since the last one
     uint64_t unfinished;        // drop_iteration: the number of unfinished ones (the limit); 0: memory was full
   };
@@ -114,7 +130,9 @@ static_assert(offsetof(Descriptor, event) == 32);
 static_assert(offsetof(Descriptor, waited) == 32);
 static_assert(offsetof(Descriptor, unfinished) == 32);
 static_assert(offsetof(Descriptor, setting) == 32);
-static_assert(sizeof(Descriptor::Setting) == 16);
+static_assert(sizeof(Descriptor::Setting) == 32);
+static_assert(offsetof(Descriptor, part) == 32);
+static_assert(sizeof(Descriptor::Part) == 32);
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 
 }  // namespace tailrace::impl

@@ -28,7 +28,9 @@ Result<std::string> encode_client(const ConfigInput& input) {
   const fs::path directory = fs::current_path(error);
   if (error) return Status::of_errno("look for", "the current directory", error.value());
   Json parameters = Json::object();
-  for (const auto& [name, value] : input.parameters) parameters[name] = value;
+  for (const auto& [name, value] : input.parameters) {
+    parameters[name] = value.is_real() ? Json(value.real()) : Json(value.whole());
+  }
   Json message = {{"client", input.client},
                   {"file", input.file},
                   {"text", std::move(text).value()},
@@ -51,7 +53,8 @@ Result<ClientMessage> decode_client(const std::string& text) {
     message.input.text = json.at("text").get<std::string>();
     message.directory = json.at("directory").get<std::string>();
     for (const auto& [name, value] : json.at("parameters").items()) {
-      message.input.parameters.emplace_back(name, value.get<int64_t>());
+      const bool real = value.is_number_float();
+      message.input.parameters.emplace_back(name, real ? Number(value.get<double>()) : Number(value.get<int64_t>()));
     }
     if (json.contains("path")) message.input.path_override = json.at("path").get<std::string>();
     if (json.contains("files")) message.input.files_override = json.at("files").get<std::string>();

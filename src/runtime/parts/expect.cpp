@@ -12,10 +12,11 @@ namespace {
 static_assert(static_cast<int>(ElementType::int8) + 1 == TAILRACE_INT8);
 static_assert(static_cast<int>(ElementType::uint64) + 1 == TAILRACE_UINT64);
 static_assert(static_cast<int>(ElementType::long_double) + 1 == TAILRACE_LONG_DOUBLE);
+static_assert(static_cast<int>(ElementType::complex128) + 1 == TAILRACE_COMPLEX128);
 
 tailrace_type type_of(ElementType type) { return static_cast<tailrace_type>(static_cast<int>(type) + 1); }
 
-bool is_type(int type) { return type >= TAILRACE_INT8 && type <= TAILRACE_LONG_DOUBLE; }
+bool is_type(int type) { return type >= TAILRACE_INT8 && type <= TAILRACE_COMPLEX128; }
 
 Status wrong(tailrace_status code, const Variable& variable, std::string message) {
   Fault fault;
@@ -25,14 +26,20 @@ Status wrong(tailrace_status code, const Variable& variable, std::string message
   return Status(std::move(fault));
 }
 
+// Returns the shape that programs see.
+std::vector<uint64_t> shape_of(const Layout& layout) {
+  return layout.scalar ? std::vector<uint64_t>() : layout.shape;
+}
+
 }  // namespace
 
 tailrace_variable_info describe_variable(const Layout& layout) {
   tailrace_variable_info info{};
   info.struct_size = sizeof info;
   info.type = type_of(layout.type);
-  info.rank = static_cast<int>(layout.shape.size());
-  std::copy(layout.shape.begin(), layout.shape.end(), info.shape);
+  const std::vector<uint64_t> shape = shape_of(layout);
+  info.rank = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), info.shape);
   info.bytes = layout.bytes();
   return info;
 }
@@ -50,12 +57,12 @@ Status expect(const Variable& variable, const Layout& layout, int type, std::spa
     // A rank like this is the caller's mistake, so `shape` may not have that many entries.
     return wrong(TAILRACE_WRONG_SHAPE, variable,
                  fmt::format("found {} dimensions, expected [{}] (layout '{}')", shape.size(),
-                             fmt::join(layout.shape, ", "), layout.name));
+                             fmt::join(shape_of(layout), ", "), layout.name));
   }
-  if (!std::ranges::equal(shape, layout.shape)) {
+  if (!std::ranges::equal(shape, shape_of(layout))) {
     return wrong(TAILRACE_WRONG_SHAPE, variable,
                  fmt::format("found shape [{}], expected [{}] (layout '{}')", fmt::join(shape, ", "),
-                             fmt::join(layout.shape, ", "), layout.name));
+                             fmt::join(shape_of(layout), ", "), layout.name));
   }
   return {};
 }

@@ -5,6 +5,13 @@
 #include <utility>
 
 namespace tailrace::impl {
+namespace {
+
+Number value_of(const Descriptor::Setting& setting) {
+  return setting.is_real != 0 ? Number(setting.real) : Number(setting.value);
+}
+
+}  // namespace
 
 Status ClientLayouts::check(const Descriptor& descriptor) const {
   const Descriptor::Setting& setting = descriptor.setting;
@@ -15,14 +22,14 @@ Status ClientLayouts::check(const Descriptor& descriptor) const {
   }
   if (setting.index + 1 < setting.count) return {};
   std::vector<Shapes::Setting> all(settings_.begin(), settings_.begin() + static_cast<ptrdiff_t>(before));
-  all.push_back({descriptor.variable, setting.value});
+  all.push_back({descriptor.variable, value_of(setting)});
   return shapes_.with(all).status();
 }
 
 Status ClientLayouts::set(const Descriptor& descriptor) {
   const Descriptor::Setting& setting = descriptor.setting;
   if (setting.index == 0) settings_.clear();  // left from a call that was given up
-  settings_.push_back({descriptor.variable, setting.value});
+  settings_.push_back({descriptor.variable, value_of(setting)});
   if (settings_.size() < setting.count) return {};
   Result<Shapes::State> state = shapes_.with(std::exchange(settings_, {}));
   if (state.ok()) shapes_.take(std::move(state).value());

@@ -1,9 +1,9 @@
-#include "format/hdf5/attributes.hpp"
+#include "format/openpmd/attributes.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "format/hdf5/handle.hpp"
+#include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -60,6 +60,16 @@ bool put_uint32(hid_t object, const char* name, uint32_t value) {
 
 bool put_int64(hid_t object, const char* name, int64_t value) {
   return put(object, name, H5T_NATIVE_INT64, scalar(), &value);
+}
+
+bool put_value(hid_t object, const char* name, const AttributeValue& value) {
+  if (const auto* whole = std::get_if<int64_t>(&value)) return put_int64(object, name, *whole);
+  if (const auto* real = std::get_if<double>(&value)) return put_double(object, name, *real);
+  if (const auto* text = std::get_if<std::string>(&value)) return put_text(object, name, *text);
+  if (const auto* reals = std::get_if<std::vector<double>>(&value)) return put_doubles(object, name, *reals);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return put_texts(object, name, *texts);
+  const auto& wholes = std::get<std::vector<int64_t>>(value);
+  return put(object, name, H5T_NATIVE_INT64, vector_of(wholes.size()), wholes.data());
 }
 
 bool put_uint64s(hid_t object, const char* name, std::span<const uint64_t> values) {

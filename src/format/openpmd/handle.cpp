@@ -1,4 +1,4 @@
-#include "format/hdf5/handle.hpp"
+#include "format/openpmd/handle.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,178 @@
+#include "config/config_variables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "config/config_arrays.hpp"
+#include "config/config_attributes.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr size_t most_variables = 100'000;
+constexpr int64_t most_keep = 1000;  // iterations
+constexpr uint64_t least_chunk = uint64_t{4} << 10;
+constexpr uint64_t most_chunk = uint64_t{1} << 30;
+
+bool is_any_unit(const Unit&) { return true; }
+
+struct LevelRange {
+  int least;
+  int most;
+  int usual;
+};
+
+LevelRange levels_of(Compressor compressor) {
+  switch (compressor) {
+    case Compressor::none: return {0, 0, 0};
+    case Compressor::deflate: return {0, 9, 1};
+    case Compressor::zstd: return {1, 19, 3};
+  }
+  TAILRACE_ASSERT(false);
+}
+
+Compressor read_compressor(const YamlValue& value) {
+  constexpr Compressor choices[] = {Compressor::none, Compressor::deflate, Compressor::zstd};
+  return choices[value.choice({"none", "deflate", "zstd"})];
+}
+
+uint64_t read_chunk(const YamlValue& value) {
+  const uint64_t bytes = value.size(least_chunk);
+  if (bytes <= most_chunk) return bytes;
+  value.wrong(fmt::format("a size from {} to {}", size_text(least_chunk), size_text(most_chunk)));
+  return most_chunk;
+}
+
+// Reads either a filter's name alone (`zstd`) or a mapping.
+Compression read_compression(const YamlValue& value) {
+  Compression compression;
+  if (value.is_scalar()) {
+    compression.filter = read_compressor(value);
+    compression.level = levels_of(compression.filter).usual;
+    return compression;
+  }
+  value.only({"filter", "level", "shuffle", "chunk", "adaptive"});
+  const auto filter = value.require("filter", "none, deflate or zstd");
+  if (!filter) return compression;
+  compression.filter = read_compressor(*filter);
+  const LevelRange levels = levels_of(compression.filter);
+  compression.level = levels.usual;
+  const auto level = value.find("level");
+  if (level && compression.filter == Compressor::none) {
+    level->fault_at_key("a level", "none, as nothing is compressed by the filter 'none'");
+  } else if (level) {
+    compression.level = static_cast<int>(level->integer(levels.least, levels.most));
+  }
+  if (const auto shuffle = value.find("shuffle")) compression.shuffle = shuffle->flag();
+  if (const auto chunk = value.find("chunk")) compression.chunk = read_chunk(*chunk);
+  if (const auto adaptive = value.find("adaptive")) compression.adaptive = adaptive->flag();
+  return compression;
+}
+
+Precision read_precision(const YamlValue& value, const Layout& layout) {
+  constexpr Precision choices[] = {Precision::full, Precision::float16};
+  const Precision precision = choices[value.choice({"full", "float16"})];
+  if (precision == Precision::full || is_floating(layout.type)) return precision;
+  value.fault(fmt::format("float16 for elements of {}", name_of(layout.type)),
+              "full, or a layout of float32, float64 or long_double");
+  return Precision::full;
+}
+
+// Reads where in a cell the values of a mesh are: one number for each axis, from 0 to 1.
+std::vector<double> read_position(const YamlValue& value, const Layout& layout) {
+  constexpr std::string_view expected = "a number from 0 to 1 for each axis";
+  std::vector<double> position;
+  for (const YamlValue& item : value.items(expected)) {
+    position.push_back(item.number(expected));
+    if (position.back() < 0 || position.back() > 1) item.wrong(expected);
+  }
+  if (value.is_list() && position.size() != layout.shape.size()) {
+    value.fault(fmt::format("a list of {} items", position.size()),
+                fmt::format("one of {} numbers, as 'shape' has", layout.shape.size()));
+  }
+  return position;
+}
+
+// Reads the positions of a vector's components: a mapping, or one list for all.
+void read_positions(const YamlValue& value, const Config& config, std::vector<Variable>& components) {
+  if (!value.is_map()) {
+    for (Variable& one : components) one.record.position = read_position(value, config.layout_of(one));
+    return;
+  }
+  for (const YamlValue& entry : value.entries("a mapping of components to positions")) {
+    const auto of = std::find_if(components.begin(), components.end(),
+                                 [&](const Variable& one) { return one.name.ends_with("/" + entry.key()); });
+    if (of == components.end()) {
+      entry.fault_at_key(in_quotes(entry.key()), "a component of this variable");
+    } else {
+      of->record.position = read_position(entry, config.layout_of(*of));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> read_components(const YamlValue& value) {
+  std::vector<std::string> components;
+  constexpr std::string_view expected = "a list of components, such as [x, y, z]";
+  const std::vector<YamlValue> items = value.items(expected);
+  if (value.is_list() && items.empty()) value.wrong(expected);
+  for (const YamlValue& item : items) {
+    std::string component = item.name(is_identifier, identifier_rule);
+    if (std::find(components.begin(), components.end(), component) != components.end()) item.wrong("each once");
+    components.push_back(std::move(component));
+  }
+  return components;
+}
+
+Variable read_settings(const YamlValue& entry, const std::optional<uint32_t>& layout, const NameIndex& layouts,
+                       const Config& config) {
+  Variable variable;
+  variable.layout = layout.value_or(0);
+  const auto own = layout ? entry.find("layout") : entry.require("layout", "the name of a layout");
+  if (own) variable.layout = find_layout(*own, layouts, config);
+  if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
+  if (const auto description = entry.find("description")) variable.description = description->prose();
+  if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
+  const auto precision = entry.find("precision");
+  if (precision && variable.layout < config.layouts.size()) {
+    variable.precision = read_precision(*precision, config.layout_of(variable));
+  }
+  if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
+  if (const auto enabled = entry.find("enabled")) variable.enabled = enabled->flag();
+  if (const auto attributes = entry.find("attributes")) {
+    variable.attributes = read_attributes(*attributes, AttributeOf::variable);
+  }
+  return variable;
+}
+
+std::vector<Variable> with_components(const Variable& record, const std::string& name,
+                                      const std::vector<std::string>& components) {
+  std::vector<Variable> variables(std::max<size_t>(1, components.size()), record);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    variables[i].name = components.empty() ? name : name + "/" + components[i];
+    variables[i].record.vector = !components.empty();
+  }
+  return variables;
+}
+
+void read_variables(const YamlValue& value, Config& config) {
+  constexpr std::string_view expected = "at least one variable, such as {temperature: {layout: field, unit: K}}";
+  const NameIndex layouts(config.layouts);
+  for (const YamlValue& entry : read_named(value, expected, most_variables)) {
+    entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled", "attributes",
+                "components", "position"});
+    const Variable settings = read_settings(entry, std::nullopt, layouts, config);
+    const auto listed = entry.find("components");
+    std::vector<Variable> variables =
+        with_components(settings, entry.key(), listed ? read_components(*listed) : std::vector<std::string>());
+    const auto position = entry.find("position");
+    if (position && settings.layout < config.layouts.size()) read_positions(*position, config, variables);
+    std::move(variables.begin(), variables.end(), std::back_inserter(config.variables));
+  }
+}
+
+}  // namespace tailrace::impl
