@@ -21,11 +21,11 @@ import numpy as np
 
 from tailrace import own_file, striped
 
-from . import boxes, join_stripes, output
+from . import boxes, join_records, join_stripes, output
 from .join_arrays import Unfit, Variable, source_of
+from .join_records import Key
 
 _FILE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)_(?P<iteration>\d{6,})\.h5")
-_OF_A_CLIENT = re.compile(r"(?P<variable>.+)_c(?P<client>\d+)")
 _MOST_TOLD = 4  # most missing parts that are reported
 
 
@@ -35,7 +35,8 @@ class _Content:
 
     root: dict[str, Any] = field(default_factory=dict)  # attributes
     group: dict[str, Any] = field(default_factory=dict)  # attributes of the iteration
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[Key, Variable] = field(default_factory=dict)
+    groups: join_records.Groups = field(default_factory=join_records.Groups)
 
 
 def register(subparsers: Any) -> None:
@@ -120,9 +121,10 @@ def _holds_data(file: pathlib.Path) -> bool:
     import h5py
 
     with contextlib.suppress(OSError), h5py.File(file, "r") as opened:
-        meshes = opened.get(f"/data/{_iteration(file)}/meshes", {})
-        return any(isinstance(meshes.get(name, getlink=True), h5py.HardLink) and not meshes[name].is_virtual
-                   for name in meshes)
+        iteration = opened.get(f"/data/{_iteration(file)}", {})
+        return any(isinstance(dataset.parent.get(dataset.name.rpartition("/")[2], getlink=True), h5py.HardLink)
+                   and dataset.file == opened and not dataset.is_virtual
+                   for _, dataset in join_records.datasets(iteration))
     return False
 
 
@@ -152,8 +154,9 @@ def _read(files: list[pathlib.Path]) -> _Content:
             content.root.update(source.attrs)
             content.group.update(source[group].attrs)
             numbers.update(np.atleast_1d(source[group].attrs.get("tailraceMissingClients", [])).tolist())
-            for dataset in source[f"{group}/meshes"].values():
-                _add(content.variables, dataset, file)
+            content.groups.add(source[group])
+            for key, dataset in join_records.datasets(source[group]):
+                _add(content.variables, key, dataset, file)
     if numbers:
         content.group["tailraceMissingClients"] = np.array(sorted(numbers), dtype="u8")
     for key in ("tailraceNode", "tailraceClient"):
@@ -173,29 +176,31 @@ def _open(file: pathlib.Path) -> Any:
         raise Unfit(f"{file}: cannot be read ({error}), expected an HDF5 file".replace("\n", " ")) from error
 
 
-def _add(variables: dict[str, Variable], dataset: Any, file: pathlib.Path) -> None:
+def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.Path) -> None:
     """Adds the dataset to its variable. In a client's own file the names are those of the variables."""
-    variable, client = dataset.name.rpartition("/")[2], None
+    client = None
     match = _FILE.fullmatch(file.name)
     if match and match["whose"] == "c":
         client = int(match["number"])
     elif "tailraceBlocks" not in dataset.attrs:
-        own = _OF_A_CLIENT.fullmatch(variable)
+        own = join_records.of_a_client(key)
         if not own:
-            raise Unfit(f"{file}: {variable}: found no attribute tailraceBlocks, expected one that lists the node's "
+            raise Unfit(f"{file}: {key[1]}: found no attribute tailraceBlocks, expected one that lists the node's "
                         "parts")
-        variable, client = own["variable"], int(own["client"])
-    variables.setdefault(variable, Variable()).sources.append(source_of(dataset, file, client))
+        key, client = own
+    variables.setdefault(key, Variable()).sources.append(source_of(dataset, file, client))
 
 
 def _fill(joined: Any, target: pathlib.Path, content: _Content) -> list[str]:
     """Writes the joined file; returns a line for each array that is not whole."""
     series, _, text = target.stem.rpartition("_")
-    group = joined.create_group(f"/data/{int(text)}/meshes")
+    iteration = joined.create_group(f"/data/{int(text)}")
+    iteration.create_group("meshes")
     joined.attrs.update(content.root | {"iterationFormat": np.bytes_(series + "_%06T")})
-    group.parent.attrs.update(content.group)
+    iteration.attrs.update(content.group)
     told = []
-    for name, variable in sorted(content.variables.items()):
+    for (root, name), variable in sorted(content.variables.items()):
+        group = iteration.require_group(root)
         if not variable.is_one_array():
             _link(group, name, variable)
             continue
@@ -207,6 +212,7 @@ def _fill(joined: Any, target: pathlib.Path, content: _Content) -> list[str]:
             more = f" and {len(missing) - _MOST_TOLD} more parts" if len(missing) > _MOST_TOLD else ""
             told.append(f"{target}: {name}: {sum(map(boxes.size, missing))} of {group[name].size} elements are in no "
                         f"file, and read as zero: {where}{more}")
+    content.groups.write(iteration)
     return told
 
 
@@ -220,4 +226,9 @@ def _link(group: Any, name: str, variable: Variable) -> None:
             raise Unfit(f"{source.title}: found a client's block that {linked[source.client]} has as well; they are "
                         "of two runs")
         linked[source.client] = source.path.name
-        group[f"{name}_c{source.client}"] = h5py.ExternalLink(source.path.name, source.name)
+        # Of a vector, and of particles, the whole record or species is linked, once.
+        record = name.split("/")[0]
+        link = f"{record}_c{source.client}"
+        depth = name.count("/")
+        if link not in group or depth == 0:
+            group[link] = h5py.ExternalLink(source.path.name, source.name.rsplit("/", depth)[0])
