@@ -171,6 +171,11 @@ module tailrace_interface
       character(kind=c_char), intent(in) :: variable(*)
       integer(c_int), value :: on
     end function
+    integer(c_int) function c_last_iteration(client, iteration) bind(C, name="tailrace_last_iteration")
+      import
+      type(c_ptr), value :: client
+      integer(c_int64_t), intent(out) :: iteration
+    end function
     integer(c_int) function c_flush(client) bind(C, name="tailrace_flush")
       import
       type(c_ptr), value :: client

@@ -94,6 +94,7 @@ module tailrace
     generic :: set_parameters => client_set_parameters, client_set_real_parameters
     procedure :: enable => client_enable
     procedure :: flush => client_flush
+    procedure :: last_iteration => client_last_iteration
     procedure :: read => client_read
     procedure :: write_long_double => client_write_long_double
     procedure :: borrow_long_double => client_borrow_long_double
@@ -347,6 +348,15 @@ contains
     class(tailrace_client), intent(inout) :: self
     integer(c_int), intent(out), optional :: status
     call settle(self, c_flush(self%handle), status)
+  end subroutine
+
+  ! Returns in `iteration` the last one that an earlier run has published, when the client was opened; -1 if there is
+  ! none.
+  subroutine client_last_iteration(self, iteration, status)
+    class(tailrace_client), intent(inout) :: self
+    integer(int64), intent(out) :: iteration
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_last_iteration(self%handle, iteration), status)
   end subroutine
 
   ! Reads a block that this client wrote into `data`.

@@ -250,6 +250,13 @@ nb::object Client::open_file(nb::pointer_and_handle<Client> self, const std::str
   return nb::cast(File(nb::borrow(self.h), file, path));
 }
 
+std::optional<int64_t> Client::last_iteration() const {
+  const Inside inside(*this);
+  int64_t iteration = -1;
+  check(handle_, tailrace_last_iteration(handle_, &iteration));
+  return iteration < 0 ? std::nullopt : std::optional(iteration);
+}
+
 void Client::remove_file(const std::string& path) {
   const Inside inside(*this);
   check(handle_, without_gil([&] { return tailrace_file_remove(handle_, c_text(path)); }));

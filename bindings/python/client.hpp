@@ -81,6 +81,7 @@ class Client {
   void enable(const std::string& variable, bool on);
   void flush();
   nanobind::object read(const std::string& variable, const Integer& iteration, nanobind::object out);
+  std::optional<int64_t> last_iteration() const;
   void remove_file(const std::string& path);
   static nanobind::object open_file(nanobind::pointer_and_handle<Client> self, const std::string& path,
                                     const std::string& mode, bool immediate);

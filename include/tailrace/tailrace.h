@@ -435,6 +435,12 @@ TAILRACE_API tailrace_status tailrace_iflush(tailrace_client* client, tailrace_t
 TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* variable, int64_t iteration,
                                            void* data);
 
+/* Returns the last iteration that an earlier run of this name has published, as it was when the client was opened:
+ * where a program goes on after a crash. Needs `storage.existing: continue`. It has all of its bytes, and tailrace_read
+ * reads its blocks. `*iteration` is -1 if there is none. With a file for each process, each client has its own; take
+ * the least of all clients. Never returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_last_iteration(tailrace_client* client, int64_t* iteration);
+
 /* ---- raw files ---------------------------------------------------------------------------------------- */
 
 /* Opens the file `path`. The path is relative to the first directory of `storage.files` (or, without that key, of

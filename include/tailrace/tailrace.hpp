@@ -547,6 +547,13 @@ class Client {
     detail::check(handle_, tailrace_read(handle_, variable.c_str(), iteration, std::ranges::data(data)));
   }
 
+  /// Returns the last iteration that an earlier run has published, when this client was opened; none if there is none.
+  std::optional<int64_t> last_iteration() const {
+    int64_t iteration = -1;
+    detail::check(handle_, tailrace_last_iteration(handle_, &iteration));
+    return iteration < 0 ? std::nullopt : std::optional(iteration);
+  }
+
   /// Opens the raw file `path`, relative to (the first) `storage.path`; see tailrace_file_open.
   File open_file(const std::string& path, FileMode mode = FileMode::write) {
     tailrace_file file{};

@@ -22,9 +22,10 @@ from . import _tailrace
 from ._errors import Dropped, Error
 from ._stats import FileStats, Sizes, Times, VariableStats
 from ._tailrace import Client, File, Status, Ticket
+from .reading import read
 
 __all__ = ["Client", "Dropped", "Error", "File", "FileStats", "Leftover", "Sizes", "Status", "Ticket", "Times",
-           "VariableStats", "__version__", "check", "open", "recover"]
+           "VariableStats", "__version__", "check", "open", "read", "recover"]
 
 __version__: str = _tailrace.version()
 

@@ -270,6 +270,16 @@ tailrace_status tailrace_read(tailrace_client* client, const char* variable, int
   });
 }
 
+tailrace_status tailrace_last_iteration(tailrace_client* client, int64_t* iteration) {
+  if (iteration != nullptr) *iteration = -1;
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (iteration == nullptr) return null_argument("where to put the iteration");
+    const Result<std::optional<int64_t>>& last = session.last_iteration();
+    if (last.ok()) *iteration = last.value().value_or(-1);
+    return last.status();
+  });
+}
+
 tailrace_status tailrace_file_open(tailrace_client* client, const char* path, int mode, tailrace_file* out) {
   if (out != nullptr) *out = {nullptr, 0};
   return guarded(client, Tells::only_its_own, [&](Session& session) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Session {
   const TraceLog& client_trace() const { return client_trace_; }
   const TraceLog& server_trace() const { return server_trace_; }
   FailureLog& failures() { return place_->channel().failures; }
+  // Returns the last iteration that an earlier run has published, when the client was opened; none: there is none.
+  const Result<std::optional<int64_t>>& last_iteration() const { return last_iteration_; }
   // Returns the text of tailrace_describe.
   const std::string& description() const { return description_; }
 
@@ -78,6 +81,7 @@ class Session {
   std::unique_ptr<ClientEnds> to_client_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
+  Result<std::optional<int64_t>> last_iteration_ = std::optional<int64_t>();
   std::string description_;
 };
 

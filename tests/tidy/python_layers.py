@@ -14,7 +14,8 @@ PACKAGE = "python/tailrace"
 # The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
 # module.
 LAYERS = [
-    {"_errors", "_programs", "_stats", "own_file", "quantity", "striped"},
+    {"_errors", "_programs", "_stats", "own_file", "quantity", "series", "striped"},
+    {"reading", "xdmf"},
     {""},
     {"cube", "files", "iterations", "models"},
     {"demo_data"},

@@ -18,7 +18,7 @@ import tailrace
 from . import output
 
 # In the order of --help.
-COMMANDS = ("demo", "check", "inspect", "recover", "join", "run", "serve", "key", "cube", "predict", "bench", "plot",
+COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "predict", "bench", "plot",
             "report")
 
 

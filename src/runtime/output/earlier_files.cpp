@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -85,6 +87,22 @@ Status finish_parts(FileSystem& files, const std::string& directory, const Earli
 }
 
 }  // namespace
+
+Result<std::optional<int64_t>> last_iteration(const Config& config, const FileSystem& files,
+                                              const std::string& series) {
+  std::optional<int64_t> last;
+  for (const std::string& directory : config.storage.paths) {
+    const Result<EarlierFiles> found = find_earlier(files, directory, series);
+    if (!found.ok()) return found.status();
+    for (const std::string& path : found.value().published) {
+      const std::string_view number = std::string_view(path).substr(path.rfind('_') + 1);
+      int64_t iteration = 0;
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), iteration);
+      if (error == std::errc{}) last = std::max(last.value_or(iteration), iteration);
+    }
+  }
+  return last;
+}
 
 Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log) {
   if (config.variables.empty()) return {};

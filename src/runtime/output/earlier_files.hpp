@@ -3,6 +3,8 @@
 // It looks once, when a run begins and holds the lock of the series; never while the series is being written.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/log.hpp"
@@ -16,5 +18,8 @@ namespace tailrace::impl {
 // any. replace: removes them. continue: keeps them, but publishes unfinished ones if they are whole and removes them
 // otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
 Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log);
+
+// Returns the largest number of a published iteration of the series; none if there is none.
+Result<std::optional<int64_t>> last_iteration(const Config& config, const FileSystem& files, const std::string& series);
 
 }  // namespace tailrace::impl

@@ -1,0 +1,153 @@
+"""Reading a series with xarray: `tailrace.read`. Nothing is loaded before it is used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .series import NoSeries, Record, Series, find, plain
+
+_NOT_SHOWN = ("axisLabels", "gridSpacing", "gridGlobalOffset", "dataOrder", "geometry", "tailraceGlobalShape",
+              "tailraceOffset", "tailraceBlocks")
+
+
+def read(path: str | os.PathLike[str], *, name: str | None = None, iterations: Sequence[int] | None = None,
+         species: str | None = None, chunks: Any = None) -> Any:
+    """Opens a series of iterations as an ``xarray.Dataset`` along ``time``.
+
+    ``path`` is an output directory, or a file of the series; ``name`` chooses one of several series. The meshes that
+    have the same shape in all ``iterations`` (all that there are) become variables, a component as ``E_x``, with the
+    axes of their grids as coordinates. A value is loaded when it is used, file by file; with ``chunks`` by dask, as
+    ``Dataset.chunk`` takes them.
+
+    With ``species``, the particles of exactly one iteration, along ``particle``. Raises ``ValueError`` if there is no
+    such series, and ``ImportError`` without xarray.
+    """
+    import xarray
+
+    series = find(path, name)
+    chosen = series.iterations if iterations is None else list(iterations)
+    unknown = [iteration for iteration in chosen if iteration not in series.files]
+    if unknown or not chosen:
+        raise NoSeries(f"{series.name}: found the iterations {_some(series.iterations)}, expected "
+                       f"{_some(unknown) if unknown else 'at least one'}")
+    dataset = _particles(xarray, series, chosen, species) if species else _meshes(xarray, series, chosen)
+    return dataset if chunks is None else dataset.chunk(chunks)
+
+
+def _some(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
+    return f"{shown}, …, {numbers[-1]}" if len(numbers) > 6 else shown
+
+
+def _particles(xarray: Any, series: Series, chosen: list[int], species: str) -> Any:
+    if len(chosen) != 1:
+        raise NoSeries(f"{series.name}: found {len(chosen)} iterations, expected one, as the number of particles "
+                       "changes: iterations=[…]")
+    iteration = chosen[0]
+    records = series.records(iteration, f"particles/{species}")
+    if not records:
+        there = ", ".join(series.species(iteration)) or "none"
+        raise NoSeries(f"{series.files[iteration]}: found the species {there}, expected {species}")
+    variables = {}
+    for record in records.values():
+        short = record.name.removeprefix(species + "_")
+        data = (np.broadcast_to(record.value, record.shape) if record.value is not None else
+                _lazy(series, [iteration], record, stacked=False))
+        variables[short] = xarray.Variable(("particle",), data, _shown(record))
+    return xarray.Dataset(variables, attrs={**series.attributes, **series.attributes_of(iteration)})
+
+
+def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
+    each = [series.records(iteration) for iteration in chosen]
+    whole = {path: [records[path] for records in each] for path in each[0]
+             if all(path in records and records[path].shape == each[0][path].shape for records in each)}
+    attributes = [series.attributes_of(iteration) for iteration in chosen]
+    unit = attributes[0].get("timeUnitSI", 1.0)
+    coordinates: dict[str, Any] = {
+        "time": ("time", [one.get("time", 0.0) for one in attributes], {"unitSI": unit, "long_name": "time"}),
+        "iteration": ("time", chosen)}
+    variables = {}
+    for path, records in whole.items():
+        dimensions = [_dimension(coordinates, records, axis) for axis in range(len(records[0].shape))]
+        variables[records[0].name] = xarray.Variable(("time", *dimensions), _lazy(series, chosen, records[0]),
+                                                     _shown(records[0]))
+    return xarray.Dataset(variables, coordinates, attrs=series.attributes)
+
+
+def _dimension(coordinates: dict[str, Any], records: list[Record], axis: int) -> str:
+    """Returns the name of a dimension with these coordinates; adds them if they are new. Grids may move."""
+    first = records[0]
+    positions = [record.coordinates(axis) for record in records]
+    moves = any(not np.array_equal(one, positions[0]) for one in positions)
+    label = first.axes[axis] if axis < len(first.axes) else f"axis{axis}"
+    for dimension in (label, f"{first.name}_{label}"):
+        known = coordinates.get(dimension) or coordinates.get(dimension + "_of_time")
+        values = np.array(positions) if moves else positions[0]
+        if known is None:
+            shown = {"unitSI": float(first.attributes.get("gridUnitSI", 1.0))}
+            if moves:
+                coordinates[dimension + "_of_time"] = (("time", dimension), values, shown)
+            else:
+                coordinates[dimension] = (dimension, values, shown)
+            return dimension
+        if np.shape(known[1]) == values.shape and np.array_equal(known[1], values):
+            return dimension
+    return f"{first.name}_{axis}"
+
+
+def _shown(record: Record) -> dict[str, Any]:
+    shown = {name: plain(value) for name, value in record.attributes.items() if name not in _NOT_SHOWN}
+    if "unit" in shown:
+        shown["units"] = shown["unit"]
+    return shown
+
+
+def _lazy(series: Series, iterations: list[int], record: Record, stacked: bool = True) -> Any:
+    from xarray.backends import BackendArray
+    from xarray.core import indexing
+
+    class Files(BackendArray):  # type: ignore[misc]
+        """The array of each iteration's file, along the first axis if they are stacked."""
+
+        def __init__(self) -> None:
+            self.shape = (len(iterations), *record.shape) if stacked else record.shape
+            self.dtype = np.dtype(record.dtype)
+
+        def __getitem__(self, key: Any) -> Any:
+            return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+
+        def _read(self, key: tuple[Any, ...]) -> Any:
+            if not stacked:
+                return self._of(iterations[0], key)
+            chosen = np.arange(len(iterations))[key[0]]
+            if np.ndim(chosen) == 0:
+                return self._of(iterations[int(chosen)], key[1:])
+            return np.stack([self._of(iterations[number], key[1:]) for number in chosen]) if len(chosen) else np.empty(
+                (0, *self._of(iterations[0], key[1:]).shape), self.dtype)
+
+        def _of(self, iteration: int, key: tuple[Any, ...]) -> Any:
+            with series.open(iteration) as file:
+                dataset = file[f"/data/{iteration}/{record.path}"]
+                if sum(isinstance(part, np.ndarray) for part in key) <= 1 and _ascending(key):
+                    return dataset[key]
+                return dataset[...][np.ix_(*map(_indices, key, dataset.shape))].reshape(
+                    [len(_indices(part, extent)) for part, extent in zip(key, dataset.shape)
+                     if not isinstance(part, (int, np.integer))])
+
+    return indexing.LazilyIndexedArray(Files())
+
+
+def _ascending(key: tuple[Any, ...]) -> bool:
+    """Returns True if h5py takes the key: lists ascend without repetition, and slices go forward."""
+    return all((part.step or 1) > 0 if isinstance(part, slice) else
+               not isinstance(part, np.ndarray) or bool(np.all(np.diff(part) > 0)) for part in key)
+
+
+def _indices(part: Any, extent: int) -> Any:
+    if isinstance(part, slice):
+        return np.arange(extent)[part]
+    return np.atleast_1d(part)
