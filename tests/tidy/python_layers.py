@@ -14,9 +14,10 @@ PACKAGE = "python/tailrace"
 # The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
 # module.
 LAYERS = [
-    {"_errors", "_programs", "_stats", "own_file", "quantity", "striped"},
+    {"_errors", "_programs", "_stats", "opening", "own_file", "quantity",
+     "ranks", "striped"},
     {""},
-    {"cube", "files", "iterations", "models"},
+    {"cube", "files", "iterations", "models", "mpi"},
     {"demo_data"},
     {"bench"},
     {"pictures"},
