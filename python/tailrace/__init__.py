@@ -19,13 +19,16 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from . import _tailrace, opening, ranks
-from ._errors import Dropped, Error
+from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
+                      ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
 from ._stats import FileStats, Sizes, Times, VariableStats
 from ._tailrace import Client, File, Status, Ticket
 from .opening import Variable
 
-__all__ = ["Client", "Dropped", "Error", "File", "FileStats", "Leftover", "Sizes", "Status", "Ticket", "Times",
-           "Variable", "VariableStats", "__version__", "check", "open", "recover"]
+__all__ = ["Client", "Closed", "Dropped", "Error", "Exists", "File", "FileStats", "InvalidArgument", "InvalidConfig",
+           "IoError", "Leftover", "NotFound", "OutOfMemory", "ServerLost", "Sizes", "Status", "Ticket", "TimedOut",
+           "Times", "TooLarge", "UnknownVariable", "Variable", "VariableStats", "WrongShape", "WrongType",
+           "__version__", "check", "open", "recover"]
 
 __version__: str = _tailrace.version()
 

@@ -14,7 +14,8 @@ PACKAGE = "python/tailrace"
 # The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
 # module.
 LAYERS = [
-    {"_errors", "_programs", "_stats", "opening", "own_file", "quantity",
+    {"_errors"},
+    {"_arrays", "_awaiting", "_lending", "_programs", "_stats", "_variables", "opening", "own_file", "quantity",
      "ranks", "striped"},
     {""},
     {"cube", "files", "iterations", "models", "mpi"},
