@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 import weakref
@@ -18,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
-from . import _tailrace, opening, ranks
+from . import _logs, _tailrace, opening, ranks
 from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
                       ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
 from ._stats import FileStats, Sizes, Times, VariableStats
@@ -41,13 +42,14 @@ def open(config: _Config | None = None, client: int | None = None, *, parameters
          variables: Mapping[str, Any] | None = None, place: str | Mapping[str, Any] | None = None,
          budget: str | int | None = None, when_full: str | None = None, existing: str | None = None,
          durability: str | None = None, file_per: str | None = None, dt: float | None = None,
-         log_level: str | None = None) -> Client:
+         log_level: str | None = None, logger: bool | str | logging.Logger | None = None) -> Client:
     """Opens client ``client`` (0 or more, by default 0; usually the MPI rank).
 
     ``config`` is a configuration file, or a dictionary with the same keys. Without a file, keywords set keys:
     ``variables`` (from names to example arrays or ``tailrace.Variable``), ``name`` (by default "run"), ``place``,
-    ``budget``, ``when_full``, ``existing``, ``durability``, ``file_per``, ``dt`` and ``log_level``. With a file they
-    raise TypeError, and so does a key that the dictionary has, too.
+    ``budget``, ``when_full``, ``existing``, ``durability``, ``file_per``, ``dt`` and ``log_level``; ``logger`` (True,
+    a name, or a ``logging.Logger``) gets what is logged. With a file they raise TypeError, and so does a key that the
+    dictionary has, too.
 
     ``parameters`` replace or extend ``parameters:``, and ``path`` replaces ``storage.path``. ``text``, if given, is
     the YAML itself, and ``config`` only its name in messages. ``comm`` is a communicator of mpi4py: the client is the
@@ -57,21 +59,46 @@ def open(config: _Config | None = None, client: int | None = None, *, parameters
     keywords = {"name": name, "variables": variables, "place": place, "budget": budget, "when_full": when_full,
                 "existing": existing, "durability": durability, "file_per": file_per, "dt": dt,
                 "log_level": log_level}
+    asked = _Asked(config, text, keywords, parameters or {}, path, logger)
     if comm is None:
-        file, made = opening.source(config, text, keywords)
-        return _open(file, client or 0, parameters or {}, path, made)
+        return asked.open(client or 0)
     if client is not None:
         raise TypeError("open: found client and comm, expected one of both: with comm, the client is the rank")
     where = ranks.where(comm)
     with ranks.together(comm):
-        file, made = opening.source(config, text, keywords, on_nodes=True)
-        return _open(file, where.rank, {**where.parameters(), **(parameters or {})}, path, made)
+        return asked.open(where.rank, where.parameters())
 
 
-def _open(file: str, client: int, parameters: Mapping[str, int], path: _Path | None, text: str | None) -> Client:
-    opened = _tailrace.open(file, client, list(parameters.items()), _optional(path), text)
-    _open_clients[opened] = os.getpid()
-    return opened
+@dataclass(frozen=True)
+class _Asked:
+    """The arguments of ``open`` but the client."""
+
+    config: _Config | None
+    text: str | None
+    keywords: Mapping[str, Any]
+    parameters: Mapping[str, int]
+    path: _Path | None
+    logger: bool | str | logging.Logger | None
+
+    def open(self, client: int, where: Mapping[str, int] | None = None) -> Client:
+        """Opens it. ``where`` has the parameters of a rank."""
+        reader = _logs.reader(self.logger)
+        if reader is None:
+            return self._open(client, where, None)
+        try:
+            opened = self._open(client, where, reader.path)
+        except BaseException:
+            reader.end()
+            raise
+        reader.follow(opened)
+        return opened
+
+    def _open(self, client: int, where: Mapping[str, int] | None, log: str | None) -> Client:
+        file, made = opening.source(self.config, self.text, {**self.keywords, "logger": log}, where is not None)
+        parameters = {**(where or {}), **self.parameters}
+        opened = _tailrace.open(file, client, list(parameters.items()), _optional(self.path), made)
+        _open_clients[opened] = os.getpid()
+        return opened
 
 
 def check(config: _Config, client: int = 0, *, parameters: Mapping[str, int] | None = None,
@@ -132,3 +159,4 @@ def _close_at_exit() -> None:
         except Error as error:
             for one in (error, *error.others):
                 print(f"tailrace: while closing at exit: {one}", file=sys.stderr)
+    _logs.end_all()
